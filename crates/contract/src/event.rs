@@ -1,0 +1,129 @@
+//! One event per call: what the log keeps. No content of any input or output, only hashes and ids.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::actor::ActorKind;
+use crate::id::{ActorId, CorrelationId, OrganisationId};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    Ok,
+    /// The input was wrong.
+    Invalid,
+    /// The caller may not, or is not known.
+    Denied,
+    NotFound,
+    Conflict,
+    Busy,
+    Upstream,
+    Timeout,
+    Failed,
+    /// The operation panicked and was stopped.
+    Panicked,
+    /// The caller went away before the answer.
+    Cancelled,
+}
+
+impl Outcome {
+    pub fn name(self) -> &'static str {
+        match self {
+            Outcome::Ok => "ok",
+            Outcome::Invalid => "invalid",
+            Outcome::Denied => "denied",
+            Outcome::NotFound => "not_found",
+            Outcome::Conflict => "conflict",
+            Outcome::Busy => "busy",
+            Outcome::Upstream => "upstream",
+            Outcome::Timeout => "timeout",
+            Outcome::Failed => "failed",
+            Outcome::Panicked => "panicked",
+            Outcome::Cancelled => "cancelled",
+        }
+    }
+}
+
+impl From<crate::error::Kind> for Outcome {
+    fn from(kind: crate::error::Kind) -> Outcome {
+        use crate::error::Kind;
+        match kind {
+            Kind::Invalid => Outcome::Invalid,
+            Kind::NotFound => Outcome::NotFound,
+            Kind::Conflict => Outcome::Conflict,
+            Kind::Refused => Outcome::Denied,
+            Kind::Busy => Outcome::Busy,
+            Kind::Upstream => Outcome::Upstream,
+            Kind::Timeout => Outcome::Timeout,
+            Kind::Internal => Outcome::Failed,
+        }
+    }
+}
+
+/// The caller's own ids for the work this call is part of.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Correlation {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task_id: Option<CorrelationId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run_id: Option<CorrelationId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<CorrelationId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conversation_id: Option<CorrelationId>,
+}
+
+/// A thing the call created, changed or read, by id and content hash.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Touched {
+    #[serde(rename = "type")]
+    pub kind: String,
+    pub id: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sha256: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct EventActor {
+    pub id: ActorId,
+    pub kind: ActorKind,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Event {
+    /// UUIDv7 of the call.
+    pub call_id: String,
+    /// RFC 3339 in UTC with microseconds.
+    pub time: String,
+    pub organisation_id: OrganisationId,
+    pub actor: EventActor,
+    pub operation: String,
+    pub outcome: Outcome,
+    /// The code of the error, where there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    /// How many like this one were folded into it (refusals before authentication).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub count: Option<u64>,
+    pub in_hash: String,
+    pub out_hash: String,
+    pub latency_ms: u64,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub objects: Vec<Touched>,
+    #[serde(default)]
+    pub correlation: Correlation,
+    /// Version of the program whose schemas were used.
+    pub schema_version: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_of_an_outcome_is_its_json() {
+        for outcome in [Outcome::Ok, Outcome::Denied, Outcome::NotFound, Outcome::Panicked, Outcome::Cancelled] {
+            assert_eq!(serde_json::to_value(outcome).unwrap(), outcome.name());
+        }
+    }
+}

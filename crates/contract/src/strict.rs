@@ -1,0 +1,303 @@
+//! Parsing untrusted JSON: what ordinary parsers forgive is refused here, with the path of the offender.
+//!
+//! Refused: duplicate keys (two readers may pick different ones), integers beyond ±2^53 (they change in other
+//! languages), NUL characters, and anything beyond the limits on depth, number of values and string length.
+
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Number, Value};
+
+/// 2^53: the largest magnitude below which every integer is exact in a double.
+pub const INTEGER_MAX: i64 = 1 << 53;
+
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    pub bytes_max: usize,
+    pub depth_max: usize,
+    pub values_max: usize,
+    pub string_bytes_max: usize,
+}
+
+impl Limits {
+    pub const DEFAULT: Limits =
+        Limits { bytes_max: 1024 * 1024, depth_max: 64, values_max: 10_000, string_bytes_max: 1024 * 1024 };
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Problem {
+    /// Not JSON at all, or not UTF-8.
+    Syntax {
+        line: usize,
+        column: usize,
+    },
+    TooLarge {
+        bytes_max: usize,
+    },
+    TooDeep {
+        depth_max: usize,
+    },
+    TooManyValues {
+        values_max: usize,
+    },
+    StringTooLong {
+        bytes_max: usize,
+    },
+    DuplicateKey,
+    IntegerOutOfRange,
+    NulCharacter,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Problem::Syntax { line, column } => write!(f, "not valid JSON at line {line} column {column}"),
+            Problem::TooLarge { bytes_max } => write!(f, "expected at most {bytes_max} bytes"),
+            Problem::TooDeep { depth_max } => write!(f, "expected at most {depth_max} levels of nesting"),
+            Problem::TooManyValues { values_max } => write!(f, "expected at most {values_max} values"),
+            Problem::StringTooLong { bytes_max } => write!(f, "expected a string of at most {bytes_max} bytes"),
+            Problem::DuplicateKey => write!(f, "the key stands twice in one object"),
+            Problem::IntegerOutOfRange => write!(f, "expected an integer within ±2^53"),
+            Problem::NulCharacter => write!(f, "expected no NUL character"),
+        }
+    }
+}
+
+/// What was wrong and where. `path` is a JSON pointer, `""` for the whole text.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{problem}{}", at(path))]
+pub struct StrictError {
+    pub path: String,
+    pub problem: Problem,
+}
+
+fn at(path: &str) -> String {
+    if path.is_empty() { String::new() } else { format!(" at `{path}`") }
+}
+
+/// Parses one JSON text.
+pub fn parse(bytes: &[u8], limits: Limits) -> Result<Value, StrictError> {
+    if bytes.len() > limits.bytes_max {
+        let problem = Problem::TooLarge { bytes_max: limits.bytes_max };
+        return Err(StrictError { path: String::new(), problem });
+    }
+    let mut scan = Scan { limits, path: Vec::new(), n_values: 0, found: None };
+    let mut deserializer = serde_json::Deserializer::from_slice(bytes);
+    let parsed =
+        Strict { scan: &mut scan }.deserialize(&mut deserializer).and_then(|value| deserializer.end().map(|()| value));
+    parsed.map_err(|error| {
+        scan.found.take().unwrap_or_else(|| StrictError {
+            path: String::new(),
+            problem: Problem::Syntax { line: error.line(), column: error.column() },
+        })
+    })
+}
+
+enum Step {
+    Member(String),
+    Item(usize),
+}
+
+struct Scan {
+    limits: Limits,
+    path: Vec<Step>,
+    n_values: usize,
+    found: Option<StrictError>,
+}
+
+impl Scan {
+    fn pointer(&self) -> String {
+        self.path
+            .iter()
+            .map(|step| match step {
+                Step::Member(name) => format!("/{}", name.replace('~', "~0").replace('/', "~1")),
+                Step::Item(index) => format!("/{index}"),
+            })
+            .collect()
+    }
+
+    fn refuse<E: serde::de::Error>(&mut self, problem: Problem) -> E {
+        let error = StrictError { path: self.pointer(), problem };
+        let text = E::custom(&error);
+        self.found.get_or_insert(error);
+        text
+    }
+
+    fn check_text<E: serde::de::Error>(&mut self, text: &str) -> Result<(), E> {
+        if text.len() > self.limits.string_bytes_max {
+            return Err(self.refuse(Problem::StringTooLong { bytes_max: self.limits.string_bytes_max }));
+        }
+        if text.contains('\0') {
+            return Err(self.refuse(Problem::NulCharacter));
+        }
+        Ok(())
+    }
+
+    fn enter<E: serde::de::Error>(&mut self) -> Result<(), E> {
+        if self.path.len() >= self.limits.depth_max {
+            return Err(self.refuse(Problem::TooDeep { depth_max: self.limits.depth_max }));
+        }
+        Ok(())
+    }
+}
+
+struct Strict<'s> {
+    scan: &'s mut Scan,
+}
+
+impl<'de> DeserializeSeed<'de> for Strict<'_> {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        self.scan.n_values += 1;
+        if self.scan.n_values > self.scan.limits.values_max {
+            let problem = Problem::TooManyValues { values_max: self.scan.limits.values_max };
+            return Err(self.scan.refuse(problem));
+        }
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Strict<'_> {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+
+    fn visit_i64<E: serde::de::Error>(self, value: i64) -> Result<Value, E> {
+        if value.unsigned_abs() > INTEGER_MAX.unsigned_abs() {
+            return Err(self.scan.refuse(Problem::IntegerOutOfRange));
+        }
+        Ok(Value::from(value))
+    }
+
+    fn visit_u64<E: serde::de::Error>(self, value: u64) -> Result<Value, E> {
+        if value > INTEGER_MAX.unsigned_abs() {
+            return Err(self.scan.refuse(Problem::IntegerOutOfRange));
+        }
+        Ok(Value::from(value))
+    }
+
+    fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<Value, E> {
+        // An integer literal too long for 64 bits arrives here as a double.
+        let is_exact = value.abs() <= 9_007_199_254_740_992.0 || value.fract() != 0.0;
+        match Number::from_f64(value) {
+            Some(number) if is_exact => Ok(Value::Number(number)),
+            Some(_) | None => Err(self.scan.refuse(Problem::IntegerOutOfRange)),
+        }
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Value, E> {
+        self.scan.check_text(text)?;
+        Ok(Value::String(text.to_owned()))
+    }
+
+    fn visit_string<E: serde::de::Error>(self, text: String) -> Result<Value, E> {
+        self.scan.check_text(&text)?;
+        Ok(Value::String(text))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Value, A::Error> {
+        self.scan.enter()?;
+        let mut items = Vec::new();
+        self.scan.path.push(Step::Item(0));
+        while let Some(item) = access.next_element_seed(Strict { scan: &mut *self.scan })? {
+            items.push(item);
+            if let Some(step) = self.scan.path.last_mut() {
+                *step = Step::Item(items.len());
+            }
+        }
+        self.scan.path.pop();
+        Ok(Value::Array(items))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Value, A::Error> {
+        self.scan.enter()?;
+        let mut members = Map::new();
+        while let Some(name) = access.next_key::<String>()? {
+            self.scan.path.push(Step::Member(name.clone()));
+            self.scan.check_text(&name)?;
+            if members.contains_key(&name) {
+                return Err(self.scan.refuse(Problem::DuplicateKey));
+            }
+            let value = access.next_value_seed(Strict { scan: &mut *self.scan })?;
+            members.insert(name, value);
+            self.scan.path.pop();
+        }
+        Ok(Value::Object(members))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn check(text: &str, path: &str, problem: Problem) {
+        let error = parse(text.as_bytes(), Limits::DEFAULT).unwrap_err();
+        assert_eq!(error, StrictError { path: path.to_owned(), problem });
+    }
+
+    #[test]
+    fn duplicate_keys_are_refused_with_their_path() {
+        check(r#"{"a":{"id":1,"id":2}}"#, "/a/id", Problem::DuplicateKey);
+        check(r#"[{"b":0},{"a/b":1,"a/b":1}]"#, "/1/a~1b", Problem::DuplicateKey);
+        check(r#"{"a":1,"\u0061":2}"#, "/a", Problem::DuplicateKey);
+    }
+
+    #[test]
+    fn integers_must_survive_a_double() {
+        check(r#"{"n":9007199254740993}"#, "/n", Problem::IntegerOutOfRange);
+        check("[-9007199254740993]", "/0", Problem::IntegerOutOfRange);
+        check("[123456789012345678901234567890]", "/0", Problem::IntegerOutOfRange);
+        assert!(parse(b"[9007199254740992, -9007199254740992, 1.5e3]", Limits::DEFAULT).is_ok());
+    }
+
+    #[test]
+    fn nul_depth_count_and_length_are_limited() {
+        check(r#"{"x":"a\u0000"}"#, "/x", Problem::NulCharacter);
+        let deep = "[".repeat(100_000);
+        let path = "/0".repeat(64);
+        check(&deep, &path, Problem::TooDeep { depth_max: 64 });
+        let many = format!("[{}1]", "1,".repeat(10_000));
+        check(&many, "/9999", Problem::TooManyValues { values_max: 10_000 });
+        let limits = Limits { string_bytes_max: 3, ..Limits::DEFAULT };
+        let error = parse(br#"["abcd"]"#, limits).unwrap_err();
+        assert_eq!(error.problem, Problem::StringTooLong { bytes_max: 3 });
+        let limits = Limits { bytes_max: 3, ..Limits::DEFAULT };
+        assert_eq!(parse(b"[1,2]", limits).unwrap_err().problem, Problem::TooLarge { bytes_max: 3 });
+    }
+
+    #[test]
+    fn what_is_not_json_is_a_syntax_problem() {
+        let texts: [&[u8]; 9] =
+            [b"", b"{", b"\xff", b"\"\\ud800\"", b"\xef\xbb\xbf{}", b"1 2", b"NaN", b"1e400", b"{\"a\":1,}"];
+        for text in texts {
+            let error = parse(text, Limits::DEFAULT).unwrap_err();
+            assert!(matches!(error.problem, Problem::Syntax { .. }), "{text:?}: {error}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_accepted_equals_the_ordinary_parse(text in r#"[\[\]{}:,"a-c0-9.eE \-]{0,40}"#) {
+            if let Ok(strict) = parse(text.as_bytes(), Limits::DEFAULT) {
+                prop_assert_eq!(strict, serde_json::from_str::<Value>(&text).unwrap());
+            }
+        }
+
+        #[test]
+        fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            let _parsed = parse(&bytes, Limits::DEFAULT);
+        }
+    }
+}

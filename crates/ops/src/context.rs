@@ -1,0 +1,98 @@
+//! What a running operation may touch.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use contract::actor::Actor;
+use contract::id::ProjectId;
+use store::{Reader, Store};
+use tokio::sync::mpsc;
+use workflow::types::ArtifactTypes;
+
+use crate::operation::store_error;
+use crate::table::Table;
+use contract::error::OpError;
+
+/// Settings that operations read.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    pub default_project_id: ProjectId,
+    pub call_deadline: Duration,
+    pub reservation_expires_after: Duration,
+    pub reservations_per_minute_max: u32,
+}
+
+/// What the domains keep in memory.
+#[derive(Debug, Clone)]
+pub struct Services {
+    pub artifact_types: ArtifactTypes,
+}
+
+/// A step of a long call, for clients that show one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ProgressReport {
+    pub done: f64,
+    pub total: Option<f64>,
+    pub message: String,
+}
+
+/// Where reports of progress go. A slow reader loses reports, never the call.
+#[derive(Debug, Clone, Default)]
+pub struct Progress(Option<mpsc::Sender<ProgressReport>>);
+
+impl Progress {
+    pub fn to(sender: mpsc::Sender<ProgressReport>) -> Progress {
+        Progress(Some(sender))
+    }
+
+    pub fn report(&self, done: f64, total: Option<f64>, message: &str) {
+        if let Some(sender) = &self.0 {
+            // Full or closed: nobody reads fast enough, and the answer matters more than its progress.
+            drop(sender.try_send(ProgressReport { done, total, message: message.to_owned() }));
+        }
+    }
+}
+
+/// Only [`crate::Platform::call`] can make one, so code that holds a `Context` has already been authorised, and its
+/// event will be written.
+pub struct Context<'a> {
+    pub(crate) actor: &'a Actor,
+    pub(crate) store: &'a Store,
+    pub(crate) services: &'a Services,
+    pub(crate) settings: &'a Settings,
+    pub(crate) table: &'a Arc<Table>,
+    pub(crate) progress: &'a Progress,
+    pub(crate) now_us: i64,
+}
+
+impl Context<'_> {
+    pub fn actor(&self) -> &Actor {
+        self.actor
+    }
+
+    pub fn services(&self) -> &Services {
+        self.services
+    }
+
+    pub fn settings(&self) -> &Settings {
+        self.settings
+    }
+
+    pub fn table(&self) -> &Table {
+        self.table
+    }
+
+    pub fn progress(&self) -> &Progress {
+        self.progress
+    }
+
+    /// The time of the call in microseconds since 1970.
+    pub fn now_us(&self) -> i64 {
+        self.now_us
+    }
+
+    /// A connection that can only read.
+    pub async fn read(&self) -> Result<Reader, OpError> {
+        self.store.read().await.map_err(store_error)
+    }
+}

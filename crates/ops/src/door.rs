@@ -1,0 +1,323 @@
+//! The one door. Authorise, validate, run, validate, stamp, record, answer: in this order, for every caller.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+
+use contract::actor::Actor;
+use contract::audit::AuditBlock;
+use contract::canonical;
+use contract::dialect::Dialect;
+use contract::envelope::{Artifact, ResponseMetadata};
+use contract::error::{Kind, OpError};
+use contract::event::{Correlation, Outcome};
+use contract::id::IdempotencyKey;
+use futures::FutureExt;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use store::{EventQueue, EventRow, Store};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+use crate::clock::Clock;
+use crate::context::{Progress, Services, Settings};
+use crate::drive::Driven;
+use crate::entry::Entry;
+use crate::limits;
+use crate::operation::store_error;
+use crate::record::{Ending, Ticket, correlate, error_hash};
+use crate::refusals::{self, Refused};
+use crate::summary;
+use crate::table::{Table, TableError, Tool};
+
+/// A call as a surface hands it in. Strings in `input` are already within the limits of the strict parser.
+#[derive(Debug, Default, Clone, Serialize, Deserialize)]
+pub struct Call {
+    pub operation: String,
+    pub input: Value,
+    #[serde(default)]
+    pub correlation: Correlation,
+    #[serde(default)]
+    pub idempotency_key: Option<IdempotencyKey>,
+    #[serde(skip)]
+    pub progress: Progress,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Success {
+    pub output: Value,
+    #[serde(default)]
+    pub artifacts: Vec<Artifact>,
+    #[serde(default)]
+    pub metadata: ResponseMetadata,
+}
+
+/// The answer to a call. It leaves only after the event is durable (writes) or queued (public reads).
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Reply {
+    pub call_id: Uuid,
+    pub dialect: Dialect,
+    pub result: Result<Success, OpError>,
+    pub audit: AuditBlock,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    #[error("the operation table is wrong")]
+    Table(#[source] TableError),
+}
+
+pub struct Options {
+    pub entries: &'static [Entry],
+    pub settings: Settings,
+    pub services: Services,
+    pub clock: Clock,
+}
+
+pub(crate) struct Inner {
+    pub store: Store,
+    pub services: Services,
+    pub settings: Settings,
+    pub table: Arc<Table>,
+    clock: Clock,
+    queue: EventQueue,
+}
+
+#[derive(Clone)]
+pub struct Platform(Arc<Inner>);
+
+impl Platform {
+    pub fn open(store: Store, options: Options) -> Result<Platform, OpenError> {
+        let table = Arc::new(Table::compile(options.entries).map_err(OpenError::Table)?);
+        let queue = EventQueue::start(store.clone(), limits::EVENT_QUEUE_MAX, limits::EVENT_FLUSH_EVERY);
+        let inner =
+            Inner { store, services: options.services, settings: options.settings, table, clock: options.clock, queue };
+        Ok(Platform(Arc::new(inner)))
+    }
+
+    pub fn table(&self) -> &Arc<Table> {
+        &self.0.table
+    }
+
+    /// Commits and applies so far, for benchmarks and metrics.
+    pub fn store_stats(&self) -> store::Stats {
+        self.0.store.stats()
+    }
+
+    /// Does the database answer?
+    pub async fn ping(&self) -> Result<(), OpError> {
+        self.0.store.ping().await.map_err(store_error)
+    }
+
+    /// Runs one call. The work goes on in a task of its own: a caller that goes away stops a read, which is then
+    /// recorded as cancelled, and never stops a write half way.
+    pub async fn call(&self, actor: &Actor, call: Call) -> Reply {
+        let gone = CancellationToken::new();
+        let _guard = gone.clone().drop_guard();
+        let (inner, actor) = (Arc::clone(&self.0), actor.clone());
+        let started = Instant::now();
+        let call_id = Uuid::now_v7();
+        match tokio::spawn(async move { inner.conduct(call_id, started, actor, call, gone).await }).await {
+            Ok(reply) => reply,
+            // Only a panic of the door itself or the end of the runtime leads here.
+            Err(error) => {
+                Reply { call_id, dialect: Dialect::Common, result: Err(OpError::internal(error)), audit: no_audit() }
+            }
+        }
+    }
+
+    /// Records requests that were refused before anybody was authenticated, one event per source and reason.
+    pub async fn record_refusals(&self, refused: &[Refused]) {
+        let now_us = self.0.clock.now_us();
+        for event in refused.iter().filter_map(|refused| refusals::event(refused, now_us)) {
+            if self.0.queue.try_push(event).is_err() {
+                tracing::error!("An event of refused requests was lost: the event queue is full");
+            }
+        }
+    }
+
+    /// Writes what is queued and lets go of the store.
+    pub async fn close(&self) {
+        if let Err(error) = self.0.queue.close().await {
+            tracing::error!(error = %error, "The last events could not be written");
+        }
+        self.0.store.close().await;
+    }
+}
+
+fn no_audit() -> AuditBlock {
+    AuditBlock {
+        in_hash: String::new(),
+        out_hash: String::new(),
+        latency_ms: 0,
+        seed: 0,
+        status: contract::audit::AuditStatus::Error,
+    }
+}
+
+impl Inner {
+    async fn conduct(
+        &self,
+        call_id: Uuid,
+        started: Instant,
+        actor: Actor,
+        call: Call,
+        gone: CancellationToken,
+    ) -> Reply {
+        let tool = self.table.find(&call.operation);
+        let ticket = Arc::new(Ticket {
+            call_id,
+            actor,
+            operation: tool.map_or("unknown", |tool| tool.entry.name),
+            started,
+            started_us: self.clock.now_us(),
+            deadline: started + self.settings.call_deadline,
+            correlation: correlate(call.correlation, &call.input),
+            idempotency_key: call.idempotency_key,
+            progress: call.progress,
+        });
+        let Some(tool) = tool else {
+            let error = OpError::not_found("no operation of this name; `tools` lists them all");
+            return self.record(&ticket, None, failed(&call.input, error)).await;
+        };
+        if !tool.entry.roles.iter().any(|role| ticket.actor.roles.contains(role)) {
+            let error = OpError::refused(format!("`{}` may not call `{}`", ticket.actor.id, tool.entry.name));
+            return self.record(&ticket, Some(tool), failed(&call.input, error)).await;
+        }
+        log_started(&ticket, &call.input);
+        let driven = self.run(tool, &ticket, call.input, &gone).await;
+        self.record(&ticket, Some(tool), driven).await
+    }
+
+    /// Runs the operation behind a panic guard. A read also ends at the deadline and when its caller is gone; a
+    /// write watches its own deadline up to the point where it must not be stopped.
+    async fn run(&self, tool: &Arc<Tool>, ticket: &Arc<Ticket>, input: Value, gone: &CancellationToken) -> Driven {
+        let driven = AssertUnwindSafe((tool.entry.drive)(self, tool, ticket, input.clone())).catch_unwind();
+        let ended = |outcome: Outcome, error: OpError| Driven {
+            in_hash: canonical::hash(&input).unwrap_or_default(),
+            result: Err(error),
+            outcome,
+            recorded: None,
+        };
+        let finished = if tool.entry.is_write {
+            driven.await
+        } else {
+            tokio::select! {
+                biased;
+                finished = driven => finished,
+                () = gone.cancelled() => return ended(Outcome::Cancelled, OpError::timeout("the caller went away")),
+                () = tokio::time::sleep_until(ticket.deadline) => {
+                    let seconds = self.settings.call_deadline.as_secs_f64();
+                    return ended(Outcome::Timeout, OpError::timeout(format!("the call took longer than {seconds} s")));
+                }
+            }
+        };
+        finished.unwrap_or_else(|_| ended(Outcome::Panicked, OpError::internal("the operation panicked")))
+    }
+
+    /// Writes the event, unless the writer already did, and answers. A call that cannot be recorded is not answered.
+    async fn record(&self, ticket: &Arc<Ticket>, tool: Option<&Arc<Tool>>, driven: Driven) -> Reply {
+        let Driven { in_hash, mut result, outcome, recorded } = driven;
+        let audit = match recorded {
+            Some(audit) => audit,
+            None => {
+                let (out_hash, code, objects) = match &result {
+                    Ok(done) => (done.out_hash.clone(), None, done.objects.as_slice()),
+                    Err(error) => (error_hash(error), Some(error.code()), [].as_slice()),
+                };
+                let ending = Ending { in_hash: &in_hash, out_hash: &out_hash, outcome, code, objects };
+                let (audit, event) = ticket.close(&ending);
+                let must_be_durable = tool.is_some_and(|tool| tool.entry.is_write);
+                if let Err(error) = self.keep(event, must_be_durable).await {
+                    result = Err(error);
+                }
+                audit
+            }
+        };
+        log_ended(ticket, &result, outcome);
+        let family = tool.map(|tool| tool.entry.family);
+        Reply {
+            call_id: ticket.call_id,
+            dialect: family.map_or(Dialect::Common, |family| family.dialect()),
+            result: result.map(Into::into).map_err(|error| public(error, ticket.call_id)),
+            audit,
+        }
+    }
+
+    async fn keep(&self, event: EventRow, must_be_durable: bool) -> Result<(), OpError> {
+        if must_be_durable {
+            return self.store.append_events(vec![event]).await.map_err(store_error);
+        }
+        self.queue
+            .try_push(event)
+            .map_err(|_| OpError::busy("the log cannot take more at the moment, try again", limits::RETRY_AFTER_MS))
+    }
+}
+
+fn failed(input: &Value, error: OpError) -> Driven {
+    let in_hash = canonical::hash(input).unwrap_or_default();
+    Driven { in_hash, outcome: error.kind.into(), result: Err(error), recorded: None }
+}
+
+/// An internal error leaves with nothing but the id under which the log tells more.
+fn public(mut error: OpError, call_id: Uuid) -> OpError {
+    if error.kind == Kind::Internal {
+        error.message = format!("something went wrong on our side; the log has more under call {call_id}");
+    }
+    error
+}
+
+fn log_started(ticket: &Ticket, input: &Value) {
+    tracing::info!(
+        event = format_args!("{}_invocation_started", ticket.operation),
+        tool_name = ticket.operation,
+        call_id = %ticket.call_id,
+        task_id = ticket.correlation.task_id.as_ref().map(|id| id.as_str()),
+        input_params_summary = summary::of_input(input),
+    );
+}
+
+fn log_ended<T>(ticket: &Ticket, result: &Result<T, OpError>, outcome: Outcome) {
+    let elapsed: Duration = ticket.started.elapsed();
+    let duration_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
+    metrics::counter!("materia_calls_total", "operation" => ticket.operation, "outcome" => outcome.name()).increment(1);
+    metrics::histogram!("materia_call_seconds", "operation" => ticket.operation).record(elapsed.as_secs_f64());
+    let task_id = ticket.correlation.task_id.as_ref().map(|id| id.as_str());
+    match result {
+        Ok(_) => tracing::info!(
+            event = format_args!("{}_invocation_completed", ticket.operation),
+            tool_name = ticket.operation,
+            call_id = %ticket.call_id,
+            task_id,
+            duration_ms,
+            success = true,
+        ),
+        Err(error) if error.kind == Kind::Internal => tracing::error!(
+            event = format_args!("{}_invocation_failed", ticket.operation),
+            tool_name = ticket.operation,
+            call_id = %ticket.call_id,
+            task_id,
+            duration_ms,
+            success = false,
+            error_type = outcome.name(),
+            error_message = error.message,
+            error_chain = chain(error),
+        ),
+        Err(error) => tracing::warn!(
+            event = format_args!("{}_invocation_failed", ticket.operation),
+            tool_name = ticket.operation,
+            call_id = %ticket.call_id,
+            task_id,
+            duration_ms,
+            success = false,
+            error_type = outcome.name(),
+            error_message = error.message,
+        ),
+    }
+}
+
+fn chain(error: &OpError) -> String {
+    let causes = std::iter::successors(std::error::Error::source(error), |cause| cause.source());
+    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+}

@@ -1,0 +1,227 @@
+//! The typed half of the door: from JSON to an operation and back, for reads and for writes.
+
+use std::sync::Arc;
+
+use contract::audit::AuditBlock;
+use contract::canonical;
+use contract::envelope::{Artifact, ResponseMetadata};
+use contract::error::{Kind, OpError};
+use contract::event::{Outcome, Touched};
+use futures::future::BoxFuture;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use store::{Applied, Keep, StoreError, Tx, WriteError, idempotency};
+
+use crate::context::Context;
+use crate::door::{Inner, Success};
+use crate::limits::RETRY_AFTER_MS;
+use crate::operation::{Answer, ApplyError, Operation, Read, Write, store_error};
+use crate::record::{Ending, Ticket, error_hash};
+use crate::table::Tool;
+use crate::validate::check_input;
+
+pub(crate) type Drive = for<'a> fn(&'a Inner, &'a Arc<Tool>, &'a Arc<Ticket>, Value) -> BoxFuture<'a, Driven>;
+
+/// What came of an operation.
+pub(crate) struct Driven {
+    /// Hash of the input after defaults; of the input as it came where it was refused.
+    pub in_hash: String,
+    pub result: Result<Done, OpError>,
+    pub outcome: Outcome,
+    /// Present when the event is already committed together with the change.
+    pub recorded: Option<AuditBlock>,
+}
+
+impl Driven {
+    fn failed(in_hash: String, error: OpError) -> Driven {
+        Driven { in_hash, outcome: error.kind.into(), result: Err(error), recorded: None }
+    }
+}
+
+/// A checked output with its hash.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Done {
+    pub output: Value,
+    pub out_hash: String,
+    pub artifacts: Vec<Artifact>,
+    pub metadata: ResponseMetadata,
+    pub objects: Vec<Touched>,
+}
+
+impl From<Done> for Success {
+    fn from(done: Done) -> Success {
+        Success { output: done.output, artifacts: done.artifacts, metadata: done.metadata }
+    }
+}
+
+pub(crate) fn read<'a, T: Read>(
+    inner: &'a Inner,
+    tool: &'a Arc<Tool>,
+    ticket: &'a Arc<Ticket>,
+    input: Value,
+) -> BoxFuture<'a, Driven> {
+    Box::pin(async move {
+        let (operation, in_hash) = match admit::<T>(inner, tool, input) {
+            Ok(admitted) => admitted,
+            Err(refused) => return refused,
+        };
+        match operation.run(&context(inner, ticket)).await.and_then(|answer| finish(tool, answer)) {
+            Ok(done) => Driven { in_hash, result: Ok(done), outcome: Outcome::Ok, recorded: None },
+            Err(error) => Driven::failed(in_hash, error),
+        }
+    })
+}
+
+pub(crate) fn write<'a, T: Write>(
+    inner: &'a Inner,
+    tool: &'a Arc<Tool>,
+    ticket: &'a Arc<Ticket>,
+    input: Value,
+) -> BoxFuture<'a, Driven> {
+    Box::pin(async move {
+        let (operation, in_hash) = match admit::<T>(inner, tool, input) {
+            Ok(admitted) => admitted,
+            Err(refused) => return refused,
+        };
+        let context = context(inner, ticket);
+        let prepared = tokio::time::timeout_at(ticket.deadline, operation.prepare(&context)).await;
+        let plan = match prepared {
+            Ok(Ok(plan)) => plan,
+            Ok(Err(error)) => return Driven::failed(in_hash, error),
+            Err(_) => return Driven::failed(in_hash, OpError::timeout("the call took too long")),
+        };
+        let lane = operation.lane(&plan);
+        let change = Arc::new(Change {
+            operation,
+            plan,
+            tool: Arc::clone(tool),
+            ticket: Arc::clone(ticket),
+            in_hash: in_hash.clone(),
+        });
+        let apply: store::Apply<Ended> = Box::new(move |tx| {
+            let change = Arc::clone(&change);
+            Box::pin(async move { change.apply(tx).await })
+        });
+        match inner.store.write(lane, ticket.deadline, apply).await {
+            Ok(Ended { result, outcome, audit }) => Driven { in_hash, result, outcome, recorded: Some(audit) },
+            Err(WriteError::Panicked) => Driven {
+                in_hash,
+                result: Err(OpError::internal("the operation panicked")),
+                outcome: Outcome::Panicked,
+                recorded: None,
+            },
+            Err(error) => Driven::failed(in_hash, write_error(error)),
+        }
+    })
+}
+
+fn write_error(error: WriteError) -> OpError {
+    match error {
+        WriteError::Expired => OpError::timeout("the call waited too long for its turn"),
+        WriteError::QueueFull => OpError::busy("too many writes are waiting, try again", RETRY_AFTER_MS),
+        WriteError::Panicked => OpError::internal("the operation panicked"),
+        WriteError::Store(error) => store_error(error),
+    }
+}
+
+fn context<'a>(inner: &'a Inner, ticket: &'a Ticket) -> Context<'a> {
+    Context {
+        actor: &ticket.actor,
+        store: &inner.store,
+        services: &inner.services,
+        settings: &inner.settings,
+        table: &inner.table,
+        progress: &ticket.progress,
+        now_us: ticket.started_us,
+    }
+}
+
+/// Checks an input against its schema and its type, and hashes it with its defaults filled in.
+fn admit<T: Operation>(inner: &Inner, tool: &Tool, input: Value) -> Result<(T, String), Driven> {
+    let refuse = |input_hash: Option<String>, error: OpError| Driven::failed(input_hash.unwrap_or_default(), error);
+    if let Err(error) = check_input(&tool.input, &input) {
+        return Err(refuse(canonical::hash(&input).ok(), error));
+    }
+    let raw_hash = || canonical::hash(&input).ok();
+    let mut operation: T = match T::deserialize(&input) {
+        Ok(operation) => operation,
+        Err(error) => return Err(refuse(raw_hash(), OpError::new(Kind::Invalid, error.to_string()))),
+    };
+    operation.fill_defaults(&inner.settings);
+    match canonical::hash(&operation) {
+        Ok(in_hash) => Ok((operation, in_hash)),
+        Err(error) => Err(refuse(raw_hash(), OpError::internal(error))),
+    }
+}
+
+/// Checks an output against its schema and hashes it.
+fn finish<T: Serialize>(tool: &Tool, answer: Answer<T>) -> Result<Done, OpError> {
+    let output = serde_json::to_value(&answer.output).map_err(OpError::internal)?;
+    if let Some(error) = tool.output.iter_errors(&output).next() {
+        // The path and the rule, not the value: an output may hold what no log may.
+        let rule = error.schema_path().to_string();
+        return Err(OpError::internal(format!("the output of `{}` breaks `{rule}`", tool.entry.name)));
+    }
+    let out_hash = canonical::hash_without(&output, "audit").map_err(OpError::internal)?;
+    Ok(Done { output, out_hash, artifacts: answer.artifacts, metadata: answer.metadata, objects: answer.objects })
+}
+
+/// One write on its way through the writer. Repeatable: nothing in it changes from one try to the next.
+struct Change<T: Write> {
+    operation: T,
+    plan: T::Plan,
+    tool: Arc<Tool>,
+    ticket: Arc<Ticket>,
+    in_hash: String,
+}
+
+struct Ended {
+    result: Result<Done, OpError>,
+    outcome: Outcome,
+    audit: AuditBlock,
+}
+
+impl<T: Write> Change<T> {
+    async fn apply(&self, tx: &mut Tx<'_>) -> Result<Applied<Ended>, StoreError> {
+        let result = match self.change(tx).await {
+            Ok(done) => Ok(done),
+            Err(ApplyError::Store(error)) => return Err(error),
+            Err(ApplyError::Refused(error)) => Err(error),
+        };
+        let (outcome, code, keep) = match &result {
+            Ok(_) => (Outcome::Ok, None, Keep::Changes),
+            Err(error) => (error.kind.into(), Some(error.code()), Keep::Nothing),
+        };
+        let (out_hash, objects) = match &result {
+            Ok(done) => (done.out_hash.clone(), done.objects.as_slice()),
+            Err(error) => (error_hash(error), [].as_slice()),
+        };
+        let ending = Ending { in_hash: &self.in_hash, out_hash: &out_hash, outcome, code, objects };
+        let (audit, event) = self.ticket.close(&ending);
+        Ok(Applied { value: Ended { result, outcome, audit }, event: Some(event), keep })
+    }
+
+    /// Applies the change, or answers as the first call with the same idempotency key did.
+    async fn change(&self, tx: &mut Tx<'_>) -> Result<Done, ApplyError> {
+        let Some(key) = &self.ticket.idempotency_key else { return self.run(tx).await };
+        let actor = &self.ticket.actor;
+        let (organisation_id, actor_id) = (actor.organisation_id.as_str(), actor.id.as_str());
+        if let Some(stored) = idempotency::find(tx, organisation_id, actor_id, T::NAME, key.as_str()).await? {
+            if stored.in_hash != self.in_hash {
+                return Err(OpError::conflict("the idempotency key was used with another input").into());
+            }
+            return serde_json::from_str(&stored.output).map_err(|error| OpError::internal(error).into());
+        }
+        let done = self.run(tx).await?;
+        let output = serde_json::to_string(&done).map_err(OpError::internal)?;
+        let stored = idempotency::Stored { in_hash: self.in_hash.clone(), output };
+        let recorded_at_us = self.ticket.started_us;
+        idempotency::insert(tx, organisation_id, actor_id, T::NAME, key.as_str(), &stored, recorded_at_us).await?;
+        Ok(done)
+    }
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<Done, ApplyError> {
+        let answer = self.operation.apply(&self.plan, tx).await?;
+        Ok(finish(&self.tool, answer)?)
+    }
+}

@@ -1,0 +1,33 @@
+//! Families group operations that are served together and answer in the same dialect.
+
+use contract::dialect::Dialect;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Family {
+    /// About the house itself; listed with every family.
+    House,
+    Workflow,
+}
+
+impl Family {
+    /// Families with an endpoint of their own (`/mcp/{name}`).
+    pub const SERVED: [Family; 1] = [Family::Workflow];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Family::House => "house",
+            Family::Workflow => "workflow",
+        }
+    }
+
+    pub fn dialect(self) -> Dialect {
+        match self {
+            Family::House => Dialect::Common,
+            Family::Workflow => Dialect::Workflow,
+        }
+    }
+
+    pub fn find(name: &str) -> Option<Family> {
+        Family::SERVED.into_iter().find(|family| family.name() == name)
+    }
+}

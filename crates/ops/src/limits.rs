@@ -1,0 +1,42 @@
+//! Every limit that is not a field of an input schema, in one place. Settings may lower or raise what says so.
+
+use std::time::Duration;
+
+/// A call that takes longer is stopped (setting `call_deadline_ms`).
+pub const CALL_DEADLINE: Duration = Duration::from_secs(30);
+
+/// Events of public reads that may wait for their flush; a full queue answers Busy.
+pub const EVENT_QUEUE_MAX: usize = 8_192;
+
+/// Public-read events are durable after at most this long.
+pub const EVENT_FLUSH_EVERY: Duration = Duration::from_millis(100);
+
+/// Writes that may wait for the writer.
+pub const WRITE_QUEUE_MAX: usize = 4_096;
+
+/// Writes that may share one commit.
+pub const WRITE_BATCH_MAX: usize = 512;
+
+/// Connections to the database.
+pub const CONNECTIONS_MAX: u32 = 25;
+
+/// A reservation that is not confirmed expires after this (setting `reservation_expires_after_minutes`).
+pub const RESERVATION_EXPIRES_AFTER: Duration = Duration::from_secs(15 * 60);
+
+/// Reservations of one project in a minute (setting `reservations_per_minute_max`).
+pub const RESERVATIONS_PER_MINUTE_MAX: u32 = 10;
+
+/// Idempotency keys are kept this long.
+pub const IDEMPOTENCY_KEPT_FOR: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// A string in a log line is cut here.
+pub const LOG_STRING_CHARS_MAX: usize = 100;
+
+/// The tool list of one family, as JSON.
+pub const CATALOGUE_BYTES_MAX: usize = 24 * 1024;
+
+/// Items on one page of a list.
+pub const PAGE_ITEMS_MAX: usize = 50;
+
+/// Wait before trying again, where the server has no better figure.
+pub const RETRY_AFTER_MS: u64 = 1_000;

@@ -1,0 +1,110 @@
+//! What an operation is: typed input and output, who may call it, and its behaviour.
+
+use std::future::Future;
+
+use contract::actor::Role;
+use contract::envelope::{Artifact, ResponseMetadata};
+use contract::error::OpError;
+use contract::event::Touched;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use store::{StoreError, StoreErrorKind, Tx};
+
+use crate::context::{Context, Settings};
+use crate::family::Family;
+
+/// The input type of an operation is the operation.
+pub trait Operation: DeserializeOwned + Serialize + JsonSchema + Send + Sync + 'static {
+    const NAME: &'static str;
+    /// One or two sentences for people and for models that choose tools.
+    const ABOUT: &'static str;
+    const FAMILY: Family;
+    /// Roles that may call it.
+    const ROLES: &'static [Role];
+    /// Other names that are understood on a call and never listed.
+    const ALIASES: &'static [&'static str] = &[];
+    /// Listed as an MCP tool. Operations that only serve a prompt are not.
+    const IS_TOOL: bool = true;
+
+    type Output: Serialize + JsonSchema + Send;
+
+    /// Fills in what the caller left out and a setting decides, before the input is hashed.
+    fn fill_defaults(&mut self, _settings: &Settings) {}
+}
+
+/// Looks and answers. Its event goes through the queue.
+pub trait Read: Operation {
+    fn run(&self, ctx: &Context<'_>) -> impl Future<Output = Result<Answer<Self::Output>, OpError>> + Send;
+}
+
+/// Changes something. `prepare` may take its time; `apply` is short, only SQL, and repeatable: after a lost race the
+/// door runs it again on a fresh transaction.
+pub trait Write: Operation {
+    type Plan: Send + Sync + 'static;
+
+    fn prepare(&self, ctx: &Context<'_>) -> impl Future<Output = Result<Self::Plan, OpError>> + Send;
+
+    fn apply(
+        &self,
+        plan: &Self::Plan,
+        tx: &mut Tx<'_>,
+    ) -> impl Future<Output = Result<Answer<Self::Output>, ApplyError>> + Send;
+
+    /// Calls of one lane may share a transaction, and run one after the other.
+    fn lane(&self, _plan: &Self::Plan) -> Option<String> {
+        None
+    }
+}
+
+/// An output with what goes beside it.
+#[derive(Debug)]
+pub struct Answer<T> {
+    pub output: T,
+    pub artifacts: Vec<Artifact>,
+    pub metadata: ResponseMetadata,
+    pub objects: Vec<Touched>,
+}
+
+impl<T> Answer<T> {
+    pub fn of(output: T) -> Answer<T> {
+        Answer { output, artifacts: Vec::new(), metadata: ResponseMetadata::new(), objects: Vec::new() }
+    }
+
+    /// Names a thing that the call created, changed or read.
+    pub fn touching(mut self, kind: &str, id: impl Into<String>) -> Answer<T> {
+        self.objects.push(Touched { kind: kind.to_owned(), id: id.into(), sha256: None });
+        self
+    }
+}
+
+/// A store error is apart, since the store knows which ones are worth another try.
+#[derive(Debug, thiserror::Error)]
+pub enum ApplyError {
+    #[error("the operation refused")]
+    Refused(#[source] OpError),
+    #[error("the store failed")]
+    Store(#[source] StoreError),
+}
+
+impl From<OpError> for ApplyError {
+    fn from(error: OpError) -> ApplyError {
+        ApplyError::Refused(error)
+    }
+}
+
+impl From<StoreError> for ApplyError {
+    fn from(error: StoreError) -> ApplyError {
+        ApplyError::Store(error)
+    }
+}
+
+/// A store error as the caller sees it.
+pub(crate) fn store_error(error: StoreError) -> OpError {
+    let message = match error.kind() {
+        StoreErrorKind::Unavailable => "the store is not reachable, try again",
+        StoreErrorKind::Serialization | StoreErrorKind::UniqueViolation { .. } => "too many callers at once, try again",
+        StoreErrorKind::Other => return OpError::internal(error),
+    };
+    OpError::busy(message, crate::limits::RETRY_AFTER_MS).with_source(error)
+}

@@ -1,0 +1,21 @@
+//! The operation table: every capability of the house, one line each.
+
+use crate::entry::Entry;
+use crate::house::TidyHouse;
+use contract::describe::DescribeOperation;
+use contract::workflow::{
+    ConfirmReservation, DeleteExpiredReservations, GetNextAvailableId, ListArtifactTypes, ReserveIdRange,
+};
+
+use crate::workflow::guide_numbering::GuideNumbering;
+
+pub const OPERATIONS: &[Entry] = &[
+    Entry::read::<DescribeOperation>(),
+    Entry::write::<TidyHouse>(),
+    Entry::read::<ListArtifactTypes>(),
+    Entry::read::<GuideNumbering>(),
+    Entry::write::<GetNextAvailableId>(),
+    Entry::write::<ReserveIdRange>(),
+    Entry::write::<ConfirmReservation>(),
+    Entry::write::<DeleteExpiredReservations>(),
+];

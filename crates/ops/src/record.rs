@@ -1,0 +1,107 @@
+//! The record of one call: its ticket, its audit block and its event.
+
+use contract::actor::Actor;
+use contract::audit::{AuditBlock, AuditStatus, seed};
+use contract::canonical;
+use contract::error::OpError;
+use contract::event::{Correlation, Event, EventActor, Outcome, Touched};
+use contract::id::{CorrelationId, IdempotencyKey};
+use contract::time::rfc3339_us;
+use serde_json::Value;
+use store::EventRow;
+use tokio::time::Instant;
+use uuid::Uuid;
+
+use crate::context::Progress;
+
+pub(crate) const SCHEMA_VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Everything about a call that does not change while it runs.
+pub(crate) struct Ticket {
+    pub call_id: Uuid,
+    pub actor: Actor,
+    pub operation: &'static str,
+    pub started: Instant,
+    pub started_us: i64,
+    pub deadline: Instant,
+    pub correlation: Correlation,
+    pub idempotency_key: Option<IdempotencyKey>,
+    pub progress: Progress,
+}
+
+/// How a call ended, as far as the log cares.
+pub(crate) struct Ending<'a> {
+    pub in_hash: &'a str,
+    /// Hash of the output or of the error body.
+    pub out_hash: &'a str,
+    pub outcome: Outcome,
+    pub code: Option<&'static str>,
+    pub objects: &'a [Touched],
+}
+
+impl Ticket {
+    pub fn latency_ms(&self) -> u64 {
+        u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    /// The audit block and the event of one call agree in every figure.
+    pub fn close(&self, ending: &Ending<'_>) -> (AuditBlock, EventRow) {
+        let status = if ending.outcome == Outcome::Ok { AuditStatus::Ok } else { AuditStatus::Error };
+        let audit = AuditBlock {
+            in_hash: ending.in_hash.to_owned(),
+            out_hash: ending.out_hash.to_owned(),
+            latency_ms: self.latency_ms(),
+            seed: seed(ending.in_hash),
+            status,
+        };
+        let event = Event {
+            call_id: self.call_id.to_string(),
+            time: rfc3339_us(self.started_us),
+            organisation_id: self.actor.organisation_id.clone(),
+            actor: EventActor { id: self.actor.id.clone(), kind: self.actor.kind },
+            operation: self.operation.to_owned(),
+            outcome: ending.outcome,
+            code: ending.code.map(str::to_owned),
+            count: None,
+            in_hash: audit.in_hash.clone(),
+            out_hash: audit.out_hash.clone(),
+            latency_ms: audit.latency_ms,
+            objects: ending.objects.to_vec(),
+            correlation: self.correlation.clone(),
+            schema_version: SCHEMA_VERSION.to_owned(),
+        };
+        (audit, row(&event, self.started_us))
+    }
+}
+
+/// An event as the store keeps it: a few columns to search by, and the exact canonical bytes.
+pub(crate) fn row(event: &Event, recorded_at_us: i64) -> EventRow {
+    EventRow {
+        call_id: event.call_id.clone(),
+        organisation_id: event.organisation_id.to_string(),
+        recorded_at_us,
+        actor_id: event.actor.id.to_string(),
+        operation: event.operation.clone(),
+        outcome: event.outcome.name().to_owned(),
+        // Every member is text or a small integer, so a canonical form always exists.
+        body: canonical::text(event).unwrap_or_default(),
+    }
+}
+
+/// Hash of an error as its dialect writes it, so that the log can be matched with what the caller saw.
+pub(crate) fn error_hash(error: &OpError) -> String {
+    canonical::hash(&contract::dialect::common(error)).unwrap_or_default()
+}
+
+/// The caller's correlation ids: those given beside the call, else those among the input's own fields.
+pub(crate) fn correlate(beside: Correlation, input: &Value) -> Correlation {
+    let field = |given: Option<CorrelationId>, name: &str| {
+        given.or_else(|| CorrelationId::parse(input.get(name)?.as_str()?).ok())
+    };
+    Correlation {
+        task_id: field(beside.task_id, "task_id"),
+        run_id: field(beside.run_id, "run_id"),
+        request_id: field(beside.request_id, "request_id"),
+        conversation_id: field(beside.conversation_id, "conversation_id"),
+    }
+}

@@ -1,0 +1,92 @@
+//! The operation table, ready to serve: names resolved, schemas generated and compiled once.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use contract::schema::SchemaObject;
+use jsonschema::{PatternOptions, Validator};
+use serde_json::Value;
+
+use crate::entry::Entry;
+use crate::family::Family;
+
+#[derive(Debug, thiserror::Error)]
+pub enum TableError {
+    #[error("two operations are called `{0}`")]
+    RepeatedName(&'static str),
+    #[error("the schema of `{operation}` does not compile")]
+    Schema { operation: &'static str, source: Box<dyn std::error::Error + Send + Sync> },
+}
+
+/// An entry with its compiled schemas.
+pub struct Tool {
+    pub entry: &'static Entry,
+    pub input_schema: Arc<SchemaObject>,
+    pub output_schema: Arc<SchemaObject>,
+    pub(crate) input: Validator,
+    pub(crate) output: Validator,
+}
+
+pub struct Table {
+    tools: Vec<Arc<Tool>>,
+    by_name: HashMap<&'static str, usize>,
+}
+
+impl Table {
+    pub fn compile(entries: &'static [Entry]) -> Result<Table, TableError> {
+        let mut table = Table { tools: Vec::with_capacity(entries.len()), by_name: HashMap::new() };
+        for (index, entry) in entries.iter().enumerate() {
+            for name in std::iter::once(&entry.name).chain(entry.aliases) {
+                if table.by_name.insert(name, index).is_some() {
+                    return Err(TableError::RepeatedName(name));
+                }
+            }
+            let (input_schema, output_schema) = ((entry.input_schema)(), (entry.output_schema)());
+            let compile = |schema: &SchemaObject| {
+                validator(schema).map_err(|source| TableError::Schema { operation: entry.name, source })
+            };
+            let (input, output) = (compile(&input_schema)?, compile(&output_schema)?);
+            table.tools.push(Arc::new(Tool {
+                entry,
+                input_schema: Arc::new(input_schema),
+                output_schema: Arc::new(output_schema),
+                input,
+                output,
+            }));
+        }
+        Ok(table)
+    }
+
+    /// By name or alias.
+    pub fn find(&self, name: &str) -> Option<&Arc<Tool>> {
+        self.by_name.get(name).and_then(|index| self.tools.get(*index))
+    }
+
+    pub fn all(&self) -> &[Arc<Tool>] {
+        &self.tools
+    }
+
+    /// What a family's endpoint lists, or every tool for `None`. The order is that of the table.
+    pub fn listed(&self, family: Option<Family>) -> impl Iterator<Item = &Arc<Tool>> {
+        self.tools.iter().filter(move |tool| tool.entry.is_tool && is_in(tool.entry, family))
+    }
+
+    /// As [`Table::find`], within one family's endpoint.
+    pub fn find_in(&self, name: &str, family: Option<Family>) -> Option<&Arc<Tool>> {
+        self.find(name).filter(|tool| is_in(tool.entry, family))
+    }
+}
+
+fn is_in(entry: &Entry, family: Option<Family>) -> bool {
+    entry.family == Family::House || family.is_none_or(|family| family == entry.family)
+}
+
+/// Patterns run on a linear-time engine; no schema is ever fetched.
+fn validator(schema: &SchemaObject) -> Result<Validator, Box<dyn std::error::Error + Send + Sync>> {
+    let schema = Value::Object(schema.clone());
+    jsonschema::options()
+        .with_draft(jsonschema::Draft::Draft202012)
+        .with_pattern_options(PatternOptions::regex())
+        .build(&schema)
+        .map_err(|error| error.to_string().into())
+}

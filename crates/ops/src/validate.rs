@@ -1,0 +1,72 @@
+//! From a schema's verdict to an error that names the field, what came and what was expected.
+
+use contract::error::{Kind, OpError};
+use jsonschema::error::ValidationErrorKind;
+use jsonschema::{ValidationError, Validator};
+use serde_json::Value;
+
+/// A received value longer than this is not repeated in the error.
+const RECEIVED_CHARS_MAX: usize = 80;
+
+/// Checks an input. The error tells of the first problem in document order.
+pub fn check_input(validator: &Validator, input: &Value) -> Result<(), OpError> {
+    let Some(error) = validator.iter_errors(input).next() else { return Ok(()) };
+    let at = error.instance_path().to_string();
+    let field = |name: &str| {
+        let path = format!("{at}/{name}");
+        path.trim_start_matches('/').to_owned()
+    };
+    let mut refusal = match error.kind() {
+        ValidationErrorKind::Required { property } => {
+            OpError::invalid(field(property.as_str().unwrap_or_default()), "the field to be there")
+        }
+        ValidationErrorKind::AdditionalProperties { unexpected } => {
+            let name = unexpected.first().map(String::as_str).unwrap_or_default();
+            OpError::invalid(field(&cut(name)), "no field of this name")
+        }
+        _ => {
+            let name = at.trim_start_matches('/');
+            let name = if name.is_empty() { "input" } else { name };
+            OpError::invalid(name, expectation(&error)).received(shortened(error.instance()))
+        }
+    };
+    refusal.kind = Kind::Invalid;
+    Err(refusal)
+}
+
+fn expectation(error: &ValidationError<'_>) -> String {
+    match error.kind() {
+        ValidationErrorKind::Type { kind } => match kind {
+            jsonschema::error::TypeKind::Single(kind) => format!("a value of type {kind}"),
+            jsonschema::error::TypeKind::Multiple(kinds) => {
+                let names: Vec<String> = kinds.iter().map(|kind| kind.to_string()).collect();
+                format!("a value of type {}", names.join(" or "))
+            }
+        },
+        ValidationErrorKind::Minimum { limit } => format!("at least {limit}"),
+        ValidationErrorKind::Maximum { limit } => format!("at most {limit}"),
+        ValidationErrorKind::MinLength { limit } => format!("at least {limit} characters"),
+        ValidationErrorKind::MaxLength { limit } => format!("at most {limit} characters"),
+        ValidationErrorKind::MinItems { limit } => format!("at least {limit} items"),
+        ValidationErrorKind::MaxItems { limit } => format!("at most {limit} items"),
+        ValidationErrorKind::Pattern { pattern } => format!("text that matches `{pattern}`"),
+        ValidationErrorKind::Enum { options } => format!("one of {options}"),
+        ValidationErrorKind::Constant { expected_value } => format!("{expected_value}"),
+        _ => "a value that fits the schema".to_owned(),
+    }
+}
+
+/// The value itself if it is short, else what kind of value it is.
+fn shortened(value: &Value) -> Value {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+        Value::String(text) if text.chars().count() <= RECEIVED_CHARS_MAX => value.clone(),
+        Value::String(text) => Value::String(format!("<string of {} characters>", text.chars().count())),
+        Value::Array(items) => Value::String(format!("<array of {}>", items.len())),
+        Value::Object(members) => Value::String(format!("<object of {}>", members.len())),
+    }
+}
+
+fn cut(text: &str) -> String {
+    text.chars().take(RECEIVED_CHARS_MAX).collect()
+}

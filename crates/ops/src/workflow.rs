@@ -1,0 +1,72 @@
+//! Operations of the artifact workflow (seed 001).
+
+mod confirm_reservation;
+mod delete_expired_reservations;
+mod get_next_available_id;
+pub mod guide_numbering;
+mod list_artifact_types;
+mod reserve_id_range;
+
+use contract::actor::Role;
+use contract::error::OpError;
+use contract::id::{ArtifactTypeName, ProjectId};
+use contract::workflow::ArtifactType;
+use workflow::ids::IdsError;
+
+use crate::context::Context;
+use crate::operation::ApplyError;
+
+/// Who may take ids: those who write documents, and those who write for them.
+const NUMBERING_ROLES: &[Role] = &[Role::Author, Role::Curator, Role::Approver, Role::Admin, Role::Agent];
+
+/// A counter, owned: what the id operations plan with.
+pub struct CounterPlan {
+    organisation_id: String,
+    artifact_type: ArtifactType,
+    project_id: String,
+    now_us: i64,
+}
+
+impl CounterPlan {
+    fn find(
+        ctx: &Context<'_>,
+        artifact_type: &ArtifactTypeName,
+        project_id: Option<&ProjectId>,
+    ) -> Result<CounterPlan, OpError> {
+        Ok(CounterPlan {
+            organisation_id: ctx.actor().organisation_id.to_string(),
+            artifact_type: find_type(ctx, artifact_type)?,
+            project_id: project_id.unwrap_or(&ctx.settings().default_project_id).to_string(),
+            now_us: ctx.now_us(),
+        })
+    }
+
+    fn counter(&self) -> workflow::ids::Counter<'_> {
+        workflow::ids::Counter {
+            organisation_id: &self.organisation_id,
+            prefix: &self.artifact_type.prefix,
+            project_id: &self.project_id,
+        }
+    }
+}
+
+fn find_type(ctx: &Context<'_>, name: &ArtifactTypeName) -> Result<ArtifactType, OpError> {
+    let types = &ctx.services().artifact_types;
+    types.find(name.as_str()).cloned().ok_or_else(|| {
+        OpError::invalid("artifact_type", format!("one of {}, or the name of such a type", types.prefixes()))
+            .received(name.as_str())
+    })
+}
+
+impl From<IdsError> for ApplyError {
+    fn from(error: IdsError) -> ApplyError {
+        match error {
+            IdsError::Store(error) => ApplyError::Store(error),
+            IdsError::UnknownReservation => OpError::not_found(error.to_string()).into(),
+            IdsError::AlreadyConfirmed => OpError::conflict(error.to_string()).into(),
+            IdsError::TooManyReservations { retry_after_ms, .. } => {
+                OpError::rate_limited(error.to_string(), retry_after_ms).into()
+            }
+        }
+    }
+}

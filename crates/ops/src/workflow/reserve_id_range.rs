@@ -1,0 +1,75 @@
+//! `reserve_id_range`: hold a contiguous range of ids until it is confirmed or expires.
+
+use contract::actor::Role;
+use contract::envelope::True;
+use contract::error::OpError;
+use contract::time::rfc3339_ms;
+use contract::workflow::{ReserveIdRange, ReservedIdRange};
+use store::Tx;
+use uuid::Uuid;
+use workflow::ids::{self, ReserveOptions};
+
+use super::{CounterPlan, NUMBERING_ROLES};
+use crate::context::{Context, Settings};
+use crate::family::Family;
+use crate::operation::{Answer, ApplyError, Operation, Write};
+
+pub struct Plan {
+    counter: CounterPlan,
+    reserved_by: String,
+    /// Made once, so that a repeated `apply` reserves under the same handle.
+    reservation_id: Uuid,
+    expires_after_us: i64,
+    n_per_minute_max: u32,
+}
+
+impl Operation for ReserveIdRange {
+    const NAME: &'static str = "reserve_id_range";
+    const ABOUT: &'static str = "Reserve 1 to 100 contiguous ids of a document type, such as HLS-012 to HLS-014. Confirm the \
+         reservation before it expires; expired ids are not given out again.";
+    const FAMILY: Family = Family::Workflow;
+    const ROLES: &'static [Role] = NUMBERING_ROLES;
+
+    type Output = ReservedIdRange;
+
+    fn fill_defaults(&mut self, settings: &Settings) {
+        self.project_id.get_or_insert_with(|| settings.default_project_id.clone());
+    }
+}
+
+impl Write for ReserveIdRange {
+    type Plan = Plan;
+
+    async fn prepare(&self, ctx: &Context<'_>) -> Result<Plan, OpError> {
+        let expires_after = ctx.settings().reservation_expires_after;
+        Ok(Plan {
+            counter: CounterPlan::find(ctx, &self.artifact_type, self.project_id.as_ref())?,
+            reserved_by: ctx.actor().id.to_string(),
+            reservation_id: Uuid::new_v4(),
+            expires_after_us: i64::try_from(expires_after.as_micros()).unwrap_or(i64::MAX),
+            n_per_minute_max: ctx.settings().reservations_per_minute_max,
+        })
+    }
+
+    fn lane(&self, plan: &Plan) -> Option<String> {
+        Some(plan.counter.counter().lane())
+    }
+
+    async fn apply(&self, plan: &Plan, tx: &mut Tx<'_>) -> Result<Answer<ReservedIdRange>, ApplyError> {
+        let options = ReserveOptions {
+            reserved_by: &plan.reserved_by,
+            reservation_id: plan.reservation_id,
+            expires_after_us: plan.expires_after_us,
+            n_per_minute_max: Some(plan.n_per_minute_max),
+        };
+        let reserved = ids::reserve(tx, &plan.counter.counter(), self.count, &options, plan.counter.now_us).await?;
+        let answer = Answer::of(ReservedIdRange {
+            success: True,
+            reservation_id: reserved.reservation_id.clone(),
+            artifact_type: plan.counter.artifact_type.name.clone(),
+            reserved_ids: reserved.reserved_ids,
+            expires_at: Some(rfc3339_ms(reserved.expires_at_us)),
+        });
+        Ok(answer.touching("reservation", reserved.reservation_id))
+    }
+}

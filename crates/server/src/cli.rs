@@ -1,0 +1,110 @@
+//! The command line.
+
+mod call;
+mod config;
+mod doctor;
+mod mcp;
+mod rebuild;
+mod serve;
+mod tools;
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser, Subcommand};
+use clap_complete::Shell;
+
+use crate::settings::data_folder;
+
+const EXAMPLES: &str = "\
+Examples:
+  materia serve                              serve on this machine and print the start URL
+  materia serve --data ./demo --listen 127.0.0.1:0 --json
+  materia mcp                                speak MCP on standard input and output
+  materia call get_next_available_id '{\"artifact_type\":\"backlog_story\"}'
+  materia tools                              list what can be called
+  materia doctor                             what is installed, what is missing, what to do";
+
+/// Trusted tools for medical AI agents: typed, validated, recorded.
+#[derive(Parser)]
+#[command(name = "materia", version, after_help = EXAMPLES)]
+struct Arguments {
+    /// Data folder [default: $MATERIA_DATA, else the user's data folder]
+    #[arg(long, global = true, value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// PostgreSQL URL; without it, an embedded database in the data folder
+    #[arg(long, global = true, value_name = "URL")]
+    database_url: Option<String>,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Serve MCP, REST, the services of ports 8080 and 8081, and the web pages
+    Serve(serve::Arguments),
+    /// Speak MCP on standard input and output, for clients that start their servers
+    Mcp,
+    /// Call one operation through the door and print its output
+    Call(call::Arguments),
+    /// List the operations
+    Tools(tools::ListArguments),
+    /// Print the JSON Schemas of an operation
+    Schema(tools::SchemaArguments),
+    /// Show every setting, its value and where it comes from
+    Config,
+    /// Check what is installed, what is missing and what to do about it
+    Doctor,
+    /// Rebuild what is derived from the record
+    Rebuild,
+    /// Print completions for a shell
+    #[command(after_help = "Example:\n  materia completions bash > ~/.local/share/bash-completion/completions/materia")]
+    Completions { shell: Shell },
+}
+
+/// Where a command works.
+struct Place {
+    data: PathBuf,
+    database_url: Option<String>,
+}
+
+impl Place {
+    fn flags(&self) -> crate::settings::Flags {
+        crate::settings::Flags { database_url: self.database_url.clone(), ..Default::default() }
+    }
+}
+
+/// Runs the program.
+pub async fn run() -> anyhow::Result<ExitCode> {
+    let arguments = Arguments::parse();
+    let place = Place { data: data_folder(arguments.data)?, database_url: arguments.database_url };
+    match arguments.command {
+        Command::Serve(arguments) => serve::run(place, arguments).await,
+        Command::Mcp => mcp::run(place).await,
+        Command::Call(arguments) => call::run(place, arguments).await,
+        Command::Tools(arguments) => tools::list(&arguments),
+        Command::Schema(arguments) => tools::schema(&arguments),
+        Command::Config => config::run(&place),
+        Command::Doctor => doctor::run(&place).await,
+        Command::Rebuild => rebuild::run(place).await,
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Arguments::command(), "materia", &mut script);
+            std::io::stdout().write_all(&script)?;
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}
+
+/// Prints lines to standard output; a reader that went away (`| head`) is not an error.
+fn print_lines(lines: impl IntoIterator<Item = String>) -> anyhow::Result<()> {
+    let mut out = std::io::stdout().lock();
+    for line in lines {
+        match writeln!(out, "{line}") {
+            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => return Ok(()),
+            written => written?,
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,96 @@
+//! `materia doctor`: what works here, what does not, and what to do.
+
+use std::net::{SocketAddr, TcpListener};
+use std::os::unix::fs::PermissionsExt;
+use std::process::ExitCode;
+
+use super::{Place, print_lines};
+use crate::assemble;
+use crate::settings::Settings;
+
+/// One line of the report.
+struct Finding {
+    is_fine: bool,
+    what: String,
+    advice: Option<String>,
+}
+
+impl Finding {
+    fn fine(what: impl Into<String>) -> Finding {
+        Finding { is_fine: true, what: what.into(), advice: None }
+    }
+
+    fn wrong(what: impl Into<String>, advice: impl Into<String>) -> Finding {
+        Finding { is_fine: false, what: what.into(), advice: Some(advice.into()) }
+    }
+}
+
+pub async fn run(place: &Place) -> anyhow::Result<ExitCode> {
+    let mut findings = vec![Finding::fine(format!("materia {}", env!("CARGO_PKG_VERSION")))];
+    match Settings::read(&place.data, &place.flags()) {
+        Ok(settings) => {
+            findings.push(Finding::fine("the settings can be read"));
+            findings.extend(look(place, &settings).await);
+        }
+        Err(error) => findings.push(Finding::wrong(
+            format!("the settings are wrong: {:#}", anyhow::Error::from(error)),
+            format!("mend {} or the MATERIA_ variables", place.data.join("materia.toml").display()),
+        )),
+    }
+    let lines = findings.iter().flat_map(|finding| {
+        let mark = if finding.is_fine { "ok     " } else { "WRONG  " };
+        let advice = finding.advice.as_ref().map(|advice| format!("         {advice}"));
+        std::iter::once(format!("{mark}{}", finding.what)).chain(advice)
+    });
+    print_lines(lines)?;
+    let all_fine = findings.iter().all(|finding| finding.is_fine);
+    Ok(if all_fine { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+async fn look(place: &Place, settings: &Settings) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    match assemble::enter(place.data.clone(), settings).await {
+        Ok(house) => {
+            let who = if house.is_owner() { "no other process uses it" } else { "a running process owns it" };
+            findings.push(Finding::fine(format!("data folder {} ({who})", place.data.display())));
+            match house.ping().await {
+                Ok(()) => findings.push(Finding::fine("the database answers")),
+                Err(error) => {
+                    findings.push(Finding::wrong(format!("the database does not answer: {error}"), "is it running?"));
+                }
+            }
+            let is_running = !house.is_owner();
+            house.close().await;
+            if !is_running {
+                findings.extend(ports(settings));
+            }
+        }
+        Err(error) => findings.push(Finding::wrong(
+            format!("the data folder cannot be used: {:#}", anyhow::Error::from(error)),
+            "give another with --data, or check --database-url",
+        )),
+    }
+    let token = place.data.join("token");
+    if let Ok(metadata) = std::fs::metadata(&token) {
+        let mode = metadata.permissions().mode() & 0o777;
+        findings.push(if mode & 0o077 == 0 {
+            Finding::fine("the start token is readable by its owner alone")
+        } else {
+            Finding::wrong(format!("the start token has mode {mode:o}"), format!("chmod 600 {}", token.display()))
+        });
+    }
+    findings
+}
+
+fn ports(settings: &Settings) -> Vec<Finding> {
+    let wanted =
+        [("listen", settings.listen), ("tasks_listen", settings.tasks_listen), ("ids_listen", settings.ids_listen)];
+    let check = |(setting, address): (&str, SocketAddr)| match TcpListener::bind(address) {
+        Ok(_) => Finding::fine(format!("{address} is free ({setting})")),
+        Err(error) => Finding::wrong(
+            format!("{address} cannot be used ({setting}): {error}"),
+            format!("stop what listens there, or set `{setting}`"),
+        ),
+    };
+    wanted.into_iter().map(check).collect()
+}

@@ -1,0 +1,33 @@
+//! `materia mcp`: MCP on standard input and output.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use rmcp::ServiceExt as _;
+use tokio::io::BufReader;
+
+use super::Place;
+use crate::assemble;
+use crate::auth::owner;
+use crate::mcp::handler::Handler;
+use crate::mcp::lifted::Lifted;
+use crate::mcp::stdio::Lines;
+use crate::settings::Settings;
+use crate::telemetry;
+
+pub async fn run(place: Place) -> anyhow::Result<ExitCode> {
+    let settings = Settings::read(&place.data, &place.flags())?;
+    telemetry::start(&settings.log);
+    let house = assemble::enter(place.data, &settings).await?;
+    let handler =
+        Handler { house: Arc::clone(&house), actor: Arc::new(owner(&settings.organisation_id)), family: None };
+    let lines = Lines::new(BufReader::new(tokio::io::stdin()), tokio::io::stdout());
+    match Lifted(handler).serve(lines).await {
+        Ok(service) => {
+            service.waiting().await?;
+        }
+        Err(error) => tracing::info!(error = %error, "The client left before it began"),
+    }
+    house.close().await;
+    Ok(ExitCode::SUCCESS)
+}

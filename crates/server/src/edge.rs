@@ -1,0 +1,167 @@
+//! What stands before every HTTP handler: host and origin, sizes and times, who it is and how often they come.
+
+mod body;
+mod hosts;
+mod limiter;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{ConnectInfo, Request, State};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use contract::dialect;
+use contract::error::OpError;
+use http::{HeaderValue, Method, StatusCode, header};
+use serde_json::{Value, json};
+
+pub use hosts::Hosts;
+pub use limiter::Limiter;
+
+use crate::auth::{Authenticator, Refusal};
+use crate::owner::House;
+
+/// In whose words the edge refuses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Voice {
+    House,
+    /// The services of seed 001 on their own ports.
+    Service,
+}
+
+pub struct Edge {
+    pub house: Arc<House>,
+    pub authenticator: Arc<Authenticator>,
+    pub hosts: Hosts,
+    pub limiter: Arc<Limiter>,
+    pub body_bytes_max: usize,
+    pub body_timeout: Duration,
+    pub voice: Voice,
+}
+
+impl Edge {
+    /// Puts the whole edge before `protected` and all but the authentication before `open`.
+    pub fn wrap(self: Arc<Edge>, open: Router, protected: Router) -> Router {
+        let gate = from_fn_with_state(Arc::clone(&self), admit);
+        let shield = from_fn_with_state(self, shield);
+        open.merge(protected.layer(gate)).layer(shield)
+    }
+
+    fn refuse(&self, status: StatusCode, message: &str) -> Response {
+        let body = match self.voice {
+            Voice::House => json!({ "error": { "code": code(status), "message": message } }),
+            Voice::Service => {
+                json!({ "success": false, "status_code": status.as_u16(), "detail": message, "error": code(status) })
+            }
+        };
+        answer(status, &body)
+    }
+
+    /// An error of an operation, in the voice of this port.
+    pub fn error(&self, error: &OpError) -> Response {
+        match self.voice {
+            Voice::House => error_response(error, &dialect::common(error)),
+            Voice::Service => error_response(error, &dialect::service(error)),
+        }
+    }
+}
+
+fn code(status: StatusCode) -> &'static str {
+    match status {
+        StatusCode::UNAUTHORIZED => "UNAUTHENTICATED",
+        StatusCode::FORBIDDEN => "DENIED",
+        StatusCode::NOT_FOUND => "NOT_FOUND",
+        StatusCode::METHOD_NOT_ALLOWED => "METHOD_NOT_ALLOWED",
+        StatusCode::PAYLOAD_TOO_LARGE => "TOO_LARGE",
+        StatusCode::REQUEST_TIMEOUT => "TIMEOUT",
+        StatusCode::UNSUPPORTED_MEDIA_TYPE => "UNSUPPORTED",
+        StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS => "BUSY",
+        _ => "INVALID_ARG",
+    }
+}
+
+pub fn answer(status: StatusCode, body: &Value) -> Response {
+    (status, [(header::CONTENT_TYPE, "application/json")], body.to_string()).into_response()
+}
+
+/// A failed call as HTTP: its status, and when to come back where that is known.
+pub fn error_response(error: &OpError, body: &Value) -> Response {
+    let status = StatusCode::from_u16(dialect::http_status(error)).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let mut response = answer(status, body);
+    if let Some(ms) = error.details.retry_after_ms {
+        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(ms.div_ceil(1_000).max(1)));
+    }
+    response
+}
+
+/// Checks that need no identity, then reads the body within its limits.
+async fn shield(State(edge): State<Arc<Edge>>, request: Request, next: Next) -> Response {
+    let headers = request.headers();
+    if let Err(problem) = edge.hosts.check(request.uri(), headers) {
+        edge.house.note_refusal(&source(&request), problem.code());
+        return edge.refuse(problem.status(), problem.message());
+    }
+    if headers.contains_key(header::CONTENT_ENCODING) {
+        return edge.refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, "send the body without a content encoding");
+    }
+    let _permit = match edge.limiter.enter() {
+        Some(permit) => permit,
+        None => return edge.error(&OpError::busy("the server has its hands full, try again", 1_000)),
+    };
+    let mut response = next.run(request).await;
+    let headers = response.headers_mut();
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    response
+}
+
+/// Finds out who it is, keeps them to their rate, and only then reads what they send.
+async fn admit(State(edge): State<Arc<Edge>>, mut request: Request, next: Next) -> Response {
+    let actor = match edge.authenticator.identify(request.headers()) {
+        Ok(actor) => actor,
+        Err(refusal) => {
+            edge.house.note_refusal(&source(&request), refusal.code());
+            return unauthenticated(&edge, refusal);
+        }
+    };
+    let _permit = match edge.limiter.admit(&actor) {
+        Ok(permit) => permit,
+        Err(error) => return edge.error(&error),
+    };
+    if matches!(*request.method(), Method::POST | Method::PUT | Method::PATCH | Method::DELETE) {
+        let (parts, body) = request.into_parts();
+        let bytes = match body::read(body, edge.body_bytes_max, edge.body_timeout).await {
+            Ok(bytes) => bytes,
+            Err(problem) => return closing(edge.refuse(problem.status(), &problem.to_string())),
+        };
+        request = Request::from_parts(parts, Body::from(bytes));
+    }
+    request.extensions_mut().insert(actor);
+    next.run(request).await
+}
+
+/// What is left of an unread body must not be taken for the next request.
+fn closing(mut response: Response) -> Response {
+    response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    response
+}
+
+fn unauthenticated(edge: &Edge, refusal: Refusal) -> Response {
+    let message = match refusal {
+        Refusal::NoToken => "send `Authorization: Bearer …` with the start token or an API key",
+        Refusal::UnknownToken => "the token is not known",
+    };
+    let mut response = edge.refuse(StatusCode::UNAUTHORIZED, message);
+    response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"materia\""));
+    closing(response)
+}
+
+/// Where a request comes from, for counting refusals.
+fn source(request: &Request) -> String {
+    let address = request.extensions().get::<ConnectInfo<SocketAddr>>();
+    address.map_or_else(|| "unknown".to_owned(), |ConnectInfo(address)| address.ip().to_string())
+}

@@ -1,0 +1,67 @@
+//! How many requests at once, and how often, in all and by one principal.
+
+use std::collections::HashMap;
+use std::num::NonZeroU32;
+use std::sync::{Arc, Mutex};
+
+use contract::actor::Actor;
+use contract::error::OpError;
+use governor::clock::{Clock, DefaultClock};
+use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::settings::Settings;
+
+/// Principals remembered before the quiet ones are forgotten.
+const PRINCIPALS_MAX: usize = 10_000;
+
+pub struct Limiter {
+    all: Arc<Semaphore>,
+    n_per_principal_max: usize,
+    principals: Mutex<HashMap<String, Arc<Semaphore>>>,
+    rate: Option<DefaultKeyedRateLimiter<String>>,
+}
+
+impl Limiter {
+    pub fn new(settings: &Settings) -> Limiter {
+        let rate = NonZeroU32::new(settings.rate_per_second).map(|per_second| {
+            let burst = NonZeroU32::new(settings.rate_burst).unwrap_or(per_second);
+            RateLimiter::keyed(Quota::per_second(per_second).allow_burst(burst))
+        });
+        Limiter {
+            all: Arc::new(Semaphore::new(settings.calls_in_flight_max)),
+            n_per_principal_max: settings.calls_per_principal_max,
+            principals: Mutex::default(),
+            rate,
+        }
+    }
+
+    /// A place among all requests at work, if there is one.
+    pub fn enter(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.all).try_acquire_owned().ok()
+    }
+
+    /// A place among the requests of one principal, within their rate.
+    pub fn admit(&self, actor: &Actor) -> Result<OwnedSemaphorePermit, OpError> {
+        let principal = format!("{}/{}", actor.organisation_id, actor.id);
+        if let Some(rate) = &self.rate
+            && let Err(not_until) = rate.check_key(&principal)
+        {
+            let wait = not_until.wait_time_from(DefaultClock::default().now());
+            let ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX).max(1);
+            return Err(OpError::rate_limited("too many requests, slow down", ms));
+        }
+        let places = {
+            let mut principals = self.principals.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            if principals.len() >= PRINCIPALS_MAX {
+                principals.retain(|_, places| places.available_permits() < self.n_per_principal_max);
+            }
+            Arc::clone(
+                principals.entry(principal).or_insert_with(|| Arc::new(Semaphore::new(self.n_per_principal_max))),
+            )
+        };
+        places
+            .try_acquire_owned()
+            .map_err(|_| OpError::rate_limited("too many requests at once, wait for some to end", 1_000))
+    }
+}

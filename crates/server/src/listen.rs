@@ -1,0 +1,87 @@
+//! Accepting connections: a limit on how many, a clock on how slow, and a quiet end.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::ConnectInfo;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+use tower::ServiceExt as _;
+
+/// Head of a request, all headers together.
+const HEAD_BYTES_MAX: usize = 16 * 1024;
+/// After an accept that failed, for example for want of file descriptors.
+const ACCEPT_AGAIN_AFTER: Duration = Duration::from_millis(50);
+
+#[derive(Debug, Clone)]
+pub struct ListenOptions {
+    pub connections_max: usize,
+    pub header_timeout: Duration,
+    pub grace: Duration,
+    pub stop: CancellationToken,
+}
+
+/// Serves until told to stop, then lets running requests end within the grace.
+pub async fn serve(listener: TcpListener, router: Router, options: ListenOptions) {
+    let places = Arc::new(Semaphore::new(options.connections_max));
+    let graceful = GracefulShutdown::new();
+    loop {
+        let accepted = tokio::select! {
+            accepted = accept(&listener, &places) => accepted,
+            () = options.stop.cancelled() => break,
+        };
+        let Some((stream, address, place)) = accepted else {
+            tokio::time::sleep(ACCEPT_AGAIN_AFTER).await;
+            continue;
+        };
+        let service = hyper::service::service_fn({
+            let router = router.clone();
+            move |mut request: hyper::Request<hyper::body::Incoming>| {
+                request.extensions_mut().insert(ConnectInfo(address));
+                router.clone().oneshot(request)
+            }
+        });
+        let connection = http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(options.header_timeout)
+            .max_buf_size(HEAD_BYTES_MAX)
+            .serve_connection(TokioIo::new(stream), service);
+        let watched = graceful.watch(connection);
+        tokio::spawn(async move {
+            if let Err(error) = watched.await {
+                tracing::debug!(error = %error, "A connection ended early");
+            }
+            drop(place);
+        });
+    }
+    drop(listener);
+    tokio::select! {
+        () = graceful.shutdown() => {}
+        () = tokio::time::sleep(options.grace) => tracing::warn!("Some requests did not end within the grace"),
+    }
+}
+
+type Accepted = (TcpStream, SocketAddr, tokio::sync::OwnedSemaphorePermit);
+
+async fn accept(listener: &TcpListener, places: &Arc<Semaphore>) -> Option<Accepted> {
+    let place = Arc::clone(places).acquire_owned().await.ok()?;
+    match listener.accept().await {
+        Ok((stream, address)) => {
+            // Answers that leave in several writes would otherwise wait for the peer's delayed acknowledgement.
+            if let Err(error) = stream.set_nodelay(true) {
+                tracing::debug!(error = %error, "Could not set TCP_NODELAY");
+            }
+            Some((stream, address, place))
+        }
+        Err(error) => {
+            tracing::warn!(error = %error, "Could not accept a connection");
+            None
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! The JSON-RPC envelope, parsed strictly: exact keys, one message, a real id.
+
+use contract::strict::{self, Limits, Problem};
+use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage};
+use serde_json::{Value, json};
+
+/// Methods this server knows. A request for one of them that does not parse has wrong parameters.
+const METHODS: [&str; 16] = [
+    "initialize",
+    "ping",
+    "server/discover",
+    "tools/list",
+    "tools/call",
+    "resources/list",
+    "resources/templates/list",
+    "resources/read",
+    "resources/subscribe",
+    "resources/unsubscribe",
+    "prompts/list",
+    "prompts/get",
+    "completion/complete",
+    "logging/setLevel",
+    "subscriptions/listen",
+    "tasks/get",
+];
+
+/// A message that cannot be handed on, as a JSON-RPC error.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EnvelopeError {
+    pub id: Value,
+    pub code: i32,
+    pub message: String,
+    pub data: Value,
+}
+
+impl EnvelopeError {
+    fn new(id: Value, code: i32, message: impl Into<String>) -> EnvelopeError {
+        EnvelopeError { id, code, message: message.into(), data: Value::Null }
+    }
+
+    pub fn to_json(&self) -> Value {
+        let mut error = json!({ "code": self.code, "message": self.message });
+        if let (Value::Object(members), false) = (&mut error, self.data.is_null()) {
+            members.insert("data".to_owned(), self.data.clone());
+        }
+        json!({ "jsonrpc": "2.0", "id": self.id, "error": error })
+    }
+}
+
+/// A message and the text it came from.
+pub struct Envelope {
+    pub message: ClientJsonRpcMessage,
+    /// `params` of the message, for checks on what the typed form leaves out.
+    pub value: Value,
+}
+
+impl Envelope {
+    pub fn method(&self) -> Option<&str> {
+        self.value.get("method")?.as_str()
+    }
+
+    pub fn id(&self) -> Value {
+        self.value.get("id").cloned().unwrap_or_default()
+    }
+}
+
+/// Parses one message from a client.
+pub fn parse(bytes: &[u8], limits: Limits) -> Result<Envelope, EnvelopeError> {
+    let value = strict::parse(bytes, limits).map_err(|error| match error.problem {
+        Problem::Syntax { .. } => EnvelopeError::new(Value::Null, -32700, format!("Parse error: {error}")),
+        Problem::TooLarge { .. }
+        | Problem::TooDeep { .. }
+        | Problem::TooManyValues { .. }
+        | Problem::StringTooLong { .. }
+        | Problem::DuplicateKey
+        | Problem::IntegerOutOfRange
+        | Problem::NulCharacter => {
+            let mut refusal = EnvelopeError::new(Value::Null, -32602, format!("Invalid params: {error}"));
+            refusal.data = json!({ "path": error.path });
+            refusal
+        }
+    })?;
+    let id = check_shape(&value)?;
+    let message: ClientJsonRpcMessage = serde_json::from_value(value.clone())
+        .map_err(|_| EnvelopeError::new(id.clone(), -32602, "Invalid params: they do not fit the method"))?;
+    if let JsonRpcMessage::Request(request) = &message
+        && let ClientRequest::CustomRequest(custom) = &request.request
+        && METHODS.contains(&custom.method.as_str())
+    {
+        return Err(EnvelopeError::new(id, -32602, "Invalid params: they do not fit the method"));
+    }
+    Ok(Envelope { message, value })
+}
+
+/// Checks what JSON-RPC says of an envelope and returns its id, null for a notification.
+fn check_shape(value: &Value) -> Result<Value, EnvelopeError> {
+    let invalid = |id: Value, message: &str| EnvelopeError::new(id, -32600, format!("Invalid Request: {message}"));
+    let Value::Object(members) = value else {
+        return Err(invalid(Value::Null, "expected one JSON object, batches are not served"));
+    };
+    let id = match members.get("id") {
+        None => Value::Null,
+        Some(id @ (Value::String(_) | Value::Number(_))) if !id.is_f64() => id.clone(),
+        Some(_) => return Err(invalid(Value::Null, "`id` must be a string or a whole number")),
+    };
+    if members.get("jsonrpc").is_none_or(|version| version != "2.0") {
+        return Err(invalid(id, "`jsonrpc` must be \"2.0\""));
+    }
+    let is_answer = members.contains_key("result") || members.contains_key("error");
+    let known: &[&str] =
+        if is_answer { &["jsonrpc", "id", "result", "error"] } else { &["jsonrpc", "id", "method", "params"] };
+    if let Some(unknown) = members.keys().find(|key| !known.contains(&key.as_str())) {
+        let shown: String = unknown.chars().take(40).collect();
+        return Err(invalid(id, &format!("unknown member `{shown}`; names are case-sensitive")));
+    }
+    if !is_answer && !members.get("method").is_some_and(Value::is_string) {
+        return Err(invalid(id, "`method` must be a string"));
+    }
+    if members.get("params").is_some_and(|params| !params.is_object()) {
+        return Err(invalid(id, "`params` must be an object"));
+    }
+    Ok(id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, code: i32) {
+        match parse(text.as_bytes(), Limits::DEFAULT) {
+            Ok(_) => panic!("`{text}` was accepted"),
+            Err(error) => assert_eq!(error.code, code, "{text}: {}", error.message),
+        }
+    }
+
+    #[test]
+    fn broken_json_is_a_parse_error() {
+        for text in ["", "{", "\u{feff}{}", "{\"a\":\"\\ud800\"}", "nope"] {
+            check(text, -32700);
+        }
+    }
+
+    #[test]
+    fn what_is_no_single_request_is_invalid() {
+        for text in [
+            "[]",
+            r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#,
+            r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#,
+            r#"{"jsonrpc":"2.0","id":{},"method":"ping"}"#,
+            r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#,
+            r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#,
+            r#"{"jsonrpc":"2.0","id":1,"Method":"ping"}"#,
+            r#"{"jsonrpc":"2.0","id":1,"method":"ping","PARAMS":{}}"#,
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":[]}"#,
+        ] {
+            check(text, -32600);
+        }
+    }
+
+    #[test]
+    fn doubtful_parameters_are_refused() {
+        for text in [
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","arguments":{"a":1,"a":2}}}"#,
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":7}}"#,
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","arguments":{"a":"\u0000"}}}"#,
+        ] {
+            check(text, -32602);
+        }
+    }
+
+    #[test]
+    fn a_method_in_the_wrong_case_is_another_method() {
+        let envelope =
+            parse(br#"{"jsonrpc":"2.0","id":1,"method":"Tools/Call","params":{}}"#, Limits::DEFAULT).unwrap();
+        assert_eq!(envelope.method(), Some("Tools/Call"));
+    }
+}

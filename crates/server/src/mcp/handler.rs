@@ -1,0 +1,346 @@
+//! The MCP methods, over the operation table and the door.
+
+use std::sync::Arc;
+
+use contract::actor::Actor;
+use contract::dialect::{self, Dialect};
+use contract::error::{Kind, OpError};
+use contract::id::{CorrelationId, IdempotencyKey};
+use ops::limits::PAGE_ITEMS_MAX;
+use ops::{Call, Family, Progress, Reply, Tool, prompts, resources};
+use rmcp::model::*;
+use rmcp::service::RequestContext;
+use rmcp::{RoleServer, ServerHandler};
+use serde_json::{Map, Value};
+use tokio::sync::mpsc;
+
+use super::lifted;
+use crate::owner::House;
+
+/// Above this, the text of a result only says where the answer is.
+const TEXT_BYTES_MAX: usize = 64 * 1024;
+const PROGRESS_QUEUE_MAX: usize = 64;
+const COMPLETIONS_MAX: usize = 100;
+/// `_meta` key under which a client may send an idempotency key.
+const META_IDEMPOTENCY_KEY: &str = "materia/idempotency_key";
+
+/// One caller's view of one family's tools. Cheap to clone: HTTP makes one per request.
+#[derive(Clone)]
+pub struct Handler {
+    pub house: Arc<House>,
+    pub actor: Arc<Actor>,
+    /// `None` serves every family.
+    pub family: Option<Family>,
+}
+
+impl Handler {
+    fn find_tool(&self, name: &str) -> Option<&Arc<Tool>> {
+        self.house.table().find_in(name, self.family)
+    }
+
+    /// A read operation on behalf of a resource or a prompt.
+    async fn read(&self, operation: &str, input: Value) -> Reply {
+        let call = Call { operation: operation.to_owned(), input, ..Call::default() };
+        self.house.call(&self.actor, call).await
+    }
+}
+
+/// The tool as clients see it.
+pub fn describe(tool: &Tool) -> rmcp::model::Tool {
+    let mut described = rmcp::model::Tool::new(tool.entry.name, tool.entry.about, Arc::clone(&tool.input_schema));
+    described.output_schema = Some(Arc::clone(&tool.output_schema));
+    described.annotations = Some(
+        ToolAnnotations::new().read_only(!tool.entry.is_write).destructive(false).idempotent(false).open_world(false),
+    );
+    described
+}
+
+/// A tool result: the output as structured content and the same JSON as text.
+fn success(reply: Reply, success: ops::Success) -> CallToolResult {
+    let text = success.output.to_string();
+    let text = if text.len() <= TEXT_BYTES_MAX {
+        text
+    } else {
+        format!("The answer has {} bytes; it is in structuredContent.", text.len())
+    };
+    let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
+    result.structured_content = Some(success.output);
+    result.meta = Some(meta(&reply));
+    lifted::attach(&mut result, success.artifacts, success.metadata);
+    result
+}
+
+fn meta(reply: &Reply) -> MetaObject {
+    let mut meta = MetaObject::default();
+    meta.insert("audit".to_owned(), serde_json::to_value(&reply.audit).unwrap_or_default());
+    meta.insert("call_id".to_owned(), Value::from(reply.call_id.to_string()));
+    meta
+}
+
+/// A failed call in the words of its family: a JSON-RPC error for seed 001, a result with `isError` for the others.
+fn failure(reply: Reply, error: &OpError) -> Result<CallToolResult, ErrorData> {
+    match reply.dialect {
+        Dialect::Workflow => {
+            let rpc = dialect::workflow_rpc(error);
+            Err(ErrorData::new(ErrorCode(rpc.code), rpc.message, Some(rpc.data)))
+        }
+        Dialect::Clinic | Dialect::Evidence | Dialect::Common => {
+            let body = dialect::body(reply.dialect, error, Some(&reply.audit));
+            let mut result = CallToolResult::error(vec![ContentBlock::text(body.to_string())]);
+            result.structured_content = Some(body);
+            result.meta = Some(meta(&reply));
+            Ok(result)
+        }
+    }
+}
+
+/// A failed read of a resource or prompt, as a protocol error.
+fn protocol_error(error: &OpError) -> ErrorData {
+    match error.kind {
+        Kind::NotFound => ErrorData::resource_not_found(error.message.clone(), None),
+        Kind::Invalid => ErrorData::invalid_params(error.message.clone(), None),
+        Kind::Internal => ErrorData::internal_error(error.message.clone(), None),
+        Kind::Conflict | Kind::Refused | Kind::Busy | Kind::Upstream | Kind::Timeout => {
+            ErrorData::new(ErrorCode(-32000), error.message.clone(), None)
+        }
+    }
+}
+
+/// One page of a list. A cursor is the number of items before the page.
+fn page<T>(items: Vec<T>, request: Option<PaginatedRequestParams>) -> Result<(Vec<T>, Option<String>), ErrorData> {
+    let start = match request.and_then(|params| params.cursor) {
+        None => 0,
+        Some(cursor) => cursor
+            .parse::<usize>()
+            .ok()
+            .filter(|start| *start < items.len())
+            .ok_or_else(|| ErrorData::invalid_params("`cursor` is not one that this server gave out", None))?,
+    };
+    let end = start.saturating_add(PAGE_ITEMS_MAX);
+    let next = (end < items.len()).then(|| end.to_string());
+    Ok((items.into_iter().skip(start).take(PAGE_ITEMS_MAX).collect(), next))
+}
+
+impl ServerHandler for Handler {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_resources()
+            .enable_prompts()
+            .enable_completions()
+            .build();
+        let mut info = ServerConfig::new(capabilities);
+        info.server_info = Implementation::new("materia", env!("CARGO_PKG_VERSION"));
+        info.instructions = Some(
+            "Tools for medical evidence work. Every call is validated and recorded; results carry their audit block in \
+             `_meta.audit`. Ids come from get_next_available_id or reserve_id_range and are never reused."
+                .to_owned(),
+        );
+        info
+    }
+
+    fn get_tool(&self, name: &str) -> Option<rmcp::model::Tool> {
+        self.find_tool(name).map(|tool| describe(tool))
+    }
+
+    async fn list_tools(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let tools = self.house.table().listed(self.family).map(|tool| describe(tool)).collect();
+        let (tools, next_cursor) = page(tools, request)?;
+        let mut result = ListToolsResult::with_all_items(tools);
+        result.next_cursor = next_cursor;
+        Ok(result)
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let name = request.name.to_string();
+        let is_known = self.find_tool(&name).is_some_and(|tool| tool.entry.is_tool);
+        let mut call = Call {
+            operation: if is_known { name.clone() } else { String::new() },
+            input: Value::Object(request.arguments.unwrap_or_default()),
+            ..Call::default()
+        };
+        let key = context.meta.get(META_IDEMPOTENCY_KEY).and_then(Value::as_str).map(str::to_owned);
+        if let Some(key) = key {
+            let key = IdempotencyKey::parse(&key)
+                .map_err(|error| ErrorData::invalid_params(format!("`{META_IDEMPOTENCY_KEY}`: {error}"), None))?;
+            call.idempotency_key = Some(key);
+        }
+        call.correlation.request_id = request_id(&context);
+        let reporter = context.meta.get_progress_token().map(|token| report_progress(&mut call, &context, token));
+        let reply = tokio::select! {
+            reply = self.house.call(&self.actor, call) => reply,
+            () = context.ct.cancelled() => return Err(ErrorData::internal_error("the request was cancelled", None)),
+        };
+        if let Some(reporter) = reporter {
+            // Reports leave before the answer; the sender is gone, so this ends at once.
+            drop(reporter.await);
+        }
+        if !is_known {
+            let shown: String = name.chars().take(80).collect();
+            return Err(ErrorData::invalid_params(format!("Unknown tool: {shown}"), None));
+        }
+        let mut reply = reply;
+        match std::mem::replace(&mut reply.result, Err(OpError::timeout(String::new()))) {
+            Ok(output) => Ok(CallToolResponse::Complete(success(reply, output))),
+            Err(error) => failure(reply, &error).map(CallToolResponse::Complete),
+        }
+    }
+
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let table = self.house.table();
+        let listed = resources::RESOURCES
+            .iter()
+            .flat_map(|resource| (resource.values)(table).into_iter().map(move |value| (resource, value)))
+            .map(|(resource, value)| {
+                Resource::new(resource.uri(&value), value)
+                    .with_description(resource.about)
+                    .with_mime_type(resource.mime_type)
+            })
+            .collect();
+        let (listed, next_cursor) = page(listed, request)?;
+        let mut result = ListResourcesResult::with_all_items(listed);
+        result.next_cursor = next_cursor;
+        Ok(result)
+    }
+
+    async fn list_resource_templates(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        let templates = resources::RESOURCES
+            .iter()
+            .map(|resource| {
+                ResourceTemplate::new(resource.template, resource.name)
+                    .with_description(resource.about)
+                    .with_mime_type(resource.mime_type)
+            })
+            .collect();
+        let (templates, next_cursor) = page(templates, request)?;
+        let mut result = ListResourceTemplatesResult::with_all_items(templates);
+        result.next_cursor = next_cursor;
+        Ok(result)
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let Some((resource, input)) = resources::find(&request.uri) else {
+            return Err(ErrorData::resource_not_found("no resource at this address", None));
+        };
+        let reply = self.read(resource.operation, input).await;
+        let output = reply.result.map_err(|error| protocol_error(&error))?.output;
+        let contents = ResourceContents::text(output.to_string(), request.uri).with_mime_type(resource.mime_type);
+        Ok(ReadResourceResponse::Complete(ReadResourceResult::new(vec![contents])))
+    }
+
+    async fn list_prompts(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        let listed = prompts::PROMPTS
+            .iter()
+            .map(|prompt| {
+                let arguments = prompt.arguments.iter().map(|argument| {
+                    PromptArgument::new(argument.name)
+                        .with_description(argument.about)
+                        .with_required(argument.is_required)
+                });
+                Prompt::new(prompt.name, Some(prompt.about), Some(arguments.collect()))
+            })
+            .collect();
+        let (listed, next_cursor) = page(listed, request)?;
+        let mut result = ListPromptsResult::with_all_items(listed);
+        result.next_cursor = next_cursor;
+        Ok(result)
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let Some(prompt) = prompts::find(&request.name) else {
+            return Err(ErrorData::invalid_params("no prompt of this name", None));
+        };
+        let input: Map<String, Value> = request.arguments.unwrap_or_default().into_iter().collect();
+        let reply = self.read(prompt.operation, Value::Object(input)).await;
+        let output = reply.result.map_err(|error| protocol_error(&error))?.output;
+        let text = output.get("text").and_then(Value::as_str).unwrap_or_default();
+        let mut result = GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]);
+        result.description = Some(prompt.about.to_owned());
+        Ok(GetPromptResponse::Complete(result))
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        let argument = &request.argument;
+        let values = match &request.r#ref {
+            Reference::Prompt(reference) => {
+                let prompt = prompts::find(&reference.name)
+                    .ok_or_else(|| ErrorData::invalid_params("no prompt of this name", None))?;
+                let found = prompt.arguments.iter().find(|known| known.name == argument.name);
+                found.map(|known| (known.values)(self.house.services())).unwrap_or_default()
+            }
+            Reference::Resource(reference) => {
+                let known = resources::RESOURCES.iter().find(|resource| resource.template == reference.uri);
+                let resource =
+                    known.ok_or_else(|| ErrorData::invalid_params("no resource template of this form", None))?;
+                if resource.variable() == argument.name { (resource.values)(self.house.table()) } else { Vec::new() }
+            }
+            _ => return Err(ErrorData::invalid_params("nothing to complete in a reference of this kind", None)),
+        };
+        let typed = argument.value.to_lowercase();
+        let mut matching: Vec<String> =
+            values.into_iter().filter(|value| value.to_lowercase().starts_with(&typed)).collect();
+        let total = u32::try_from(matching.len()).ok();
+        matching.truncate(COMPLETIONS_MAX);
+        let mut completion = CompletionInfo::new(matching).map_err(|error| ErrorData::internal_error(error, None))?;
+        completion.total = total;
+        Ok(CompleteResult::new(completion))
+    }
+}
+
+/// The JSON-RPC id ties the event to what the client sees, where it has the form of a correlation id.
+fn request_id(context: &RequestContext<RoleServer>) -> Option<CorrelationId> {
+    CorrelationId::parse(&context.id.to_string()).ok()
+}
+
+/// Forwards reports of progress to the client until the call ends.
+fn report_progress(
+    call: &mut Call,
+    context: &RequestContext<RoleServer>,
+    token: ProgressToken,
+) -> tokio::task::JoinHandle<()> {
+    let (sender, mut reports) = mpsc::channel(PROGRESS_QUEUE_MAX);
+    call.progress = Progress::to(sender);
+    let peer = context.peer.clone();
+    tokio::spawn(async move {
+        while let Some(report) = reports.recv().await {
+            let mut param = ProgressNotificationParam::new(token.clone(), report.done);
+            param.total = report.total;
+            param.message = Some(report.message);
+            if peer.notify_progress(param).await.is_err() {
+                return;
+            }
+        }
+    })
+}

@@ -1,0 +1,209 @@
+//! Streamable HTTP without sessions: one POST, one answer, as JSON or as a stream where the call reports progress.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::Extension;
+use axum::extract::State;
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use contract::actor::Actor;
+use contract::strict::Limits;
+use futures::{Stream, StreamExt};
+use http::{HeaderMap, HeaderValue, StatusCode, header};
+use ops::Family;
+use rmcp::RoleServer;
+use rmcp::model::{
+    ClientCapabilities, ClientJsonRpcMessage, ErrorCode, GetExtensions, Implementation, InitializeRequestParams,
+    JsonRpcMessage, ProtocolVersion, ServerJsonRpcMessage,
+};
+use rmcp::service::serve_directly_with_ct;
+use rmcp::transport::OneshotTransport;
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use super::envelope::{self, EnvelopeError};
+use super::handler::Handler;
+use super::headers::{self, Era};
+use super::lifted::Lifted;
+use crate::edge::answer;
+use crate::owner::House;
+
+const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(15);
+
+/// One MCP endpoint.
+pub struct Endpoint {
+    pub house: Arc<House>,
+    pub family: Option<Family>,
+    pub body_bytes_max: usize,
+    pub stop: CancellationToken,
+}
+
+pub async fn not_allowed() -> Response {
+    let mut response = answer(
+        StatusCode::METHOD_NOT_ALLOWED,
+        &json!({ "error": { "code": "METHOD_NOT_ALLOWED", "message": "there are no sessions and no streams to open: POST" } }),
+    );
+    response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("POST"));
+    response
+}
+
+pub async fn post(
+    State(endpoint): State<Arc<Endpoint>>,
+    Extension(actor): Extension<Actor>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    match serve(&endpoint, actor, &headers, &body).await {
+        Ok(response) => response,
+        Err(error) => answer(StatusCode::BAD_REQUEST, &error.to_json()),
+    }
+}
+
+async fn serve(
+    endpoint: &Arc<Endpoint>,
+    actor: Actor,
+    headers: &HeaderMap,
+    body: &Bytes,
+) -> Result<Response, EnvelopeError> {
+    if let Some(refused) = check_media(headers) {
+        return Ok(refused);
+    }
+    let limits = Limits { bytes_max: endpoint.body_bytes_max, ..Limits::DEFAULT };
+    let envelope = envelope::parse(body, limits)?;
+    let schema =
+        |name: &str| endpoint.house.table().find_in(name, endpoint.family).map(|tool| Arc::clone(&tool.input_schema));
+    let era = headers::check(headers, &envelope, schema)?;
+    let refuse = |message: &str| EnvelopeError {
+        id: Value::Null,
+        code: -32600,
+        message: format!("Invalid Request: {message}"),
+        data: Value::Null,
+    };
+    match envelope.message {
+        JsonRpcMessage::Request(request) => {
+            let handler =
+                Handler { house: Arc::clone(&endpoint.house), actor: Arc::new(actor), family: endpoint.family };
+            Ok(dispatch(endpoint, handler, request, &era).await)
+        }
+        // Nothing outlives a request here, so there is nothing to notify.
+        JsonRpcMessage::Notification(_) => Ok(StatusCode::ACCEPTED.into_response()),
+        JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => {
+            Err(refuse("no request of ours is waiting for a response"))
+        }
+    }
+}
+
+/// Clients must take both forms of answer and send JSON.
+fn check_media(headers: &HeaderMap) -> Option<Response> {
+    let value = |name| headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok()).unwrap_or_default();
+    let refused = |status: StatusCode, message: &str| {
+        Some(answer(status, &json!({ "error": { "code": "UNSUPPORTED", "message": message } })))
+    };
+    let media = value(header::CONTENT_TYPE).split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    if media != "application/json" {
+        return refused(StatusCode::UNSUPPORTED_MEDIA_TYPE, "send `Content-Type: application/json`");
+    }
+    let accept = value(header::ACCEPT);
+    if !(accept.contains("application/json") && accept.contains("text/event-stream")) {
+        return refused(StatusCode::NOT_ACCEPTABLE, "send `Accept: application/json, text/event-stream`");
+    }
+    None
+}
+
+type Request = rmcp::model::JsonRpcRequest<rmcp::model::ClientRequest>;
+
+async fn dispatch(endpoint: &Endpoint, handler: Handler, mut request: Request, era: &Era) -> Response {
+    use rmcp::model::GetMeta as _;
+    let lacks_metadata = era.is_stateless
+        && !request.request.get_meta().missing_required_keys(&ProtocolVersion::V_2026_07_28).is_empty();
+    request.request.extensions_mut().clear();
+    let id = request.id.clone();
+    let (transport, mut messages) = OneshotTransport::<RoleServer>::new(ClientJsonRpcMessage::Request(request));
+    let cancel = CancellationToken::new();
+    let service = serve_directly_with_ct(Lifted(handler), transport, Some(peer(era)), cancel.clone());
+    // The guard lives in the answer: a client that hangs up stops its call.
+    let guard = cancel.drop_guard();
+    tokio::spawn(service.waiting());
+    let first = tokio::select! {
+        first = messages.recv() => first,
+        () = endpoint.stop.cancelled() => None,
+    };
+    let Some(first) = first else {
+        let body =
+            json!({ "jsonrpc": "2.0", "id": id, "error": { "code": -32000, "message": "the server is stopping" } });
+        return answer(StatusCode::SERVICE_UNAVAILABLE, &body);
+    };
+    if matches!(first, JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_)) {
+        return single(&first, status(&first, era, lacks_metadata));
+    }
+    stream(first, messages, guard)
+}
+
+/// What the service knows of the client. Without sessions this is what the request itself says.
+fn peer(era: &Era) -> InitializeRequestParams {
+    let mut peer = InitializeRequestParams::new(ClientCapabilities::default(), Implementation::default());
+    if let Ok(version) = serde_json::from_value(Value::from(era.version.clone())) {
+        peer.protocol_version = version;
+    }
+    peer
+}
+
+/// Revisions with a handshake carry errors in a 200; the later ones, and clients that name none, get the status.
+fn status(message: &ServerJsonRpcMessage, era: &Era, lacks_metadata: bool) -> StatusCode {
+    let JsonRpcMessage::Error(error) = message else { return StatusCode::OK };
+    if !era.is_stateless && !era.is_assumed {
+        return StatusCode::OK;
+    }
+    match error.error.code {
+        ErrorCode::METHOD_NOT_FOUND => StatusCode::NOT_FOUND,
+        ErrorCode::UNSUPPORTED_PROTOCOL_VERSION
+        | ErrorCode::MISSING_REQUIRED_CLIENT_CAPABILITY
+        | ErrorCode::HEADER_MISMATCH => StatusCode::BAD_REQUEST,
+        ErrorCode::INVALID_PARAMS if lacks_metadata => StatusCode::BAD_REQUEST,
+        _ => StatusCode::OK,
+    }
+}
+
+fn single(message: &ServerJsonRpcMessage, status: StatusCode) -> Response {
+    match serde_json::to_string(message) {
+        Ok(body) => (status, [(header::CONTENT_TYPE, "application/json")], body).into_response(),
+        Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+    }
+}
+
+fn stream(first: ServerJsonRpcMessage, rest: mpsc::Receiver<ServerJsonRpcMessage>, guard: DropGuard) -> Response {
+    let messages = futures::stream::once(async move { first }).chain(Guarded { rest, guard: Some(guard) });
+    let events = messages.map(|message| {
+        let text = serde_json::to_string(&message).unwrap_or_default();
+        Ok::<Event, Infallible>(Event::default().event("message").data(text))
+    });
+    let mut response = Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE_EVERY)).into_response();
+    response.headers_mut().insert("x-accel-buffering", HeaderValue::from_static("no"));
+    response
+}
+
+/// The rest of a call's messages; dropping it before the end cancels the call.
+struct Guarded {
+    rest: mpsc::Receiver<ServerJsonRpcMessage>,
+    guard: Option<DropGuard>,
+}
+
+impl Stream for Guarded {
+    type Item = ServerJsonRpcMessage;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<ServerJsonRpcMessage>> {
+        let message = self.rest.poll_recv(cx);
+        if matches!(&message, Poll::Ready(None | Some(JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_))))
+            && let Some(guard) = self.guard.take()
+        {
+            guard.disarm();
+        }
+        message
+    }
+}

@@ -1,0 +1,275 @@
+//! One owner per data folder. The first process to come owns it; the others call the owner over a socket in the
+//! folder, and one of them takes over when it dies.
+
+mod guest;
+mod socket;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, RwLock};
+use std::time::Duration;
+
+use contract::actor::Actor;
+use contract::dialect::Dialect;
+use contract::error::OpError;
+use contract::id::IdempotencyKey;
+use ops::refusals::{RefusalCounter, Refused};
+use ops::{Call, Clock, Entry, Platform, Reply, Services, Table, TableError};
+use store::{OwnerLock, Store, Target};
+use tokio::sync::Mutex;
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+use uuid::Uuid;
+
+/// How long a call waits for somebody to own the folder.
+const OWNER_WITHIN: Duration = Duration::from_secs(10);
+const RETRY_EVERY: Duration = Duration::from_millis(20);
+/// How soon an idle guest notices that the owner is gone.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+const RECORD_REFUSALS_EVERY: Duration = Duration::from_secs(10);
+
+#[derive(Debug, thiserror::Error)]
+pub enum HouseError {
+    #[error("the data folder `{path}` cannot be used")]
+    Folder { path: PathBuf, source: store::OwnerError },
+    #[error("the database cannot be opened")]
+    Store(#[source] store::OpenError),
+    #[error("the operation table is wrong")]
+    Table(#[source] TableError),
+    #[error("the operations cannot start")]
+    Platform(#[source] ops::OpenError),
+    #[error("the owner's socket in `{path}` cannot be opened")]
+    Socket { path: PathBuf, source: std::io::Error },
+}
+
+pub struct HouseOptions {
+    pub folder: PathBuf,
+    pub database_url: Option<String>,
+    pub entries: &'static [Entry],
+    pub settings: ops::Settings,
+    pub services: Services,
+    pub clock: Clock,
+}
+
+/// The way to the door from any process.
+pub struct House {
+    options: HouseOptions,
+    table: Arc<Table>,
+    refusals: RefusalCounter,
+    owned: RwLock<Option<Owned>>,
+    /// Held while this process tries to become the owner.
+    taking_over: Mutex<()>,
+}
+
+struct Owned {
+    platform: Platform,
+    socket: JoinHandle<()>,
+    _lock: OwnerLock,
+}
+
+impl House {
+    /// Owns the folder if nobody does, else becomes a guest of the process that does.
+    pub async fn enter(options: HouseOptions) -> Result<Arc<House>, HouseError> {
+        let table = Arc::new(Table::compile(options.entries).map_err(HouseError::Table)?);
+        let house = Arc::new(House {
+            options,
+            table,
+            refusals: RefusalCounter::default(),
+            owned: RwLock::new(None),
+            taking_over: Mutex::new(()),
+        });
+        house.take_over().await?;
+        tokio::spawn(look_after(Arc::downgrade(&house)));
+        Ok(house)
+    }
+
+    pub fn folder(&self) -> &Path {
+        &self.options.folder
+    }
+
+    pub fn table(&self) -> &Arc<Table> {
+        &self.table
+    }
+
+    pub fn services(&self) -> &Services {
+        &self.options.services
+    }
+
+    pub fn is_owner(&self) -> bool {
+        self.platform().is_some()
+    }
+
+    /// The platform, where this process owns the folder.
+    pub fn platform(&self) -> Option<Platform> {
+        let owned = self.owned.read().unwrap_or_else(std::sync::PoisonError::into_inner);
+        owned.as_ref().map(|owned| owned.platform.clone())
+    }
+
+    /// Calls an operation, here or at the owner's.
+    pub async fn call(&self, actor: &Actor, mut call: Call) -> Reply {
+        if let Some(platform) = self.platform() {
+            return platform.call(actor, call).await;
+        }
+        // An owner that dies may have committed without answering: with a key, the same call to the next owner
+        // answers as the first one would have.
+        let is_write = self.table.find(&call.operation).is_some_and(|tool| tool.entry.is_write);
+        if is_write && call.idempotency_key.is_none() {
+            call.idempotency_key = IdempotencyKey::parse(&Uuid::new_v4().to_string()).ok();
+        }
+        let give_up = Instant::now() + OWNER_WITHIN;
+        loop {
+            if let Some(platform) = self.platform() {
+                return platform.call(actor, call).await;
+            }
+            match guest::call(&self.options.folder, actor, &call).await {
+                Ok(reply) => return reply,
+                Err(error) if Instant::now() > give_up => return unreachable_reply(error),
+                Err(error) => tracing::debug!(error = %error, "The owner did not answer"),
+            }
+            match self.take_over().await {
+                Ok(()) => {}
+                Err(error) if Instant::now() > give_up => return unreachable_reply(error),
+                Err(error) => tracing::warn!(error = %error, "Could not take over the data folder"),
+            }
+            if !self.is_owner() {
+                tokio::time::sleep(RETRY_EVERY).await;
+            }
+        }
+    }
+
+    /// Counts a request that was refused before anybody was authenticated.
+    pub fn note_refusal(&self, source: &str, reason: &'static str) {
+        self.refusals.note(source, reason);
+    }
+
+    /// Is the store in reach? Guests ask by being in reach of the owner.
+    pub async fn ping(&self) -> Result<(), OpError> {
+        match self.platform() {
+            Some(platform) => platform.ping().await,
+            None => guest::ping(&self.options.folder).await.map_err(|error| {
+                OpError::busy("the owner of the data folder does not answer", 1_000).with_source(error)
+            }),
+        }
+    }
+
+    /// Becomes the owner if there is none; otherwise stays what it is.
+    async fn take_over(&self) -> Result<(), HouseError> {
+        let _one_at_a_time = self.taking_over.lock().await;
+        if self.is_owner() {
+            return Ok(());
+        }
+        let folder = &self.options.folder;
+        let lock =
+            OwnerLock::try_acquire(folder).map_err(|source| HouseError::Folder { path: folder.clone(), source })?;
+        let Some(lock) = lock else { return Ok(()) };
+        let target = match &self.options.database_url {
+            Some(url) => Target::Postgres(url.clone()),
+            None => Target::Sqlite(folder.join("materia.db")),
+        };
+        let store = Store::open(store::Options {
+            target,
+            migrations: ops::migrations(),
+            n_connections_max: ops::limits::CONNECTIONS_MAX,
+            write_queue_max: ops::limits::WRITE_QUEUE_MAX,
+            batch_max: ops::limits::WRITE_BATCH_MAX,
+        })
+        .await
+        .map_err(HouseError::Store)?;
+        let platform = Platform::open(
+            store,
+            ops::Options {
+                entries: self.options.entries,
+                settings: self.options.settings.clone(),
+                services: self.options.services.clone(),
+                clock: self.options.clock.clone(),
+            },
+        )
+        .map_err(HouseError::Platform)?;
+        let socket = socket::listen(folder, platform.clone())
+            .map_err(|source| HouseError::Socket { path: folder.clone(), source })?;
+        tracing::info!("This process owns the data folder");
+        let mut owned = self.owned.write().unwrap_or_else(std::sync::PoisonError::into_inner);
+        *owned = Some(Owned { platform, socket, _lock: lock });
+        Ok(())
+    }
+
+    async fn record_refusals(&self) {
+        let refused = self.refusals.drain();
+        if refused.is_empty() {
+            return;
+        }
+        match self.platform() {
+            Some(platform) => platform.record_refusals(&refused).await,
+            None => {
+                if let Err(error) = guest::record_refusals(&self.options.folder, &refused).await {
+                    let n_refused: u64 = refused.iter().map(|refused| refused.count).sum();
+                    tracing::error!(error = %error, n_refused, "Refused requests could not be recorded");
+                }
+            }
+        }
+    }
+
+    /// Finishes what is queued and gives the folder back.
+    pub async fn close(&self) {
+        self.record_refusals().await;
+        let owned = self.owned.write().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+        if let Some(owned) = owned {
+            owned.socket.abort();
+            socket::remove(&self.options.folder);
+            owned.platform.close().await;
+        }
+    }
+}
+
+fn unreachable_reply(error: impl std::error::Error + Send + Sync + 'static) -> Reply {
+    let message = "the owner of the data folder does not answer, try again";
+    Reply {
+        call_id: Uuid::now_v7(),
+        dialect: Dialect::Common,
+        result: Err(OpError::busy(message, 1_000).with_source(error)),
+        audit: contract::audit::AuditBlock {
+            in_hash: String::new(),
+            out_hash: String::new(),
+            latency_ms: 0,
+            seed: 0,
+            status: contract::audit::AuditStatus::Error,
+        },
+    }
+}
+
+/// Takes over when the owner has died, and records refusals, for as long as the house stands.
+async fn look_after(house: std::sync::Weak<House>) {
+    let mut recorded = Instant::now();
+    loop {
+        tokio::time::sleep(LOOK_EVERY).await;
+        let Some(house) = house.upgrade() else { return };
+        if !house.is_owner()
+            && let Err(error) = house.take_over().await
+        {
+            tracing::warn!(error = %error, "Could not take over the data folder");
+        }
+        if recorded.elapsed() >= RECORD_REFUSALS_EVERY {
+            recorded = Instant::now();
+            house.record_refusals().await;
+        }
+    }
+}
+
+/// What travels over the socket: one line of JSON each.
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Asked {
+    Call { actor: Actor, call: Call },
+    Refusals(Vec<Refused>),
+    Ping,
+}
+
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Told {
+    Progress { done: f64, total: Option<f64>, message: String },
+    Reply(Box<Reply>),
+    Done,
+}
+
+/// A line longer than this is not one of ours.
+const LINE_BYTES_MAX: u64 = 8 * 1024 * 1024;

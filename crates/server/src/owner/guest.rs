@@ -1,0 +1,65 @@
+//! The guest's side of the socket: hand a call to the owner and wait for its reply.
+
+use std::path::Path;
+
+use contract::actor::Actor;
+use ops::refusals::Refused;
+use ops::{Call, Reply};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::UnixStream;
+
+use super::{Asked, LINE_BYTES_MAX, Told, socket};
+
+#[derive(Debug, thiserror::Error)]
+pub enum GuestError {
+    #[error("no owner listens in the data folder")]
+    Connect(#[source] std::io::Error),
+    #[error("the connection to the owner broke")]
+    Broken(#[source] std::io::Error),
+    #[error("the owner answered something else")]
+    Other,
+}
+
+pub async fn call(folder: &Path, actor: &Actor, call: &Call) -> Result<Reply, GuestError> {
+    let asked = Asked::Call { actor: actor.clone(), call: call.clone() };
+    let mut answers = ask(folder, &asked).await?;
+    loop {
+        match next(&mut answers).await? {
+            Told::Progress { done, total, message } => call.progress.report(done, total, &message),
+            Told::Reply(reply) => return Ok(*reply),
+            Told::Done => return Err(GuestError::Other),
+        }
+    }
+}
+
+pub async fn ping(folder: &Path) -> Result<(), GuestError> {
+    done(folder, &Asked::Ping).await
+}
+
+pub async fn record_refusals(folder: &Path, refused: &[Refused]) -> Result<(), GuestError> {
+    done(folder, &Asked::Refusals(refused.to_vec())).await
+}
+
+async fn done(folder: &Path, asked: &Asked) -> Result<(), GuestError> {
+    match next(&mut ask(folder, asked).await?).await? {
+        Told::Done => Ok(()),
+        Told::Progress { .. } | Told::Reply(_) => Err(GuestError::Other),
+    }
+}
+
+type Answers = BufReader<tokio::io::Take<UnixStream>>;
+
+async fn ask(folder: &Path, asked: &Asked) -> Result<Answers, GuestError> {
+    let (address, _open) = socket::path(folder).map_err(GuestError::Connect)?;
+    let mut stream = UnixStream::connect(&address).await.map_err(GuestError::Connect)?;
+    let mut line = serde_json::to_vec(asked).map_err(|error| GuestError::Broken(error.into()))?;
+    line.push(b'\n');
+    stream.write_all(&line).await.map_err(GuestError::Broken)?;
+    Ok(BufReader::new(stream.take(LINE_BYTES_MAX)))
+}
+
+async fn next(answers: &mut Answers) -> Result<Told, GuestError> {
+    let mut line = String::new();
+    answers.read_line(&mut line).await.map_err(GuestError::Broken)?;
+    serde_json::from_str(&line).map_err(|error| GuestError::Broken(error.into()))
+}

@@ -1,0 +1,101 @@
+//! The owner's side of the socket: calls from other processes of the same user, through the same door.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use ops::{Platform, Progress};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::{UnixListener, UnixStream};
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+
+use super::{Asked, LINE_BYTES_MAX, Told};
+
+const PROGRESS_QUEUE_MAX: usize = 64;
+
+/// Socket addresses hold about a hundred bytes; a longer folder is reached through its open descriptor.
+pub fn path(folder: &Path) -> std::io::Result<(PathBuf, Option<std::fs::File>)> {
+    let plain = folder.join("owner.sock");
+    if plain.as_os_str().len() < 100 {
+        return Ok((plain, None));
+    }
+    let open = std::fs::File::open(folder)?;
+    let descriptor = std::os::fd::AsRawFd::as_raw_fd(&open);
+    Ok((PathBuf::from(format!("/proc/self/fd/{descriptor}/owner.sock")), Some(open)))
+}
+
+/// Listens in the folder. The caller holds the owner's lock, so a socket that is there belongs to the dead.
+pub fn listen(folder: &Path, platform: Platform) -> std::io::Result<JoinHandle<()>> {
+    remove(folder);
+    let (address, _open) = path(folder)?;
+    let listener = UnixListener::bind(&address)?;
+    std::fs::set_permissions(folder.join("owner.sock"), std::fs::Permissions::from_mode(0o600))?;
+    Ok(tokio::spawn(async move {
+        loop {
+            match listener.accept().await {
+                Ok((stream, _)) => {
+                    let platform = platform.clone();
+                    tokio::spawn(async move {
+                        if let Err(error) = answer(stream, platform).await {
+                            tracing::debug!(error = %error, "A guest went away");
+                        }
+                    });
+                }
+                Err(error) => {
+                    tracing::warn!(error = %error, "Could not accept a guest");
+                    tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+                }
+            }
+        }
+    }))
+}
+
+pub fn remove(folder: &Path) {
+    let socket = folder.join("owner.sock");
+    if let Err(error) = std::fs::remove_file(socket)
+        && error.kind() != std::io::ErrorKind::NotFound
+    {
+        tracing::warn!(error = %error, "Could not remove the owner's socket");
+    }
+}
+
+/// One question per connection. A guest that hangs up stops its call as any client does.
+async fn answer(stream: UnixStream, platform: Platform) -> std::io::Result<()> {
+    let (reader, mut writer) = stream.into_split();
+    let mut reader = BufReader::new(reader).take(LINE_BYTES_MAX);
+    let mut line = String::new();
+    reader.read_line(&mut line).await?;
+    match serde_json::from_str(&line)? {
+        Asked::Ping => tell(&mut writer, &Told::Done).await,
+        Asked::Refusals(refused) => {
+            platform.record_refusals(&refused).await;
+            tell(&mut writer, &Told::Done).await
+        }
+        Asked::Call { actor, mut call } => {
+            let (sender, mut reports) = mpsc::channel(PROGRESS_QUEUE_MAX);
+            call.progress = Progress::to(sender);
+            let mut hung_up = Box::pin(async move {
+                let mut rest = [0];
+                // Guests write one line; whatever ends the read, they are gone.
+                drop(reader.read(&mut rest).await);
+            });
+            let mut called = Box::pin(platform.call(&actor, call));
+            loop {
+                tokio::select! {
+                    reply = &mut called => return tell(&mut writer, &Told::Reply(Box::new(reply))).await,
+                    () = &mut hung_up => return Ok(()),
+                    Some(report) = reports.recv() => {
+                        let told = Told::Progress { done: report.done, total: report.total, message: report.message };
+                        tell(&mut writer, &told).await?;
+                    }
+                }
+            }
+        }
+    }
+}
+
+async fn tell(writer: &mut tokio::net::unix::OwnedWriteHalf, told: &Told) -> std::io::Result<()> {
+    let mut line = serde_json::to_vec(told)?;
+    line.push(b'\n');
+    writer.write_all(&line).await
+}

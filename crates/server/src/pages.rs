@@ -1,0 +1,115 @@
+//! Pages for people: the start page and the list of operations. Plain HTML, no script from elsewhere.
+
+use std::sync::Arc;
+
+use axum::Extension;
+use axum::extract::State;
+use axum::response::{Html, IntoResponse, Response};
+use axum::routing::{get, post};
+use axum::{Json, Router};
+use contract::actor::Actor;
+use http::{HeaderValue, StatusCode, header};
+use serde_json::{Value, json};
+
+use crate::auth::{Authenticator, SESSION_COOKIE};
+use crate::edge::answer;
+use crate::owner::House;
+use crate::rest::openapi;
+
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; \
+                      base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+#[derive(Clone)]
+pub struct Pages {
+    pub house: Arc<House>,
+    pub authenticator: Arc<Authenticator>,
+}
+
+/// Pages anybody may see who reaches the port. They show nothing that the source code does not.
+pub fn open_routes(pages: Pages) -> Router {
+    Router::new()
+        .route("/", get(start))
+        .route("/start.js", get(|| async { asset("text/javascript", include_str!("pages/start.js")) }))
+        .route("/style.css", get(|| async { asset("text/css", include_str!("pages/style.css")) }))
+        .route("/favicon.svg", get(|| async { asset("image/svg+xml", include_str!("pages/favicon.svg")) }))
+        .route("/api", get(operations))
+        .route("/api/openapi.json", get(document))
+        .with_state(pages)
+}
+
+/// What needs a token: exchanging it for a session.
+pub fn protected_routes(pages: Pages) -> Router {
+    Router::new().route("/session", post(open_session)).with_state(pages)
+}
+
+fn asset(kind: &'static str, text: &'static str) -> Response {
+    ([(header::CONTENT_TYPE, kind)], text).into_response()
+}
+
+fn page(title: &str, body: &str) -> Response {
+    let html = format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{title}</title>\n\
+         <link rel=\"stylesheet\" href=\"/style.css\">\n<link rel=\"icon\" href=\"/favicon.svg\">\n</head>\n\
+         <body>\n{body}</body>\n</html>\n"
+    );
+    let mut response = Html(html).into_response();
+    response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    response
+}
+
+async fn start() -> Response {
+    page("Materia", include_str!("pages/start.html"))
+}
+
+async fn document(State(pages): State<Pages>) -> Response {
+    Json(openapi::document(pages.house.table())).into_response()
+}
+
+/// Every operation with its schemas, for people.
+async fn operations(State(pages): State<Pages>) -> Response {
+    let mut body = String::from(
+        "<header><h1><a href=\"/\">Materia</a> operations</h1>\n<p>Each one is an MCP tool at <code>/mcp</code> and a \
+         REST call at <code>POST /api/tools/{name}</code>. \
+         <a href=\"/api/openapi.json\">OpenAPI 3.1</a></p></header>\n<main>\n",
+    );
+    for tool in pages.house.table().all() {
+        let entry = tool.entry;
+        let kind = if entry.is_write { "write" } else { "read" };
+        let roles: Vec<&str> = entry.roles.iter().map(|role| role.name()).collect();
+        let pretty = |schema: &contract::schema::SchemaObject| {
+            escape(&serde_json::to_string_pretty(&Value::Object(schema.clone())).unwrap_or_default())
+        };
+        body.push_str(&format!(
+            "<section id=\"{name}\"><h2><code>{name}</code> <span class=\"tag\">{family}</span> \
+             <span class=\"tag {kind}\">{kind}</span></h2>\n<p>{about}</p>\n<p class=\"quiet\">Roles: {roles}</p>\n\
+             <details><summary>Input</summary><pre>{input}</pre></details>\n\
+             <details><summary>Output</summary><pre>{output}</pre></details></section>\n",
+            name = entry.name,
+            family = entry.family.name(),
+            about = escape(entry.about),
+            roles = roles.join(", "),
+            input = pretty(&tool.input_schema),
+            output = pretty(&tool.output_schema),
+        ));
+    }
+    body.push_str("</main>\n");
+    page("Materia operations", &body)
+}
+
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+async fn open_session(State(pages): State<Pages>, Extension(actor): Extension<Actor>) -> Response {
+    let Some(session) = pages.authenticator.open_session(actor.clone()) else {
+        let body = json!({ "error": { "code": "BUSY", "message": "too many sessions are open" } });
+        return answer(StatusCode::SERVICE_UNAVAILABLE, &body);
+    };
+    let mut response = answer(StatusCode::OK, &json!({ "actor": actor.id, "organisation_id": actor.organisation_id }));
+    let cookie = format!("{SESSION_COOKIE}={session}; HttpOnly; SameSite=Strict; Path=/; Max-Age=43200");
+    if let Ok(cookie) = HeaderValue::from_str(&cookie) {
+        response.headers_mut().insert(header::SET_COOKIE, cookie);
+    }
+    response
+}

@@ -1,0 +1,164 @@
+//! REST: every operation at `POST /api/tools/{operation}`, from the table, with an OpenAPI document of the same table.
+
+pub mod openapi;
+
+use std::sync::Arc;
+
+use axum::extract::{Path, State};
+use axum::response::Response;
+use axum::routing::{get, post};
+use axum::{Extension, Router};
+use bytes::Bytes;
+use contract::actor::Actor;
+use contract::dialect;
+use contract::error::{Kind, OpError};
+use contract::id::{CorrelationId, IdempotencyKey};
+use contract::strict::{self, Limits, Problem};
+use http::{HeaderMap, StatusCode, header};
+use ops::{Call, Reply};
+use serde_json::{Value, json};
+
+use crate::edge::{answer, error_response};
+use crate::owner::House;
+
+pub const IDEMPOTENCY_HEADER: &str = "idempotency-key";
+pub const CORRELATION_HEADER: &str = "x-correlation-id";
+
+#[derive(Clone)]
+pub struct Rest {
+    pub house: Arc<House>,
+    pub body_bytes_max: usize,
+}
+
+pub fn routes(rest: Rest) -> Router {
+    Router::new()
+        .route("/api/tools", get(list))
+        .route("/api/tools/{operation}", post(call_by_path))
+        .route("/tools", post(call_by_body))
+        .with_state(rest)
+}
+
+async fn list(State(rest): State<Rest>) -> Response {
+    let tools: Vec<Value> = rest
+        .house
+        .table()
+        .all()
+        .iter()
+        .map(|tool| json!({ "name": tool.entry.name, "family": tool.entry.family.name(), "about": tool.entry.about }))
+        .collect();
+    answer(StatusCode::OK, &json!({ "tools": tools }))
+}
+
+async fn call_by_path(
+    State(rest): State<Rest>,
+    Extension(actor): Extension<Actor>,
+    Path(operation): Path<String>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    let call = match json_body(&headers, &body, rest.body_bytes_max) {
+        Ok(input) => beside(&headers, Call { operation, input, ..Call::default() }),
+        Err(response) => return *response,
+    };
+    match call {
+        Ok(call) => respond(rest.house.call(&actor, call).await),
+        Err(error) => error_response(&error, &dialect::common(&error)),
+    }
+}
+
+/// Seed 000: `{tool, input, run_id?}`.
+async fn call_by_body(
+    State(rest): State<Rest>,
+    Extension(actor): Extension<Actor>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    let request = match json_body(&headers, &body, rest.body_bytes_max) {
+        Ok(request) => request,
+        Err(response) => return *response,
+    };
+    match tool_call(request).and_then(|call| beside(&headers, call)) {
+        Ok(call) => respond(rest.house.call(&actor, call).await),
+        Err(error) => error_response(&error, &dialect::common(&error)),
+    }
+}
+
+fn tool_call(request: Value) -> Result<Call, OpError> {
+    let Value::Object(mut members) = request else {
+        return Err(OpError::invalid("body", "an object with `tool` and `input`"));
+    };
+    let Some(Value::String(operation)) = members.remove("tool") else {
+        return Err(OpError::invalid("tool", "the name of an operation"));
+    };
+    let input = members.remove("input").unwrap_or_else(|| json!({}));
+    let mut call = Call { operation, input, ..Call::default() };
+    match members.remove("run_id") {
+        None => {}
+        Some(Value::String(run_id)) => {
+            let run_id = CorrelationId::parse(&run_id).map_err(|error| OpError::invalid("run_id", error.expected))?;
+            call.correlation.run_id = Some(run_id);
+        }
+        Some(_) => return Err(OpError::invalid("run_id", "a string")),
+    }
+    match members.keys().next() {
+        Some(unknown) => Err(OpError::invalid(unknown.chars().take(80).collect::<String>(), "no field of this name")),
+        None => Ok(call),
+    }
+}
+
+/// What headers say beside the input.
+pub fn beside(headers: &HeaderMap, mut call: Call) -> Result<Call, OpError> {
+    let text = |name: &'static str| match headers.get(name) {
+        None => Ok(None),
+        Some(value) => value.to_str().map(Some).map_err(|_| OpError::invalid(name, "plain text")),
+    };
+    if let Some(key) = text(IDEMPOTENCY_HEADER)? {
+        let key = IdempotencyKey::parse(key).map_err(|error| OpError::invalid("Idempotency-Key", error.expected))?;
+        call.idempotency_key = Some(key);
+    }
+    if let Some(id) = text(CORRELATION_HEADER)? {
+        let id = CorrelationId::parse(id).map_err(|error| OpError::invalid("X-Correlation-Id", error.expected))?;
+        call.correlation.task_id = Some(id);
+    }
+    Ok(call)
+}
+
+/// A strictly parsed JSON body. Only `application/json` counts: a form of another site cannot send that.
+pub fn json_body(headers: &HeaderMap, body: &Bytes, bytes_max: usize) -> Result<Value, Box<Response>> {
+    let media = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    if !media.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("application/json") {
+        let body = json!({ "error": { "code": "UNSUPPORTED", "message": "send `Content-Type: application/json`" } });
+        return Err(Box::new(answer(StatusCode::UNSUPPORTED_MEDIA_TYPE, &body)));
+    }
+    strict::parse(body, Limits { bytes_max, ..Limits::DEFAULT }).map_err(|error| {
+        let is_too_large = matches!(error.problem, Problem::TooLarge { .. });
+        let mut refusal = OpError::new(Kind::Invalid, error.to_string());
+        refusal.details.field = Some(error.path.trim_start_matches('/').to_owned()).filter(|path| !path.is_empty());
+        refusal.details.expected = Some(error.problem.to_string());
+        let mut response = error_response(&refusal, &dialect::common(&refusal));
+        if is_too_large {
+            *response.status_mut() = StatusCode::PAYLOAD_TOO_LARGE;
+        }
+        Box::new(response)
+    })
+}
+
+/// The output with `audit`, and `artifacts` and `metadata` where there are any.
+fn respond(reply: Reply) -> Response {
+    match reply.result {
+        Ok(success) => {
+            let mut body = success.output;
+            if let Value::Object(members) = &mut body {
+                members.insert("audit".to_owned(), json!(reply.audit));
+                if !success.artifacts.is_empty() {
+                    members.insert("artifacts".to_owned(), json!(success.artifacts));
+                }
+                if !success.metadata.is_empty() {
+                    members.entry("metadata").or_insert_with(|| json!(success.metadata));
+                }
+            }
+            answer(StatusCode::OK, &body)
+        }
+        Err(error) => error_response(&error, &dialect::body(reply.dialect, &error, Some(&reply.audit))),
+    }
+}

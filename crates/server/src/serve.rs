@@ -1,0 +1,157 @@
+//! `materia serve`: bind every port, serve until told to stop, end quietly.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::Router;
+use axum::routing::any;
+use contract::id::ActorId;
+use ops::{Call, Family};
+use serde_json::json;
+use tokio::net::TcpListener;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use crate::auth::{AuthError, Authenticator, owner};
+use crate::edge::{Edge, Hosts, Limiter, Voice};
+use crate::health::{self, Health};
+use crate::ids_service::{self, IdsService};
+use crate::listen::{self, ListenOptions};
+use crate::mcp;
+use crate::owner::House;
+use crate::pages::{self, Pages};
+use crate::rest::{self, Rest};
+use crate::settings::Settings;
+use crate::tasks_service;
+
+/// How often expired things are deleted.
+const TIDY_EVERY: Duration = Duration::from_secs(600);
+
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    #[error("cannot listen on {address} (setting `{setting}`); is another server running there?")]
+    Bind { setting: &'static str, address: SocketAddr, source: std::io::Error },
+    #[error("the keys cannot be used")]
+    Auth(#[source] AuthError),
+}
+
+/// A server that listens. Dropping it does not stop it; [`Server::stop`] does.
+pub struct Server {
+    pub http: SocketAddr,
+    pub tasks: SocketAddr,
+    pub ids: SocketAddr,
+    house: Arc<House>,
+    stop: CancellationToken,
+    tasks_running: JoinSet<()>,
+}
+
+impl Server {
+    pub async fn start(house: Arc<House>, settings: &Settings, token: &str) -> Result<Server, ServeError> {
+        let authenticator = Arc::new(Authenticator::new(settings, token).map_err(ServeError::Auth)?);
+        let limiter = Arc::new(Limiter::new(settings));
+        let stop = CancellationToken::new();
+        let http = bind("listen", settings.listen).await?;
+        let tasks = bind("tasks_listen", settings.tasks_listen).await?;
+        let ids = bind("ids_listen", settings.ids_listen).await?;
+        let health = Health { house: Arc::clone(&house), started: Instant::now() };
+        let edge = |port: u16, voice: Voice| {
+            Arc::new(Edge {
+                house: Arc::clone(&house),
+                authenticator: Arc::clone(&authenticator),
+                hosts: Hosts::new(port, &settings.allowed_hosts, &settings.allowed_origins),
+                limiter: Arc::clone(&limiter),
+                body_bytes_max: settings.body_bytes_max,
+                body_timeout: Duration::from_millis(settings.body_timeout_ms),
+                voice,
+            })
+        };
+        let pages = Pages { house: Arc::clone(&house), authenticator: Arc::clone(&authenticator) };
+        let body_bytes_max = settings.body_bytes_max;
+        let main = edge(http.1.port(), Voice::House).wrap(
+            pages::open_routes(pages.clone()).merge(health::routes(health.clone())),
+            mcp_routes(&house, body_bytes_max, &stop)
+                .merge(rest::routes(Rest { house: Arc::clone(&house), body_bytes_max }))
+                .merge(pages::protected_routes(pages)),
+        );
+        let task_routes =
+            edge(tasks.1.port(), Voice::Service).wrap(health::routes(health.clone()), tasks_service::routes());
+        let id_routes = edge(ids.1.port(), Voice::Service).wrap(
+            health::routes(health),
+            ids_service::routes(IdsService { house: Arc::clone(&house), body_bytes_max })
+                .fallback(tasks_service::not_found),
+        );
+        let mut server = Server {
+            http: http.1,
+            tasks: tasks.1,
+            ids: ids.1,
+            house: Arc::clone(&house),
+            stop: stop.clone(),
+            tasks_running: JoinSet::new(),
+        };
+        let options = ListenOptions {
+            connections_max: settings.connections_max,
+            header_timeout: Duration::from_millis(settings.header_timeout_ms),
+            grace: Duration::from_millis(settings.shutdown_grace_ms),
+            stop,
+        };
+        for (listener, router) in [(http.0, main), (tasks.0, task_routes), (ids.0, id_routes)] {
+            server.tasks_running.spawn(listen::serve(listener, router, options.clone()));
+        }
+        server.tasks_running.spawn(tidy(house, settings.clone(), options.stop));
+        Ok(server)
+    }
+
+    /// Lets running requests end, writes what is queued, gives the folder back.
+    pub async fn stop(mut self) {
+        self.stop.cancel();
+        while self.tasks_running.join_next().await.is_some() {}
+        self.house.close().await;
+    }
+}
+
+async fn bind(setting: &'static str, address: SocketAddr) -> Result<(TcpListener, SocketAddr), ServeError> {
+    let wrong = |source| ServeError::Bind { setting, address, source };
+    let listener = TcpListener::bind(address).await.map_err(wrong)?;
+    let bound = listener.local_addr().map_err(wrong)?;
+    Ok((listener, bound))
+}
+
+/// `/mcp` with every tool, `/mcp/{family}` with one family's.
+fn mcp_routes(house: &Arc<House>, body_bytes_max: usize, stop: &CancellationToken) -> Router {
+    let endpoint = |family: Option<Family>| {
+        Arc::new(mcp::http::Endpoint { house: Arc::clone(house), family, body_bytes_max, stop: stop.clone() })
+    };
+    let route = || any(mcp::http::not_allowed).post(mcp::http::post);
+    let all = Router::new().route("/mcp", route().with_state(endpoint(None)));
+    Family::SERVED.into_iter().fold(all, |router, family| {
+        router.route(&format!("/mcp/{}", family.name()), route().with_state(endpoint(Some(family))))
+    })
+}
+
+/// Deletes what has expired, through the door, as the house itself.
+async fn tidy(house: Arc<House>, settings: Settings, stop: CancellationToken) {
+    let mut actor = owner(&settings.organisation_id);
+    if let Ok(id) = ActorId::parse("housekeeper") {
+        actor.id = id;
+    }
+    actor.kind = contract::actor::ActorKind::Service;
+    let mut organisations = vec![settings.organisation_id.clone()];
+    organisations.extend(settings.api_keys.iter().filter_map(|key| key.organisation_id.clone()));
+    organisations.sort();
+    organisations.dedup();
+    loop {
+        tokio::select! {
+            () = tokio::time::sleep(TIDY_EVERY) => {}
+            () = stop.cancelled() => return,
+        }
+        for organisation_id in &organisations {
+            actor.organisation_id = organisation_id.clone();
+            for operation in ["delete_expired_reservations", "tidy_house"] {
+                let call = Call { operation: operation.to_owned(), input: json!({}), ..Call::default() };
+                // A failure is in the log and in its event; the next round tries again.
+                drop(house.call(&actor, call).await);
+            }
+        }
+    }
+}

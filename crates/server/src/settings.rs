@@ -1,0 +1,256 @@
+//! Settings: a default for each, then `materia.toml`, then `MATERIA_*`, then flags; the later one wins.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use contract::actor::Role;
+use contract::id::{ActorId, OrganisationId, ProjectId};
+use figment::Figment;
+use figment::providers::{Env, Format, Serialized, Toml};
+use ops::limits;
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, thiserror::Error)]
+pub enum SettingsError {
+    #[error("the settings are wrong")]
+    Wrong(#[source] Box<figment::Error>),
+    #[error("`auth = \"none\"` serves only loopback addresses, but `{setting}` is {address}")]
+    OpenToTheWorld { setting: &'static str, address: SocketAddr },
+    #[error("no data folder: give --data, or set MATERIA_DATA or HOME")]
+    NoDataFolder,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Auth {
+    /// Every request carries the start token or an API key.
+    Token,
+    /// Everybody who reaches the port is the owner. Loopback only.
+    None,
+}
+
+/// A key that a program calls with. Only the hash is kept.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ApiKey {
+    pub actor_id: ActorId,
+    /// Hex SHA-256 of the key.
+    pub sha256: String,
+    pub roles: Vec<Role>,
+    #[serde(default)]
+    pub organisation_id: Option<OrganisationId>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// Web UI, MCP, REST, metrics.
+    pub listen: SocketAddr,
+    /// Task Tracking service.
+    pub tasks_listen: SocketAddr,
+    /// ID Management service.
+    pub ids_listen: SocketAddr,
+    /// gRPC.
+    pub grpc_listen: SocketAddr,
+    /// `postgres://…`; the embedded SQLite when absent.
+    pub database_url: Option<String>,
+    pub auth: Auth,
+    pub api_keys: Vec<ApiKey>,
+    /// Names under which clients reach this server, beside loopback.
+    pub allowed_hosts: Vec<String>,
+    /// Web origins that may call, beside the server's own.
+    pub allowed_origins: Vec<String>,
+    pub organisation_id: OrganisationId,
+    pub default_project_id: ProjectId,
+    /// A team's own document types; the built-in ones when absent.
+    pub workflow_types_file: Option<PathBuf>,
+    pub call_deadline_ms: u64,
+    pub reservation_expires_after_minutes: u64,
+    pub reservations_per_minute_max: u32,
+    pub body_bytes_max: usize,
+    /// Requests a principal may make per second, on average; 0 for no limit.
+    pub rate_per_second: u32,
+    pub rate_burst: u32,
+    /// Requests at work at once, in all and by one principal.
+    pub calls_in_flight_max: usize,
+    pub calls_per_principal_max: usize,
+    pub connections_max: usize,
+    pub header_timeout_ms: u64,
+    pub body_timeout_ms: u64,
+    /// Time that running requests get when the server stops.
+    pub shutdown_grace_ms: u64,
+    /// `error`, `warn`, `info`, `debug`, or a filter such as `info,ops=debug`.
+    pub log: String,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        let loopback = |port| SocketAddr::from(([127, 0, 0, 1], port));
+        #[expect(clippy::expect_used, reason = "the constants are ids, as the tests of `contract::id` show")]
+        let (organisation_id, default_project_id) =
+            (OrganisationId::parse("default").expect("an id"), ProjectId::parse("default").expect("an id"));
+        Settings {
+            listen: loopback(8787),
+            tasks_listen: loopback(8080),
+            ids_listen: loopback(8081),
+            grpc_listen: loopback(50051),
+            database_url: None,
+            auth: Auth::Token,
+            api_keys: Vec::new(),
+            allowed_hosts: Vec::new(),
+            allowed_origins: Vec::new(),
+            organisation_id,
+            default_project_id,
+            workflow_types_file: None,
+            call_deadline_ms: u64::try_from(limits::CALL_DEADLINE.as_millis()).unwrap_or(u64::MAX),
+            reservation_expires_after_minutes: limits::RESERVATION_EXPIRES_AFTER.as_secs() / 60,
+            reservations_per_minute_max: limits::RESERVATIONS_PER_MINUTE_MAX,
+            body_bytes_max: 1024 * 1024,
+            rate_per_second: 200,
+            rate_burst: 400,
+            calls_in_flight_max: 512,
+            calls_per_principal_max: 128,
+            connections_max: 2_048,
+            header_timeout_ms: 5_000,
+            body_timeout_ms: 10_000,
+            shutdown_grace_ms: 10_000,
+            log: "info".to_owned(),
+        }
+    }
+}
+
+/// What the command line sets. Absent means: leave it to the other sources.
+#[derive(Debug, Default, Clone, Serialize)]
+pub struct Flags {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub listen: Option<SocketAddr>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tasks_listen: Option<SocketAddr>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ids_listen: Option<SocketAddr>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub grpc_listen: Option<SocketAddr>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub database_url: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub auth: Option<Auth>,
+}
+
+impl Settings {
+    /// Reads all sources for a data folder.
+    pub fn read(data: &Path, flags: &Flags) -> Result<Settings, SettingsError> {
+        let settings: Settings =
+            figment(data, flags).extract().map_err(|error| SettingsError::Wrong(Box::new(error)))?;
+        settings.check()?;
+        Ok(settings)
+    }
+
+    fn check(&self) -> Result<(), SettingsError> {
+        let addresses = [
+            ("listen", self.listen),
+            ("tasks_listen", self.tasks_listen),
+            ("ids_listen", self.ids_listen),
+            ("grpc_listen", self.grpc_listen),
+        ];
+        let open = addresses.into_iter().find(|(_, address)| !address.ip().is_loopback());
+        match (self.auth, open) {
+            (Auth::None, Some((setting, address))) => Err(SettingsError::OpenToTheWorld { setting, address }),
+            (Auth::None | Auth::Token, _) => Ok(()),
+        }
+    }
+
+    /// What the operations need of them.
+    pub fn for_operations(&self) -> ops::Settings {
+        ops::Settings {
+            default_project_id: self.default_project_id.clone(),
+            call_deadline: Duration::from_millis(self.call_deadline_ms),
+            reservation_expires_after: Duration::from_secs(self.reservation_expires_after_minutes * 60),
+            reservations_per_minute_max: self.reservations_per_minute_max,
+        }
+    }
+
+    /// Each setting with its value and where it came from, for `materia config`. Secrets are masked.
+    pub fn explain(data: &Path, flags: &Flags) -> Result<Vec<(String, String, String)>, SettingsError> {
+        let settings = Settings::read(data, flags)?;
+        let figment = figment(data, flags);
+        let value = serde_json::to_value(&settings).unwrap_or_default();
+        let Some(members) = value.as_object() else { return Ok(Vec::new()) };
+        Ok(members
+            .iter()
+            .map(|(name, value)| {
+                let source = figment.find_metadata(name).map_or("default".to_owned(), |found| found.name.to_string());
+                let source = if source.contains("Settings") { "default".to_owned() } else { source };
+                (name.clone(), shown(name, value), source)
+            })
+            .collect())
+    }
+}
+
+fn shown(name: &str, value: &serde_json::Value) -> String {
+    match (name, value) {
+        ("database_url", serde_json::Value::String(url)) => masked_url(url),
+        ("api_keys", serde_json::Value::Array(keys)) => format!("{} keys", keys.len()),
+        (_, serde_json::Value::String(text)) => text.clone(),
+        (_, serde_json::Value::Null) => "-".to_owned(),
+        (_, other) => other.to_string(),
+    }
+}
+
+/// The URL without user and password.
+fn masked_url(url: &str) -> String {
+    match (url.split_once("://"), url.rsplit_once('@')) {
+        (Some((scheme, _)), Some((_, rest))) => format!("{scheme}://***@{rest}"),
+        (_, _) => url.to_owned(),
+    }
+}
+
+fn figment(data: &Path, flags: &Flags) -> Figment {
+    Figment::from(Serialized::defaults(Settings::default()))
+        .merge(Toml::file(data.join("materia.toml")))
+        .merge(Env::prefixed("MATERIA_").ignore(&["data", "test_postgres", "test_tools", "prove", "bin"]))
+        .merge(Serialized::globals(flags).profile("default"))
+}
+
+/// `--data`, else `MATERIA_DATA`, else the user's data folder.
+pub fn data_folder(flag: Option<PathBuf>) -> Result<PathBuf, SettingsError> {
+    let from = |variable: &str| std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
+    flag.or_else(|| from("MATERIA_DATA"))
+        .or_else(|| from("XDG_DATA_HOME").map(|folder| folder.join("materia")))
+        .or_else(|| from("HOME").map(|folder| folder.join(".local/share/materia")))
+        .ok_or(SettingsError::NoDataFolder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_open_door_needs_a_loopback_address() {
+        let settings =
+            Settings { auth: Auth::None, listen: SocketAddr::from(([0, 0, 0, 0], 1)), ..Settings::default() };
+        let error = settings.check().unwrap_err();
+        assert_eq!(error.to_string(), "`auth = \"none\"` serves only loopback addresses, but `listen` is 0.0.0.0:1");
+    }
+
+    #[test]
+    fn a_file_changes_a_default_and_a_flag_changes_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("materia.toml"), "listen = \"127.0.0.1:1\"\nrate_burst = 7\n").unwrap();
+        let flags = Flags { listen: Some(SocketAddr::from(([127, 0, 0, 1], 2))), ..Flags::default() };
+        let settings = Settings::read(folder.path(), &flags).unwrap();
+        assert_eq!((settings.listen.port(), settings.rate_burst), (2, 7));
+    }
+
+    #[test]
+    fn an_unknown_setting_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("materia.toml"), "listne = \"127.0.0.1:1\"\n").unwrap();
+        assert!(Settings::read(folder.path(), &Flags::default()).is_err());
+    }
+
+    #[test]
+    fn a_password_is_never_shown() {
+        assert_eq!(masked_url("postgres://u:secret@db/x"), "postgres://***@db/x");
+    }
+}

@@ -1,0 +1,19 @@
+//! The real binary as others meet it: foreign clients, contention, crashes, changes of owner.
+//!
+//! Sizes are small here and full in `cargo xtask prove`, which sets `MATERIA_PROVE=1`; a line `proof: SUBJECT
+//! key=value …` is what that command writes into RELIABILITY.md.
+
+#![expect(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking, and says where"
+)]
+
+mod clients;
+mod contention;
+mod house;
+mod ids;
+mod kills;
+mod owner;
+mod stdio;

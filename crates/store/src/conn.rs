@@ -1,0 +1,502 @@
+//! The query layer: one way to run a statement and to read a row on either engine.
+//!
+//! Inside a transaction the first failed statement is the last: every later one is refused with the same error until
+//! the transaction or its savepoint is rolled back. PostgreSQL behaves so by itself but answers a COMMIT of such a
+//! transaction with a silent rollback, and SQLite may have rolled back already and would run the rest in autocommit.
+
+use std::ops::{Deref, DerefMut};
+use std::process;
+
+use sqlx::pool::PoolConnection;
+use sqlx::postgres::{PgArguments, PgRow, PgTypeInfo, types::Oid};
+use sqlx::sqlite::{SqliteArguments, SqliteRow};
+use sqlx::{Arguments, AssertSqlSafe, Postgres, Row as _, SqlSafeStr, Sqlite};
+
+use crate::dialect::{self, Engine};
+use crate::error::StoreError;
+
+/// `EX_IOERR` of sysexits.h.
+const EXIT_FSYNC_FAILED: i32 = 74;
+
+/// A connection of a pool. Given back when dropped, or closed if its state is in doubt.
+pub struct Conn {
+    link: Link,
+    is_in_transaction: bool,
+    holds_lock: bool,
+    /// True while a statement runs, and for ever if its future was dropped before it ended.
+    is_in_flight: bool,
+    is_lost: bool,
+    is_for_one_use: bool,
+    /// The failure that ended the current transaction.
+    failure: Option<StoreError>,
+}
+
+enum Link {
+    Sqlite(PoolConnection<Sqlite>),
+    Postgres(PoolConnection<Postgres>),
+}
+
+#[derive(Clone)]
+pub(crate) enum Pool {
+    Sqlite(sqlx::SqlitePool),
+    Postgres(sqlx::PgPool),
+}
+
+impl Pool {
+    pub(crate) async fn acquire(&self) -> Result<Conn, StoreError> {
+        let link = match self {
+            Pool::Sqlite(pool) => pool.acquire().await.map(Link::Sqlite),
+            Pool::Postgres(pool) => pool.acquire().await.map(Link::Postgres),
+        };
+        // Whatever the reason, to the caller a database without a connection is unavailable.
+        link.map(Conn::new).map_err(StoreError::no_connection)
+    }
+
+    /// Waits for the connections that are in use.
+    pub(crate) async fn close(&self) {
+        match self {
+            Pool::Sqlite(pool) => pool.close().await,
+            Pool::Postgres(pool) => pool.close().await,
+        }
+    }
+}
+
+/// A value for `$1`, `$2`, …
+#[derive(Debug, Clone, Copy)]
+pub enum Param<'a> {
+    /// PostgreSQL infers its type from the place of use; where it cannot (`$1 IS NULL`), say which null it is.
+    Null,
+    NullInt,
+    NullText,
+    Int(i64),
+    Text(&'a str),
+    Bytes(&'a [u8]),
+    Bool(bool),
+}
+
+impl Conn {
+    fn new(link: Link) -> Conn {
+        Conn {
+            link,
+            is_in_transaction: false,
+            holds_lock: false,
+            is_in_flight: false,
+            is_lost: false,
+            is_for_one_use: false,
+            failure: None,
+        }
+    }
+
+    pub fn engine(&self) -> Engine {
+        match self.link {
+            Link::Sqlite(_) => Engine::Sqlite,
+            Link::Postgres(_) => Engine::Postgres,
+        }
+    }
+
+    /// Runs a statement and answers how many rows it changed.
+    pub async fn execute(&mut self, sql: &'static str, params: &[Param<'_>]) -> Result<u64, StoreError> {
+        self.enter()?;
+        let result = match &mut self.link {
+            Link::Sqlite(link) => match sqlite_arguments(params) {
+                Ok(arguments) => {
+                    sqlx::query_with(sql, arguments).execute(&mut **link).await.map(|done| done.rows_affected())
+                }
+                Err(error) => Err(error),
+            },
+            Link::Postgres(link) => match postgres_arguments(params) {
+                Ok(arguments) => {
+                    sqlx::query_with(sql, arguments).execute(&mut **link).await.map(|done| done.rows_affected())
+                }
+                Err(error) => Err(error),
+            },
+        };
+        self.leave(result)
+    }
+
+    /// The first row, if there is one.
+    pub async fn fetch_optional(&mut self, sql: &'static str, params: &[Param<'_>]) -> Result<Option<Row>, StoreError> {
+        self.enter()?;
+        let result = match &mut self.link {
+            Link::Sqlite(link) => match sqlite_arguments(params) {
+                Ok(arguments) => {
+                    let row = sqlx::query_with(sql, arguments).fetch_optional(&mut **link).await;
+                    row.map(|row| row.map(Row::Sqlite))
+                }
+                Err(error) => Err(error),
+            },
+            Link::Postgres(link) => match postgres_arguments(params) {
+                Ok(arguments) => {
+                    let row = sqlx::query_with(sql, arguments).fetch_optional(&mut **link).await;
+                    row.map(|row| row.map(Row::Postgres))
+                }
+                Err(error) => Err(error),
+            },
+        };
+        self.leave(result)
+    }
+
+    /// All rows. The statement itself must limit their number.
+    pub async fn fetch_all(&mut self, sql: &'static str, params: &[Param<'_>]) -> Result<Vec<Row>, StoreError> {
+        self.enter()?;
+        let result = match &mut self.link {
+            Link::Sqlite(link) => match sqlite_arguments(params) {
+                Ok(arguments) => {
+                    let rows = sqlx::query_with(sql, arguments).fetch_all(&mut **link).await;
+                    rows.map(|rows| rows.into_iter().map(Row::Sqlite).collect())
+                }
+                Err(error) => Err(error),
+            },
+            Link::Postgres(link) => match postgres_arguments(params) {
+                Ok(arguments) => {
+                    let rows = sqlx::query_with(sql, arguments).fetch_all(&mut **link).await;
+                    rows.map(|rows| rows.into_iter().map(Row::Postgres).collect())
+                }
+                Err(error) => Err(error),
+            },
+        };
+        self.leave(result)
+    }
+
+    /// A statement without parameters that is not worth preparing.
+    pub(crate) async fn execute_raw(&mut self, sql: String) -> Result<(), StoreError> {
+        self.enter()?;
+        let sql = AssertSqlSafe(sql);
+        let result = match &mut self.link {
+            Link::Sqlite(link) => sqlx::raw_sql(sql).execute(&mut **link).await.map(|_| ()),
+            Link::Postgres(link) => sqlx::raw_sql(sql).execute(&mut **link).await.map(|_| ()),
+        };
+        self.leave(result)
+    }
+
+    pub(crate) async fn begin(&mut self) -> Result<(), StoreError> {
+        self.control(self.engine().begin_sql()).await?;
+        self.is_in_transaction = true;
+        Ok(())
+    }
+
+    /// After an error the transaction is not committed, unless the connection was lost, when nobody can tell.
+    pub(crate) async fn commit(&mut self) -> Result<(), StoreError> {
+        self.control("COMMIT").await?;
+        self.is_in_transaction = false;
+        Ok(())
+    }
+
+    /// Ends the transaction. If that fails, the connection will be closed, which ends it too.
+    pub(crate) async fn rollback(&mut self) -> Result<(), StoreError> {
+        let had_failed = self.failure.take().is_some();
+        let result = self.control("ROLLBACK").await;
+        self.is_in_transaction = false;
+        self.failure = None;
+        match result {
+            Err(error) if had_failed && error.driver().is_some_and(dialect::is_already_rolled_back) => Ok(()),
+            Err(error) => {
+                self.is_lost = true;
+                Err(error)
+            }
+            Ok(()) => Ok(()),
+        }
+    }
+
+    pub(crate) async fn savepoint(&mut self) -> Result<(), StoreError> {
+        self.control("SAVEPOINT apply").await
+    }
+
+    pub(crate) async fn release_savepoint(&mut self) -> Result<(), StoreError> {
+        self.control("RELEASE SAVEPOINT apply").await
+    }
+
+    /// Undoes what was done since the savepoint and keeps the savepoint.
+    pub(crate) async fn rollback_to_savepoint(&mut self) -> Result<(), StoreError> {
+        self.failure = None;
+        self.control("ROLLBACK TO SAVEPOINT apply").await
+    }
+
+    /// Waits for the lane's lock. It belongs to the connection, so it must be held before the transaction takes its snapshot.
+    pub(crate) async fn lock(&mut self, key: i64) -> Result<(), StoreError> {
+        self.holds_lock = true;
+        self.fetch_optional(dialect::LANE_LOCK_SQL, &[Param::Int(key)]).await.map(|_| ())
+    }
+
+    /// If this fails, `holds_lock` stays set and the connection is closed, which frees the lock.
+    pub(crate) async fn unlock(&mut self, key: i64) -> Result<(), StoreError> {
+        let row = self.fetch_optional(dialect::LANE_UNLOCK_SQL, &[Param::Int(key)]).await?;
+        let was_held = row.map(|row| row.bool(0)).transpose()?;
+        self.holds_lock = was_held != Some(true);
+        Ok(())
+    }
+
+    pub(crate) fn is_in_transaction(&self) -> bool {
+        self.is_in_transaction
+    }
+
+    /// Why the current transaction can no longer be committed, even if the apply swallowed the error.
+    pub(crate) fn failure(&self) -> Option<&StoreError> {
+        self.failure.as_ref()
+    }
+
+    /// Whether the connection can be given back or used for another transaction.
+    pub(crate) fn is_clean(&self) -> bool {
+        !(self.is_in_transaction || self.holds_lock || self.is_lost() || self.is_for_one_use)
+    }
+
+    pub(crate) fn is_lost(&self) -> bool {
+        self.is_in_flight || self.is_lost
+    }
+
+    /// The connection stays usable, but is closed instead of given back.
+    pub(crate) fn close_after_use(&mut self) {
+        self.is_for_one_use = true;
+    }
+
+    async fn control(&mut self, sql: &'static str) -> Result<(), StoreError> {
+        self.enter()?;
+        let result = match &mut self.link {
+            Link::Sqlite(link) => sqlx::query(sql).execute(&mut **link).await.map(|_| ()),
+            // The simple protocol: one round trip and no prepared statement.
+            Link::Postgres(link) => sqlx::raw_sql(sql.into_sql_str()).execute(&mut **link).await.map(|_| ()),
+        };
+        self.leave(result)
+    }
+
+    fn enter(&mut self) -> Result<(), StoreError> {
+        if let Some(failure) = &self.failure {
+            return Err(failure.clone());
+        }
+        if self.is_lost() {
+            return Err(StoreError::unavailable("the connection was lost or an earlier statement was abandoned"));
+        }
+        self.is_in_flight = true;
+        Ok(())
+    }
+
+    fn leave<T>(&mut self, result: Result<T, sqlx::Error>) -> Result<T, StoreError> {
+        self.is_in_flight = false;
+        result.map_err(|error| {
+            if dialect::is_fsync_failure(&error) {
+                tracing::error!("The disk refused an fsync; exiting, as neither cache nor file can be trusted");
+                process::exit(EXIT_FSYNC_FAILED);
+            }
+            self.is_lost |= dialect::is_connection_lost(&error);
+            let error = StoreError::from_driver(error);
+            if self.is_in_transaction {
+                self.failure = Some(error.clone());
+            }
+            error
+        })
+    }
+}
+
+impl Drop for Conn {
+    fn drop(&mut self) {
+        if !self.is_clean() {
+            match &mut self.link {
+                Link::Sqlite(link) => link.close_on_drop(),
+                Link::Postgres(link) => link.close_on_drop(),
+            }
+        }
+    }
+}
+
+/// A connection that may only read. Each statement sees its own snapshot.
+pub struct Reader {
+    conn: Conn,
+}
+
+impl Reader {
+    pub(crate) fn new(conn: Conn) -> Reader {
+        Reader { conn }
+    }
+}
+
+impl Deref for Reader {
+    type Target = Conn;
+
+    fn deref(&self) -> &Conn {
+        &self.conn
+    }
+}
+
+impl DerefMut for Reader {
+    fn deref_mut(&mut self) -> &mut Conn {
+        &mut self.conn
+    }
+}
+
+/// A running write transaction. Only the store can make one, so code that holds it will have its event committed with its changes.
+pub struct Tx<'c> {
+    conn: &'c mut Conn,
+}
+
+impl<'c> Tx<'c> {
+    pub(crate) fn new(conn: &'c mut Conn) -> Tx<'c> {
+        Tx { conn }
+    }
+}
+
+impl Deref for Tx<'_> {
+    type Target = Conn;
+
+    fn deref(&self) -> &Conn {
+        self.conn
+    }
+}
+
+impl DerefMut for Tx<'_> {
+    fn deref_mut(&mut self) -> &mut Conn {
+        self.conn
+    }
+}
+
+/// A row of either engine. Columns are counted from 0; a null is an error where no `opt_` is in the name.
+#[derive(Debug)]
+pub enum Row {
+    #[doc(hidden)]
+    Sqlite(SqliteRow),
+    #[doc(hidden)]
+    Postgres(PgRow),
+}
+
+impl Row {
+    pub fn int(&self, column: usize) -> Result<i64, StoreError> {
+        self.opt_int(column)?.ok_or(StoreError::other(UNEXPECTED_NULL))
+    }
+
+    pub fn text(&self, column: usize) -> Result<String, StoreError> {
+        self.opt_text(column)?.ok_or(StoreError::other(UNEXPECTED_NULL))
+    }
+
+    pub fn bytes(&self, column: usize) -> Result<Vec<u8>, StoreError> {
+        self.opt_bytes(column)?.ok_or(StoreError::other(UNEXPECTED_NULL))
+    }
+
+    pub fn bool(&self, column: usize) -> Result<bool, StoreError> {
+        let value = match self {
+            Row::Sqlite(row) => row.try_get::<Option<bool>, _>(column),
+            Row::Postgres(row) => row.try_get::<Option<bool>, _>(column),
+        };
+        value.map_err(StoreError::from_driver)?.ok_or(StoreError::other(UNEXPECTED_NULL))
+    }
+
+    pub fn opt_int(&self, column: usize) -> Result<Option<i64>, StoreError> {
+        let value = match self {
+            Row::Sqlite(row) => row.try_get::<Option<i64>, _>(column),
+            // An `INTEGER` literal or column has 32 bits on PostgreSQL.
+            Row::Postgres(row) => row.try_get::<Option<i64>, _>(column).or_else(|error| {
+                row.try_get::<Option<i32>, _>(column).map(|value| value.map(i64::from)).map_err(|_| error)
+            }),
+        };
+        value.map_err(StoreError::from_driver)
+    }
+
+    pub fn opt_text(&self, column: usize) -> Result<Option<String>, StoreError> {
+        let value = match self {
+            Row::Sqlite(row) => row.try_get::<Option<String>, _>(column),
+            Row::Postgres(row) => row.try_get::<Option<String>, _>(column),
+        };
+        value.map_err(StoreError::from_driver)
+    }
+
+    pub fn opt_bytes(&self, column: usize) -> Result<Option<Vec<u8>>, StoreError> {
+        let value = match self {
+            Row::Sqlite(row) => row.try_get::<Option<Vec<u8>>, _>(column),
+            Row::Postgres(row) => row.try_get::<Option<Vec<u8>>, _>(column),
+        };
+        value.map_err(StoreError::from_driver)
+    }
+}
+
+const UNEXPECTED_NULL: &str = "a column is null, expected a value";
+
+fn sqlite_arguments(params: &[Param<'_>]) -> Result<SqliteArguments, sqlx::Error> {
+    let mut arguments = SqliteArguments::default();
+    for param in params {
+        let added = match *param {
+            Param::Null | Param::NullInt => Arguments::add(&mut arguments, None::<i64>),
+            Param::NullText => Arguments::add(&mut arguments, None::<&str>),
+            Param::Int(value) => Arguments::add(&mut arguments, value),
+            Param::Text(value) => Arguments::add(&mut arguments, value),
+            Param::Bytes(value) => Arguments::add(&mut arguments, value),
+            Param::Bool(value) => Arguments::add(&mut arguments, value),
+        };
+        added.map_err(sqlx::Error::Encode)?;
+    }
+    Ok(arguments)
+}
+
+fn postgres_arguments(params: &[Param<'_>]) -> Result<PgArguments, sqlx::Error> {
+    let mut arguments = PgArguments::default();
+    for param in params {
+        let added = match *param {
+            Param::Null => Arguments::add(&mut arguments, UntypedNull),
+            Param::NullInt => Arguments::add(&mut arguments, None::<i64>),
+            Param::NullText => Arguments::add(&mut arguments, None::<&str>),
+            Param::Int(value) => Arguments::add(&mut arguments, value),
+            Param::Text(value) => Arguments::add(&mut arguments, value),
+            Param::Bytes(value) => Arguments::add(&mut arguments, value),
+            Param::Bool(value) => Arguments::add(&mut arguments, value),
+        };
+        added.map_err(sqlx::Error::Encode)?;
+    }
+    Ok(arguments)
+}
+
+/// A null whose type the server infers: object id 0 means "unspecified" in a Parse message.
+struct UntypedNull;
+
+impl sqlx::Type<Postgres> for UntypedNull {
+    fn type_info() -> PgTypeInfo {
+        PgTypeInfo::with_oid(Oid(0))
+    }
+}
+
+impl sqlx::Encode<'_, Postgres> for UntypedNull {
+    fn encode_by_ref(
+        &self,
+        _buffer: &mut sqlx::postgres::PgArgumentBuffer,
+    ) -> Result<sqlx::encode::IsNull, sqlx::error::BoxDynError> {
+        Ok(sqlx::encode::IsNull::Yes)
+    }
+}
+
+impl<'a> From<&'a str> for Param<'a> {
+    fn from(value: &'a str) -> Param<'a> {
+        Param::Text(value)
+    }
+}
+
+impl<'a> From<&'a String> for Param<'a> {
+    fn from(value: &'a String) -> Param<'a> {
+        Param::Text(value)
+    }
+}
+
+impl<'a> From<&'a [u8]> for Param<'a> {
+    fn from(value: &'a [u8]) -> Param<'a> {
+        Param::Bytes(value)
+    }
+}
+
+impl From<i64> for Param<'_> {
+    fn from(value: i64) -> Self {
+        Param::Int(value)
+    }
+}
+
+impl From<bool> for Param<'_> {
+    fn from(value: bool) -> Self {
+        Param::Bool(value)
+    }
+}
+
+impl<'a> From<Option<&'a str>> for Param<'a> {
+    fn from(value: Option<&'a str>) -> Param<'a> {
+        value.map_or(Param::NullText, Param::Text)
+    }
+}
+
+impl From<Option<i64>> for Param<'_> {
+    fn from(value: Option<i64>) -> Self {
+        value.map_or(Param::NullInt, Param::Int)
+    }
+}

@@ -1,0 +1,246 @@
+//! The differences between SQLite and PostgreSQL: settings, transaction starts, column types, locks and error codes.
+
+use std::borrow::Cow;
+use std::path::Path;
+use std::str::FromStr;
+use std::time::Duration;
+
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
+use sqlx::{ConnectOptions, Connection};
+
+use crate::conn::Pool;
+use crate::error::StoreErrorKind;
+
+/// Older versions can corrupt a WAL database when a checkpoint and a write meet (the WAL-reset bug).
+pub(crate) const SQLITE_VERSION_MIN: &str = "3.51.3";
+
+const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
+const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(3);
+/// Enough for every statement of the program; the driver's default of 100 would evict hot ones.
+const STATEMENT_CACHE_CAPACITY: usize = 256;
+/// A pooled connection that rested longer is tested before use: the server may have been restarted meanwhile.
+const UNTESTED_REST_MAX: Duration = Duration::from_millis(500);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Engine {
+    Sqlite,
+    Postgres,
+}
+
+impl Engine {
+    pub(crate) fn begin_sql(self) -> &'static str {
+        match self {
+            // IMMEDIATE takes the write lock at once: a deferred transaction could fail with BUSY after half its work.
+            Engine::Sqlite => "BEGIN IMMEDIATE",
+            Engine::Postgres => "BEGIN ISOLATION LEVEL SERIALIZABLE",
+        }
+    }
+
+    pub(crate) fn migration_sql(self, sql: &str) -> String {
+        let bytes = match self {
+            Engine::Sqlite => "BLOB",
+            Engine::Postgres => "BYTEA",
+        };
+        sql.replace("{bytes}", bytes)
+    }
+
+    /// All writes of SQLite pass one lane, since it has one write lock; on PostgreSQL the caller chooses.
+    pub(crate) fn lane(self, lane: Option<String>) -> Option<String> {
+        match self {
+            Engine::Sqlite => Some(String::new()),
+            Engine::Postgres => lane,
+        }
+    }
+
+    /// Whether a lane keeps its connection between batches. A PostgreSQL lane gives it back, as there are more lanes than connections.
+    pub(crate) fn lane_keeps_connection(self) -> bool {
+        match self {
+            Engine::Sqlite => true,
+            Engine::Postgres => false,
+        }
+    }
+
+    /// The key of the lock that keeps a lane to one process at a time. SQLite's write lock already does so.
+    pub(crate) fn lane_lock_key(self, lane: &str) -> Option<i64> {
+        match self {
+            Engine::Sqlite => None,
+            Engine::Postgres => Some(lock_key("lane", lane)),
+        }
+    }
+
+    /// With SQLite's single writer a duplicate key stays one; on PostgreSQL a concurrent transaction may have taken the same next id.
+    pub(crate) fn may_repeat_after_unique_violation(self) -> bool {
+        match self {
+            Engine::Sqlite => false,
+            Engine::Postgres => true,
+        }
+    }
+
+    /// What a connection needs before it migrates: no time limits, and on PostgreSQL the lock that lets two processes start at once.
+    pub(crate) fn migration_setup_sql(self) -> Vec<String> {
+        match self {
+            Engine::Sqlite => Vec::new(),
+            Engine::Postgres => vec![
+                "SET statement_timeout = 0".to_owned(),
+                "SET lock_timeout = 0".to_owned(),
+                "SET idle_in_transaction_session_timeout = 0".to_owned(),
+                format!("SELECT pg_advisory_lock({})", lock_key("migrations", "")),
+            ],
+        }
+    }
+}
+
+/// Advisory locks are named by 64 bits; the SHA-256 makes an accidental meeting of two names practically impossible.
+fn lock_key(family: &str, name: &str) -> i64 {
+    use sha2::{Digest, Sha256};
+    let digest =
+        Sha256::new().chain_update("materia\0").chain_update(family).chain_update("\0").chain_update(name).finalize();
+    digest.iter().take(8).fold(0_i64, |key, byte| (key << 8) | i64::from(*byte))
+}
+
+pub(crate) const LANE_LOCK_SQL: &str = "SELECT pg_advisory_lock($1)";
+pub(crate) const LANE_UNLOCK_SQL: &str = "SELECT pg_advisory_unlock($1)";
+
+pub(crate) struct Pools {
+    pub read: Pool,
+    pub write: Pool,
+}
+
+pub(crate) fn sqlite_pools(file: &Path, n_connections_max: u32) -> Pools {
+    let settings = SqliteConnectOptions::new()
+        .filename(file)
+        .create_if_missing(false)
+        .foreign_keys(true)
+        .busy_timeout(LOCK_TIMEOUT)
+        .statement_cache_capacity(STATEMENT_CACHE_CAPACITY)
+        .disable_statement_logging();
+    let write_settings = settings.clone().journal_mode(SqliteJournalMode::Wal).synchronous(SqliteSynchronous::Full);
+    let pool = SqlitePoolOptions::new()
+        .acquire_timeout(ACQUIRE_TIMEOUT)
+        .test_before_acquire(false)
+        .idle_timeout(None)
+        .max_lifetime(None);
+    Pools {
+        read: Pool::Sqlite(
+            pool.clone()
+                .max_connections(n_connections_max.max(1))
+                .connect_lazy_with(settings.pragma("query_only", "ON")),
+        ),
+        write: Pool::Sqlite(pool.max_connections(1).connect_lazy_with(write_settings)),
+    }
+}
+
+/// Half of the connections read and half write, so that neither side can starve the other.
+pub(crate) fn postgres_pools(url: &str, n_connections_max: u32) -> Result<Pools, sqlx::Error> {
+    let settings = PgConnectOptions::from_str(url)?
+        .application_name("materia")
+        .statement_cache_capacity(STATEMENT_CACHE_CAPACITY)
+        // A process that hangs in a transaction would keep its lane's lock for ever.
+        .options([("lock_timeout", "5s"), ("statement_timeout", "30s"), ("idle_in_transaction_session_timeout", "30s")])
+        .disable_statement_logging();
+    let n_write = (n_connections_max / 2).max(1);
+    let n_read = n_connections_max.saturating_sub(n_write).max(1);
+    let pool = PgPoolOptions::new().acquire_timeout(ACQUIRE_TIMEOUT).test_before_acquire(false).before_acquire(
+        |connection, rest| {
+            Box::pin(async move {
+                if rest.idle_for > UNTESTED_REST_MAX {
+                    connection.ping().await?;
+                }
+                Ok(true)
+            })
+        },
+    );
+    Ok(Pools {
+        read: Pool::Postgres(
+            pool.clone()
+                .max_connections(n_read)
+                .connect_lazy_with(settings.clone().options([("default_transaction_read_only", "on")])),
+        ),
+        write: Pool::Postgres(pool.max_connections(n_write).connect_lazy_with(settings)),
+    })
+}
+
+pub(crate) fn error_kind(error: &sqlx::Error) -> StoreErrorKind {
+    match code(error) {
+        Some(Code::Sqlite(code)) => sqlite_kind(code, error),
+        Some(Code::Postgres(code)) => postgres_kind(&code, error),
+        None if is_link_failure(error) || matches!(error, sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed) => {
+            StoreErrorKind::Unavailable
+        }
+        None => StoreErrorKind::Other,
+    }
+}
+
+/// Whether the connection that reported the error must not be used again.
+pub(crate) fn is_connection_lost(error: &sqlx::Error) -> bool {
+    match code(error) {
+        // IOERR, CORRUPT, CANTOPEN, NOTADB, and READONLY, which can mean that the file was moved away.
+        Some(Code::Sqlite(code)) => matches!(code & 0xff, 8 | 10 | 11 | 14 | 26),
+        Some(Code::Postgres(code)) => code.starts_with("08") || code.starts_with("57P") || code == "25P03",
+        None => is_link_failure(error),
+    }
+}
+
+/// SQLite ends the transaction by itself after some errors, and then answers a ROLLBACK with this harmless one.
+pub(crate) fn is_already_rolled_back(error: &sqlx::Error) -> bool {
+    const ERROR: u32 = 1;
+    matches!(code(error), Some(Code::Sqlite(ERROR)))
+}
+
+/// After a failed fsync the kernel may have dropped the dirty pages, so neither cache nor file can be trusted any more.
+pub(crate) fn is_fsync_failure(error: &sqlx::Error) -> bool {
+    const IOERR_FSYNC: u32 = 1034;
+    const IOERR_DIR_FSYNC: u32 = 1290;
+    matches!(code(error), Some(Code::Sqlite(IOERR_FSYNC | IOERR_DIR_FSYNC)))
+}
+
+enum Code<'e> {
+    /// The extended result code; its low byte is the primary one.
+    Sqlite(u32),
+    /// The five characters of SQLSTATE.
+    Postgres(Cow<'e, str>),
+}
+
+fn code(error: &sqlx::Error) -> Option<Code<'_>> {
+    let error = error.as_database_error()?;
+    let code = error.code()?;
+    if error.try_downcast_ref::<sqlx::sqlite::SqliteError>().is_some() {
+        return code.parse().ok().map(Code::Sqlite);
+    }
+    Some(Code::Postgres(code))
+}
+
+fn sqlite_kind(code: u32, error: &sqlx::Error) -> StoreErrorKind {
+    const CONSTRAINT_PRIMARYKEY: u32 = 1555;
+    const CONSTRAINT_UNIQUE: u32 = 2067;
+    match code {
+        CONSTRAINT_PRIMARYKEY | CONSTRAINT_UNIQUE => {
+            let message = error.as_database_error().map_or("", |error| error.message());
+            // `UNIQUE constraint failed: table.column, table.column`: names of the schema, never values.
+            let constraint = message.rsplit_once(": ").map_or("unknown", |(_, columns)| columns);
+            StoreErrorKind::UniqueViolation { constraint: constraint.to_owned() }
+        }
+        // BUSY, LOCKED, NOMEM, READONLY, INTERRUPT, IOERR, FULL, CANTOPEN, PROTOCOL (a WAL lock race).
+        _ if matches!(code & 0xff, 5 | 6 | 7 | 8 | 9 | 10 | 13 | 14 | 15) => StoreErrorKind::Unavailable,
+        _ => StoreErrorKind::Other,
+    }
+}
+
+fn postgres_kind(code: &str, error: &sqlx::Error) -> StoreErrorKind {
+    match code {
+        "40001" | "40P01" => StoreErrorKind::Serialization,
+        "23505" => {
+            let constraint = error.as_database_error().and_then(|error| error.constraint()).unwrap_or("unknown");
+            StoreErrorKind::UniqueViolation { constraint: constraint.to_owned() }
+        }
+        // Connection, resources, shutdown, lock_timeout, statement_timeout, idle in transaction, read-only (a standby), IO.
+        "55P03" | "57014" | "25P03" | "25006" | "58030" => StoreErrorKind::Unavailable,
+        _ if code.starts_with("08") || code.starts_with("53") || code.starts_with("57P") => StoreErrorKind::Unavailable,
+        _ => StoreErrorKind::Other,
+    }
+}
+
+fn is_link_failure(error: &sqlx::Error) -> bool {
+    matches!(error, sqlx::Error::Io(_) | sqlx::Error::Tls(_) | sqlx::Error::Protocol(_) | sqlx::Error::WorkerCrashed)
+}

@@ -1,0 +1,144 @@
+//! What can go wrong in the store, sorted by what the caller can do about it.
+
+use std::error::Error;
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::dialect;
+
+/// A failed read or statement. `Display` shows neither SQL, values nor paths; the driver's error is the source.
+///
+/// Cloneable, because one failed commit is the answer to every job of its batch.
+#[derive(Debug, Clone)]
+pub struct StoreError {
+    kind: StoreErrorKind,
+    cause: Arc<dyn Error + Send + Sync>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StoreErrorKind {
+    /// The database cannot be reached, is locked, full or shutting down. Trying later may help.
+    Unavailable,
+    /// The transaction met a concurrent one; repeating it from the start may help.
+    Serialization,
+    /// `constraint` is the engine's own name for it, so it serves messages, not decisions.
+    UniqueViolation { constraint: String },
+    /// A statement the database refuses, or a row that does not have the expected shape.
+    Other,
+}
+
+impl StoreError {
+    /// A failure found by our own code: a row of an unexpected shape, a closed store.
+    pub fn other(what: &'static str) -> StoreError {
+        StoreError { kind: StoreErrorKind::Other, cause: Arc::new(Reason(what)) }
+    }
+
+    pub(crate) fn unavailable(what: &'static str) -> StoreError {
+        StoreError { kind: StoreErrorKind::Unavailable, cause: Arc::new(Reason(what)) }
+    }
+
+    pub(crate) fn from_driver(error: sqlx::Error) -> StoreError {
+        StoreError { kind: dialect::error_kind(&error), cause: Arc::new(error) }
+    }
+
+    pub(crate) fn no_connection(error: sqlx::Error) -> StoreError {
+        StoreError { kind: StoreErrorKind::Unavailable, cause: Arc::new(error) }
+    }
+
+    pub(crate) fn driver(&self) -> Option<&sqlx::Error> {
+        self.cause.downcast_ref()
+    }
+
+    pub fn kind(&self) -> &StoreErrorKind {
+        &self.kind
+    }
+
+    pub fn is_unavailable(&self) -> bool {
+        self.kind == StoreErrorKind::Unavailable
+    }
+
+    pub fn is_serialization(&self) -> bool {
+        self.kind == StoreErrorKind::Serialization
+    }
+
+    pub fn is_unique_violation(&self) -> bool {
+        matches!(self.kind, StoreErrorKind::UniqueViolation { .. })
+    }
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.kind {
+            StoreErrorKind::Unavailable => formatter.write_str("the database is unavailable"),
+            StoreErrorKind::Serialization => formatter.write_str("the transaction met a concurrent one"),
+            StoreErrorKind::UniqueViolation { constraint } => write!(formatter, "`{constraint}` must be unique"),
+            StoreErrorKind::Other => formatter.write_str("the database refused a statement"),
+        }
+    }
+}
+
+impl Error for StoreError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(self.cause.as_ref())
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct Reason(&'static str);
+
+/// Why a write was not committed.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum WriteError {
+    #[error("the deadline passed before the write began")]
+    Expired,
+    #[error("too many writes are waiting")]
+    QueueFull,
+    #[error("the write panicked")]
+    Panicked,
+    /// When the connection is lost during the commit it is unknown whether the write is stored; an idempotency key decides.
+    #[error("the write failed")]
+    Store(#[source] StoreError),
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    #[error("could not create the database file `{path}`", path = path.display())]
+    CreateFile {
+        path: PathBuf,
+        #[source]
+        error: io::Error,
+    },
+    #[error("the database address is not a valid `postgres://` URL")]
+    ParseUrl {
+        #[source]
+        error: sqlx::Error,
+    },
+    #[error("could not connect to the database")]
+    Connect {
+        #[source]
+        error: StoreError,
+    },
+    #[error("SQLite `{found}` is too old, expected at least `{expected}`")]
+    SqliteTooOld { found: String, expected: &'static str },
+    #[error("the database has schema version `{found}`, this program knows at most `{known}`; use a newer program")]
+    SchemaTooNew { found: i64, known: i64 },
+    #[error("migration `{version}` ({name}) differs from the one that was applied to this database")]
+    ChangedMigration { version: i64, name: String },
+    #[error("migration version `{version}` is defined twice")]
+    DuplicateMigration { version: i64 },
+    #[error("could not read the applied migrations")]
+    ReadMigrations {
+        #[source]
+        error: StoreError,
+    },
+    #[error("could not apply migration `{version}` ({name})")]
+    Migrate {
+        version: i64,
+        name: &'static str,
+        #[source]
+        error: StoreError,
+    },
+}

@@ -1,0 +1,30 @@
+//! SQLite (the embedded default) and PostgreSQL behind one handle.
+//!
+//! Invariants:
+//! - A change and its event are committed together, and nobody is answered before the commit.
+//! - Applies are repeatable: a batch may be rolled back and run again, so an [`Apply`] touches nothing but its [`Tx`].
+//! - One SQL text serves both engines; what differs between them is in `dialect`.
+//! - Every queue, batch, retry and wait has a limit.
+
+mod batch;
+mod conn;
+mod dialect;
+mod error;
+mod event_queue;
+pub mod events;
+pub mod idempotency;
+mod migrations;
+mod open;
+mod owner;
+mod writer;
+
+pub use batch::{Applied, Apply, Keep};
+pub use conn::{Conn, Param, Reader, Row, Tx};
+pub use dialect::Engine;
+pub use error::{OpenError, StoreError, StoreErrorKind, WriteError};
+pub use event_queue::{EventQueue, QueueRefused};
+pub use events::EventRow;
+pub use migrations::{MIGRATIONS, Migration};
+pub use open::{Options, Store, Target};
+pub use owner::{OwnerError, OwnerLock};
+pub use writer::Stats;

@@ -1,0 +1,179 @@
+//! Opening a store, and the handle that everything else holds.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::batch::{Applied, Apply, Keep};
+use crate::conn::{Conn, Pool, Reader};
+use crate::dialect::{self, Engine, Pools};
+use crate::error::{OpenError, StoreError, WriteError};
+use crate::events::{self, Duplicate, EventRow};
+use crate::migrations::{self, Migration};
+use crate::writer::{Stats, Writer};
+
+/// How long events may wait for the writer; their callers have no deadline of their own.
+const APPEND_WAIT_MAX: Duration = Duration::from_secs(60);
+
+#[derive(Debug, Clone)]
+pub enum Target {
+    /// The database file. Created if absent; its folder must exist.
+    Sqlite(PathBuf),
+    /// A `postgres://` URL.
+    Postgres(String),
+}
+
+#[derive(Debug, Clone)]
+pub struct Options {
+    pub target: Target,
+    /// Those of the domain crates; the store adds its own.
+    pub migrations: Vec<Migration>,
+    /// SQLite: readers, beside the one writer. PostgreSQL: half of them read, half write.
+    pub n_connections_max: u32,
+    /// How many writes may wait or run at once.
+    pub write_queue_max: usize,
+    /// How many writes may share a commit.
+    pub batch_max: usize,
+}
+
+/// The handle of an open database. Cloning it is cheap.
+#[derive(Clone)]
+pub struct Store {
+    engine: Engine,
+    readers: Pool,
+    writer: Arc<Writer>,
+}
+
+impl Store {
+    /// Connects and migrates.
+    pub async fn open(options: Options) -> Result<Store, OpenError> {
+        let (engine, pools) = match &options.target {
+            Target::Sqlite(file) => {
+                create_file(file).map_err(|error| OpenError::CreateFile { path: file.clone(), error })?;
+                (Engine::Sqlite, dialect::sqlite_pools(file, options.n_connections_max))
+            }
+            Target::Postgres(url) => {
+                let pools = dialect::postgres_pools(url, options.n_connections_max);
+                (Engine::Postgres, pools.map_err(|error| OpenError::ParseUrl { error })?)
+            }
+        };
+        let result = prepare(&pools, &options.migrations).await;
+        if let Err(error) = result {
+            pools.write.close().await;
+            return Err(error);
+        }
+        let Pools { read, write } = pools;
+        let writer = Writer::new(engine, write, options.write_queue_max, options.batch_max);
+        Ok(Store { engine, readers: read, writer })
+    }
+
+    pub fn engine(&self) -> Engine {
+        self.engine
+    }
+
+    /// A connection for reading; waits until one is free.
+    pub async fn read(&self) -> Result<Reader, StoreError> {
+        self.readers.acquire().await.map(Reader::new)
+    }
+
+    /// Runs `apply` in a transaction, with others if they come at the same time, and answers after the commit.
+    ///
+    /// Writers that contend for the same rows should share a `lane`: they then wait for each other instead of failing
+    /// and trying again. Dropping the returned future does not stop the write.
+    pub async fn write<T: Send + 'static>(
+        &self,
+        lane: Option<String>,
+        deadline: Instant,
+        apply: Apply<T>,
+    ) -> Result<T, WriteError> {
+        let permit = self.writer.try_permit()?;
+        self.writer.write(lane, deadline, apply, permit).await
+    }
+
+    /// Stores events that have no change. Repeating it after an error is safe: an event that is already stored is skipped.
+    pub async fn append_events(&self, events: Vec<EventRow>) -> Result<(), StoreError> {
+        if events.is_empty() {
+            return Ok(());
+        }
+        let events = Arc::new(events);
+        let apply: Apply<()> = Box::new(move |tx| {
+            let events = Arc::clone(&events);
+            Box::pin(async move {
+                let rows: Vec<&EventRow> = events.iter().collect();
+                events::insert(tx, &rows, Duplicate::Skip).await?;
+                Ok(Applied { value: (), event: None, keep: Keep::Changes })
+            })
+        });
+        let appended = match self.writer.permit().await {
+            Ok(permit) => self.writer.write(None, Instant::now() + APPEND_WAIT_MAX, apply, permit).await,
+            Err(error) => Err(error),
+        };
+        appended.map_err(|error| match error {
+            WriteError::Store(error) => error,
+            WriteError::Expired | WriteError::QueueFull => StoreError::unavailable("the writer is too busy"),
+            WriteError::Panicked => StoreError::other("inserting events panicked"),
+        })
+    }
+
+    /// Whether the database answers a question about its own content.
+    pub async fn ping(&self) -> Result<(), StoreError> {
+        let mut reader = self.read().await?;
+        reader.fetch_optional("SELECT version FROM schema_migrations LIMIT 1", &[]).await?;
+        Ok(())
+    }
+
+    pub fn stats(&self) -> Stats {
+        self.writer.stats()
+    }
+
+    /// Refuses further writes, finishes those that were accepted, and closes the connections.
+    pub async fn close(&self) {
+        self.writer.close().await;
+        self.readers.close().await;
+    }
+}
+
+async fn prepare(pools: &Pools, migrations: &[Migration]) -> Result<(), OpenError> {
+    let mut conn = pools.write.acquire().await.map_err(|error| OpenError::Connect { error })?;
+    check_version(&mut conn).await?;
+    for sql in conn.engine().migration_setup_sql() {
+        conn.execute_raw(sql).await.map_err(|error| OpenError::Connect { error })?;
+        // Closing the connection undoes the settings and frees the lock.
+        conn.close_after_use();
+    }
+    migrations::apply(&mut conn, migrations).await
+}
+
+async fn check_version(conn: &mut Conn) -> Result<(), OpenError> {
+    if conn.engine() == Engine::Postgres {
+        return Ok(());
+    }
+    let row = conn.fetch_optional("SELECT sqlite_version()", &[]).await;
+    let found = row.and_then(|row| row.ok_or(StoreError::other("SQLite has no version"))?.text(0));
+    let found = found.map_err(|error| OpenError::Connect { error })?;
+    let number = |version: &str| -> Vec<u32> { version.split('.').map(|part| part.parse().unwrap_or(0)).collect() };
+    if number(&found) < number(dialect::SQLITE_VERSION_MIN) {
+        return Err(OpenError::SqliteTooOld { found, expected: dialect::SQLITE_VERSION_MIN });
+    }
+    Ok(())
+}
+
+/// Creates the file for its owner alone, which SQLite cannot; the WAL and the index inherit the mode.
+///
+/// An existing file is not even opened: closing it would free the POSIX locks that this process may hold on it.
+fn create_file(file: &Path) -> io::Result<()> {
+    match OpenOptions::new().write(true).create_new(true).mode(0o600).open(file) {
+        Ok(created) => created.sync_all()?,
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(()),
+        Err(error) => return Err(error),
+    }
+    match file.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => File::open(folder)?.sync_all(),
+        Some(_) | None => File::open(".")?.sync_all(),
+    }
+}

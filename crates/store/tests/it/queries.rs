@@ -1,0 +1,115 @@
+//! Values in and out, and what readers may not do.
+
+use std::os::unix::fs::PermissionsExt;
+
+use store::{Applied, Apply, Keep, Param, idempotency};
+
+use crate::harness::{both, call_id, event, n_events, outcome, sqlite, write};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn values_and_nulls_come_back_as_they_went_in() {
+    for database in both().await {
+        let store = database.open().await;
+        let insert: Apply<()> = Box::new(|tx| {
+            Box::pin(async move {
+                let sql = "INSERT INTO samples (id, number, word, content, is_good) VALUES ($1, $2, $3, $4, $5)";
+                let nulls = [1.into(), Param::Null, Param::Null, Param::Null, Param::Null];
+                tx.execute(sql, &nulls).await?;
+                let typed = [2.into(), None::<i64>.into(), None::<&str>.into(), Param::Null, Param::Null];
+                tx.execute(sql, &typed).await?;
+                let word = "ยา".to_owned();
+                let values = [3.into(), i64::MIN.into(), (&word).into(), [0_u8, 255].as_slice().into(), true.into()];
+                tx.execute(sql, &values).await?;
+                Ok(Applied { value: (), event: None, keep: Keep::Changes })
+            })
+        });
+        write(&store, insert).await.unwrap();
+        let mut reader = store.read().await.unwrap();
+        let rows =
+            reader.fetch_all("SELECT number, word, content, is_good FROM samples ORDER BY id", &[]).await.unwrap();
+        for row in &rows[..2] {
+            assert_eq!(row.opt_int(0).unwrap(), None);
+            assert_eq!(row.opt_text(1).unwrap(), None);
+            assert_eq!(row.opt_bytes(2).unwrap(), None);
+            assert!(row.int(0).is_err() && row.text(1).is_err() && row.bytes(2).is_err() && row.bool(3).is_err());
+        }
+        assert_eq!(rows[2].int(0).unwrap(), i64::MIN);
+        assert_eq!(rows[2].text(1).unwrap(), "ยา");
+        assert_eq!(rows[2].bytes(2).unwrap(), [0, 255]);
+        assert!(rows[2].bool(3).unwrap());
+        assert!(rows[2].int(1).is_err() && rows[2].int(9).is_err());
+        let sql = "SELECT 1, COUNT(*) FROM samples WHERE word = $1 OR ($1 IS NULL AND word IS NULL)";
+        let row = reader.fetch_optional(sql, &[Param::NullText]).await.unwrap().unwrap();
+        assert_eq!((row.int(0).unwrap(), row.int(1).unwrap()), (1, 2));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reader_may_not_write() {
+    for database in both().await {
+        let store = database.open().await;
+        let mut reader = store.read().await.unwrap();
+        assert!(reader.execute("INSERT INTO counters (name, value) VALUES ('x', 1)", &[]).await.is_err());
+        store.ping().await.unwrap();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn idempotency_keys_are_found_until_they_are_deleted() {
+    for database in both().await {
+        let store = database.open().await;
+        let stored = idempotency::Stored { in_hash: "aa".to_owned(), output: "{}".to_owned() };
+        let insert: Apply<()> = Box::new({
+            let stored = stored.clone();
+            move |tx| {
+                let stored = stored.clone();
+                Box::pin(async move {
+                    for (key, recorded_at_us) in [("old", 10), ("new", 20)] {
+                        idempotency::insert(tx, "org", "actor", "op", key, &stored, recorded_at_us).await?;
+                    }
+                    Ok(Applied { value: (), event: None, keep: Keep::Changes })
+                })
+            }
+        });
+        write(&store, insert).await.unwrap();
+        let mut reader = store.read().await.unwrap();
+        assert_eq!(idempotency::find(&mut reader, "org", "actor", "op", "old").await.unwrap(), Some(stored.clone()));
+        assert_eq!(idempotency::find(&mut reader, "other", "actor", "op", "old").await.unwrap(), None);
+        let delete: Apply<u64> = Box::new(|tx| {
+            Box::pin(async move {
+                let value = idempotency::delete_older_than(tx, 20).await?;
+                Ok(Applied { value, event: None, keep: Keep::Changes })
+            })
+        });
+        assert_eq!(write(&store, delete).await.unwrap(), 1);
+        assert_eq!(idempotency::find(&mut reader, "org", "actor", "op", "old").await.unwrap(), None);
+        assert_eq!(idempotency::find(&mut reader, "org", "actor", "op", "new").await.unwrap(), Some(stored));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn appending_events_twice_stores_them_once() {
+    for database in both().await {
+        let store = database.open().await;
+        let events: Vec<_> = (0..213).map(|_| event(&call_id(), "ok")).collect();
+        store.append_events(events.clone()).await.unwrap();
+        store.append_events(events.clone()).await.unwrap();
+        store.append_events(Vec::new()).await.unwrap();
+        assert_eq!(n_events(&store).await, 213);
+        assert_eq!(outcome(&store, &events[212].call_id).await.as_deref(), Some("ok"));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_database_file_belongs_to_its_owner_alone() {
+    let database = sqlite().await;
+    let store = database.open().await;
+    store.append_events(vec![event(&call_id(), "ok")]).await.unwrap();
+    for suffix in ["", "-wal", "-shm"] {
+        let path = format!("{}{suffix}", database.sqlite_file().display());
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600, "{path}");
+    }
+    let mut reader = store.read().await.unwrap();
+    let mode = reader.fetch_optional("PRAGMA journal_mode", &[]).await.unwrap().unwrap();
+    assert_eq!(mode.text(0).unwrap(), "wal");
+}

@@ -1,0 +1,30 @@
+//! `cargo xtask bench NAME`: the package `bench` on a release build, with a PostgreSQL of its own.
+
+use anyhow::{Result, bail};
+
+use crate::{
+    cargo::{self, cargo, release_binary},
+    postgres::{self, Postgres},
+};
+
+/// The benches by name, with what each compares.
+pub const BENCHES: &[(&str, &str)] = &[
+    ("mcp", "a cheap read through the whole door against a bare rmcp tool, over HTTP"),
+    ("ids", "ids through the door against one commit per id, on SQLite and PostgreSQL"),
+];
+
+/// Runs one bench; `arguments` are its own.
+pub fn bench(name: &str, arguments: &[String]) -> Result<()> {
+    if !BENCHES.iter().any(|(known, _)| *known == name) {
+        bail!("no bench `{name}`; there are {}", names());
+    }
+    cargo::run(&mut cargo(&["build", "--release", "--package", "server", "--package", "bench"]))?;
+    let postgres = Postgres::start()?;
+    let mut bench = cargo(&["run", "--release", "--quiet", "--package", "bench", "--", name]);
+    bench.args(arguments).env("MATERIA_BIN", release_binary()).env(postgres::URL_VARIABLE, postgres.url());
+    cargo::run(&mut bench)
+}
+
+pub fn names() -> String {
+    BENCHES.iter().map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,79 @@
+//! Calls of cargo and other programs, as seen from inside `cargo run`.
+
+use std::{
+    env,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use anyhow::{Context, Result, bail};
+
+/// The root of the work tree.
+pub fn root() -> PathBuf {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
+    manifest.parent().unwrap_or(manifest).to_path_buf()
+}
+
+/// The folder of downloaded test tools; ignored by git.
+pub fn tools() -> PathBuf {
+    root().join(".tools")
+}
+
+/// Where cargo puts what it builds.
+fn target() -> PathBuf {
+    env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), |folder| root().join(folder))
+}
+
+/// The release build of `materia`.
+pub fn release_binary() -> PathBuf {
+    target().join("release").join("materia")
+}
+
+/// A cargo call in the root of the work tree.
+pub fn cargo(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.current_dir(root()).args(arguments);
+    // The outer `cargo run` describes the package `xtask` in these. Build scripts that watch them would
+    // run again, and their crates with them, each time xtask and a plain cargo call take turns.
+    for (name, _) in env::vars_os() {
+        let described = name.to_str().is_some_and(|name| {
+            ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_", "CARGO_CRATE_"]
+                .iter()
+                .any(|prefix| name.starts_with(prefix))
+        });
+        if described {
+            command.env_remove(name);
+        }
+    }
+    command
+}
+
+/// Runs `command` on the terminal. An exit code other than zero is an error.
+pub fn run(command: &mut Command) -> Result<()> {
+    let line = line(command);
+    println!("$ {line}");
+    let status = command.status().with_context(|| format!("could not start `{line}`"))?;
+    if !status.success() {
+        bail!("`{line}` ended with {status}");
+    }
+    Ok(())
+}
+
+/// Runs `command` in silence and gives its standard output; what it printed is shown only if it fails.
+pub fn run_quietly(command: &mut Command) -> Result<String> {
+    let line = line(command);
+    let output = command.stdin(Stdio::null()).output().with_context(|| format!("could not start `{line}`"))?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    if !output.status.success() {
+        let errors = String::from_utf8_lossy(&output.stderr);
+        bail!("`{line}` ended with {}\n{text}{errors}", output.status);
+    }
+    Ok(text)
+}
+
+/// The command as one would type it, without its environment.
+pub fn line(command: &Command) -> String {
+    let program = Path::new(command.get_program());
+    let name = program.file_name().unwrap_or(command.get_program()).to_string_lossy().into_owned();
+    command.get_args().fold(name, |line, argument| format!("{line} {}", argument.to_string_lossy()))
+}

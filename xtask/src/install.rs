@@ -1,0 +1,130 @@
+//! What the tests need and cargo cannot bring: a PostgreSQL server and three MCP clients.
+//!
+//! Pinned in `tools/clients`, kept in `.tools`, installed once: a stamp holds the pinned list that the
+//! folder was made from, and a changed list makes the folder anew.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use anyhow::{Context, Result, bail};
+
+use crate::cargo::{root, run_quietly, tools};
+
+/// Debian's package of the server. The version does not matter to the tests.
+const POSTGRESQL: &str = "postgresql";
+
+/// Installs all of it. The folder of tools is returned.
+pub fn install_all() -> Result<PathBuf> {
+    let tools = tools();
+    fs::create_dir_all(&tools).with_context(|| format!("could not make `{}`", tools.display()))?;
+    // npm is independent of Debian; pip needs Debian's `venv`, which may be missing.
+    std::thread::scope(|scope| {
+        let npm = scope.spawn(|| install_npm(&tools));
+        let others = install_postgresql().and_then(|_| install_python(&tools));
+        let npm = npm.join().unwrap_or_else(|_| bail!("the npm thread panicked"));
+        npm.and(others)
+    })?;
+    Ok(tools)
+}
+
+/// The folder with `initdb` and `postgres`; the server is installed if it is missing.
+pub fn install_postgresql() -> Result<PathBuf> {
+    if let Some(folder) = find_postgresql() {
+        return Ok(folder);
+    }
+    install_debian(POSTGRESQL, "the tests run on PostgreSQL as well as on SQLite")?;
+    find_postgresql().context("`postgresql` is installed, yet `/usr/lib/postgresql/*/bin/initdb` is not there")
+}
+
+/// The newest version under Debian's folder, else the folder on the `PATH`.
+fn find_postgresql() -> Option<PathBuf> {
+    let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    let newest = versions
+        .filter_map(|entry| entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()))
+        .filter(|version| has_server(&debian_folder(*version)))
+        .max();
+    let on_path = || {
+        let path = std::env::var_os("PATH")?;
+        std::env::split_paths(&path).find(|folder| has_server(folder))
+    };
+    newest.map(debian_folder).or_else(on_path)
+}
+
+fn debian_folder(version: u32) -> PathBuf {
+    PathBuf::from(format!("/usr/lib/postgresql/{version}/bin"))
+}
+
+fn has_server(folder: &Path) -> bool {
+    folder.join("initdb").is_file() && folder.join("postgres").is_file()
+}
+
+fn install_debian(package: &str, why: &str) -> Result<()> {
+    if run_quietly(Command::new("id").arg("-u"))?.trim() != "0" {
+        bail!("the Debian package `{package}` is missing ({why}); as root: apt-get install {package}");
+    }
+    println!("install: Debian package `{package}`: {why}");
+    run_quietly(Command::new("apt-get").args(["update", "--quiet"]))?;
+    let mut install = Command::new("apt-get");
+    install.args(["install", "--yes", "--quiet", "--no-install-recommends", package]);
+    run_quietly(install.env("DEBIAN_FRONTEND", "noninteractive"))?;
+    Ok(())
+}
+
+fn install_npm(tools: &Path) -> Result<()> {
+    let folder = tools.join("npm");
+    install_pinned(&folder, "package-lock.json", || {
+        println!(
+            "install: npm packages into `{}`: the MCP Inspector and the TypeScript client list and call our tools; \
+             Node 24 runs them",
+            folder.display()
+        );
+        for file in ["package.json", "package-lock.json"] {
+            fs::copy(pinned(file), folder.join(file)).with_context(|| format!("could not copy `{file}`"))?;
+        }
+        // No script of a package is needed, so none may run. `install` takes the versions and hashes from the lock file
+        // as `ci` does, but `ci` also wants the optional packages of foreign platforms listed, which a registry may lack.
+        let arguments = ["install", "--no-save", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
+        run_quietly(Command::new("npm").args(arguments).current_dir(&folder))?;
+        Ok(())
+    })
+}
+
+fn install_python(tools: &Path) -> Result<()> {
+    let folder = tools.join("venv");
+    install_pinned(&folder, "requirements.txt", || {
+        if run_quietly(Command::new("python3").args(["-c", "import ensurepip, venv"])).is_err() {
+            install_debian("python3-venv", "the Python client lives in a virtual environment")?;
+        }
+        println!("install: Python packages into `{}`: the FastMCP client lists and calls our tools", folder.display());
+        run_quietly(Command::new("python3").args(["-m", "venv"]).arg(&folder))?;
+        let mut pip = Command::new(folder.join("bin").join("python"));
+        pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement"]);
+        run_quietly(pip.arg(pinned("requirements.txt")))?;
+        Ok(())
+    })
+}
+
+/// Makes `folder` by `install` unless its stamp equals the pinned list `file`. The stamp is written
+/// last: an interrupted installation starts anew.
+fn install_pinned(folder: &Path, file: &str, install: impl FnOnce() -> Result<()>) -> Result<()> {
+    let list = pinned(file);
+    let wanted = fs::read_to_string(&list).with_context(|| format!("could not read `{}`", list.display()))?;
+    let stamp = folder.join("installed.stamp");
+    if fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {
+        println!("install: `{}` is as `{file}` says", folder.display());
+        return Ok(());
+    }
+    if folder.exists() {
+        fs::remove_dir_all(folder).with_context(|| format!("could not remove `{}`", folder.display()))?;
+    }
+    fs::create_dir_all(folder).with_context(|| format!("could not make `{}`", folder.display()))?;
+    install()?;
+    fs::write(&stamp, wanted).with_context(|| format!("could not write `{}`", stamp.display()))
+}
+
+fn pinned(file: &str) -> PathBuf {
+    root().join("tools").join("clients").join(file)
+}

@@ -1,0 +1,179 @@
+//! One throwaway PostgreSQL server, gone when its guard is dropped and also when xtask is killed.
+//!
+//! The server is a direct child with a parent-death signal, so no handler of ours has to run for it to stop:
+//! Ctrl-C, `kill -9` of xtask and a panic all end it. A folder that such an end leaves behind is
+//! removed by the next start.
+
+use std::{
+    fs::{self, File},
+    net::TcpListener,
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, Result, bail};
+
+use crate::{cargo::run_quietly, install};
+
+/// What tests and benches read to find the server.
+pub const URL_VARIABLE: &str = "MATERIA_TEST_POSTGRES";
+
+const FOLDER_PREFIX: &str = "materia-xtask-postgres-";
+const START_DEADLINE: Duration = Duration::from_secs(30);
+const STOP_DEADLINE: Duration = Duration::from_secs(20);
+const POLL: Duration = Duration::from_millis(50);
+/// Another program can take a port between our look and the server's bind.
+const N_STARTS_MAX: u32 = 3;
+
+/// A running server. Must be made on the main thread: the parent-death signal fires when the
+/// thread that spawned the server ends.
+pub struct Postgres {
+    // Fields drop in this order: the server is down before its folder goes.
+    _server: Server,
+    _folder: Folder,
+    port: u16,
+}
+
+impl Postgres {
+    pub fn start() -> Result<Postgres> {
+        let binaries = install::install_postgresql()?;
+        remove_stale_folders();
+        let folder = Folder::make()?;
+        let data = folder.0.join("data");
+        let mut initdb = as_postgres(&binaries.join("initdb"))?;
+        initdb.args(["--auth=trust", "--username=postgres", "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync"]);
+        run_quietly(initdb.arg("--pgdata").arg(&data).current_dir(&folder.0))?;
+        let mut n_starts = 1;
+        let (server, port) = loop {
+            match Server::start(&binaries, &folder.0, &data) {
+                Ok(started) => break started,
+                Err(error) if n_starts == N_STARTS_MAX => return Err(error),
+                Err(error) => eprintln!("PostgreSQL did not start, trying another port: {error:#}"),
+            }
+            n_starts += 1;
+        };
+        println!("PostgreSQL listens on 127.0.0.1:{port} until this command ends");
+        Ok(Postgres { _server: server, _folder: folder, port })
+    }
+
+    /// The superuser's URL of the server.
+    pub fn url(&self) -> String {
+        format!("postgres://postgres@127.0.0.1:{}/postgres", self.port)
+    }
+}
+
+/// The server process, stopped on drop.
+struct Server(Child);
+
+impl Server {
+    /// Starts the server on a free port and waits until it answers.
+    fn start(binaries: &Path, folder: &Path, data: &Path) -> Result<(Server, u16)> {
+        let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+        let log = folder.join("server.log");
+        let mut command = as_postgres(&binaries.join("postgres"))?;
+        command.arg("-D").arg(data).arg("-k").arg(folder);
+        // `fsync` stays on: a test that measures durability without it would prove nothing.
+        for setting in ["listen_addresses=127.0.0.1", "max_connections=300", "fsync=on"] {
+            command.args(["-c", setting]);
+        }
+        command.args(["-c", &format!("port={port}")]);
+        let output = File::create(&log).with_context(|| format!("could not make `{}`", log.display()))?;
+        command.current_dir(folder).stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output);
+        let mut server = Server(command.spawn().context("could not start `postgres`")?);
+        server
+            .wait_until_ready(binaries, port)
+            .with_context(|| fs::read_to_string(&log).unwrap_or_else(|_| "its log could not be read".to_owned()))?;
+        Ok((server, port))
+    }
+
+    fn wait_until_ready(&mut self, binaries: &Path, port: u16) -> Result<()> {
+        let deadline = Instant::now() + START_DEADLINE;
+        while Instant::now() < deadline {
+            if let Some(status) = self.0.try_wait()? {
+                bail!("`postgres` ended with {status}");
+            }
+            let mut ask = Command::new(binaries.join("pg_isready"));
+            ask.args(["--quiet", "--host", "127.0.0.1", "--port", &port.to_string()]);
+            if ask.status().context("could not start `pg_isready`")?.success() {
+                return Ok(());
+            }
+            thread::sleep(POLL);
+        }
+        bail!("`postgres` was not ready after {} s", START_DEADLINE.as_secs())
+    }
+}
+
+impl Drop for Server {
+    /// A fast shutdown (SIGINT), or the hard end if that takes too long.
+    fn drop(&mut self) {
+        let asked = Command::new("kill").args(["-INT", &self.0.id().to_string()]).status();
+        let deadline = Instant::now() + STOP_DEADLINE;
+        while asked.is_ok() && Instant::now() < deadline {
+            if !matches!(self.0.try_wait(), Ok(None)) {
+                return;
+            }
+            thread::sleep(POLL);
+        }
+        if let Err(error) = self.0.kill().and_then(|()| self.0.wait()) {
+            eprintln!("PostgreSQL could not be stopped: {error}");
+        }
+    }
+}
+
+/// The folder of the server's data, socket and log, removed on drop.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn make() -> Result<Folder> {
+        let path = std::env::temp_dir().join(format!("{FOLDER_PREFIX}{}", std::process::id()));
+        fs::create_dir(&path).with_context(|| format!("could not make `{}`", path.display()))?;
+        let folder = Folder(path);
+        if is_root()? {
+            run_quietly(Command::new("chown").arg("postgres:").arg(&folder.0))?;
+        }
+        Ok(folder)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        remove_folder(&self.0);
+    }
+}
+
+/// `program` as a user that PostgreSQL accepts (it refuses root), ended when xtask ends.
+fn as_postgres(program: &Path) -> Result<Command> {
+    let mut command = Command::new("setpriv");
+    command.args(["--pdeathsig", "INT"]);
+    if is_root()? {
+        // `setpriv` and not `runuser`: it replaces itself by the program, so the signal and the
+        // process id are the server's own.
+        command.args(["--reuid", "postgres", "--regid", "postgres", "--init-groups"]);
+    }
+    command.arg("--").arg(program);
+    Ok(command)
+}
+
+fn is_root() -> Result<bool> {
+    Ok(run_quietly(Command::new("id").arg("-u"))?.trim() == "0")
+}
+
+/// Removes the folders of xtask processes that are no more.
+fn remove_stale_folders() {
+    for entry in fs::read_dir(std::env::temp_dir()).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let owner =
+            name.to_str().and_then(|name| name.strip_prefix(FOLDER_PREFIX)).and_then(|id| id.parse::<u32>().ok());
+        if owner.is_some_and(|owner| !Path::new("/proc").join(owner.to_string()).exists()) {
+            remove_folder(&entry.path());
+        }
+    }
+}
+
+fn remove_folder(folder: &Path) {
+    if let Err(error) = fs::remove_dir_all(folder) {
+        eprintln!("could not remove `{}`: {error}", folder.display());
+    }
+}

@@ -1,0 +1,172 @@
+//! `cargo xtask prove`: the crash and contention tests at full size, and RELIABILITY.md from what they print.
+//!
+//! A proof is a line `proof: SUBJECT key=value …` of a test that passed. The report is written only if all
+//! of them passed, so a committed RELIABILITY.md is never the record of a failure.
+
+use std::{
+    fs,
+    io::{BufRead, BufReader},
+    process::{Command, Stdio},
+};
+
+use anyhow::{Context, Result, bail};
+
+use crate::{
+    cargo::{self, cargo, root, run_quietly},
+    postgres::{self, Postgres},
+};
+
+const REPORT: &str = "RELIABILITY.md";
+const MARK: &str = "proof: ";
+
+/// The tests that prove something, by module of the integration binary.
+const MODULES: &[&str] = &["contention::", "kills::", "owner::"];
+
+pub fn prove() -> Result<()> {
+    cargo::run(&mut cargo(&["build", "--release", "--package", "server"]))?;
+    let postgres = Postgres::start()?;
+    // One test at a time: each measures a machine that it has to itself.
+    let mut tests = cargo(&["test", "--release", "--package", "server", "--test", "it", "--"]);
+    tests.args(["--nocapture", "--test-threads=1"]).args(MODULES);
+    tests.env("MATERIA_PROVE", "1").env(postgres::URL_VARIABLE, postgres.url());
+    let proofs = run_and_read_proofs(&mut tests)?;
+    let report = report(&machine()?, &proofs);
+    let path = root().join(REPORT);
+    fs::write(&path, &report).with_context(|| format!("could not write `{}`", path.display()))?;
+    println!("\n{report}\nwritten to {}", path.display());
+    Ok(())
+}
+
+/// Runs the tests, shows what they print, and keeps their proofs.
+fn run_and_read_proofs(tests: &mut Command) -> Result<Vec<Proof>> {
+    let line = cargo::line(tests);
+    println!("$ MATERIA_PROVE=1 {line}");
+    let mut child = tests.stdout(Stdio::piped()).spawn().with_context(|| format!("could not start `{line}`"))?;
+    let output = child.stdout.take().context("the tests have no output")?;
+    let mut proofs = Vec::new();
+    for text in BufReader::new(output).lines() {
+        let text = text.context("could not read the output of the tests")?;
+        println!("{text}");
+        proofs.extend(Proof::find(&text));
+    }
+    let status = child.wait()?;
+    if !status.success() {
+        bail!("`{line}` ended with {status}; {REPORT} is left as it was");
+    }
+    if proofs.is_empty() {
+        bail!("`{line}` printed no `{MARK}` line");
+    }
+    Ok(proofs)
+}
+
+/// What one test counted.
+#[derive(Debug, PartialEq, Eq)]
+struct Proof {
+    subject: String,
+    counts: Vec<(String, String)>,
+}
+
+impl Proof {
+    /// The proof in a line of test output; the harness may have begun the line with the test's name.
+    fn find(line: &str) -> Option<Proof> {
+        let (_, proof) = line.split_once(MARK)?;
+        let (subject, counts) = proof.split_once(' ')?;
+        let counts = counts.split_whitespace().filter_map(|count| count.split_once('='));
+        let counts = counts.map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
+        Some(Proof { subject: subject.to_owned(), counts })
+    }
+
+    fn row(&self) -> String {
+        let counts: Vec<String> = self.counts.iter().map(|(key, value)| format!("{key} {value}")).collect();
+        format!("| {} | {} |\n", self.subject, counts.join(", "))
+    }
+}
+
+/// The circumstances without which a count says little.
+struct Machine {
+    commit: String,
+    date: String,
+    cpu: String,
+    n_cores: usize,
+    memory_gib: u64,
+    kernel: String,
+    postgres: String,
+}
+
+fn machine() -> Result<Machine> {
+    let git = |arguments: &[&str]| run_quietly(Command::new("git").current_dir(root()).args(arguments));
+    let commit = git(&["rev-parse", "HEAD"]).map_or_else(|_| "none yet".to_owned(), |text| text.trim().to_owned());
+    let status = git(&["status", "--porcelain", "--", ".", ":!RELIABILITY.md"])?;
+    let changes = if status.trim().is_empty() { "" } else { " with uncommitted changes" };
+    let postgres = crate::install::install_postgresql()?.join("postgres");
+    let read = |path: &str| fs::read_to_string(path).with_context(|| format!("could not read `{path}`"));
+    let memory = value_after(&read("/proc/meminfo")?, "MemTotal");
+    let memory_kib: u64 = memory.split_whitespace().next().unwrap_or_default().parse().unwrap_or(0);
+    Ok(Machine {
+        commit: format!("{commit}{changes}"),
+        date: run_quietly(Command::new("date").args(["-u", "+%Y-%m-%d %H:%M UTC"]))?.trim().to_owned(),
+        cpu: value_after(&read("/proc/cpuinfo")?, "model name"),
+        n_cores: std::thread::available_parallelism()?.get(),
+        memory_gib: memory_kib.div_ceil(1024 * 1024),
+        kernel: read("/proc/sys/kernel/osrelease")?.trim().to_owned(),
+        postgres: run_quietly(Command::new(postgres).arg("--version"))?.trim().to_owned(),
+    })
+}
+
+/// The text after `key` and a colon in a file of the kernel's; empty if there is none.
+fn value_after(text: &str, key: &str) -> String {
+    let line = text.lines().find_map(|line| line.strip_prefix(key)?.split_once(':'));
+    line.map_or_else(String::new, |(_, value)| value.trim().to_owned())
+}
+
+fn report(machine: &Machine, proofs: &[Proof]) -> String {
+    let rows: String = proofs.iter().map(Proof::row).collect();
+    format!(
+        "\
+# Reliability
+
+Counted by `cargo xtask prove`, which writes this file only if every proof passed. The same tests run at a smaller size in
+`cargo xtask test`.
+
+| | |
+|---|---|
+| commit | {} |
+| date | {} |
+| machine | {}, {} cores, {} GiB |
+| kernel | {} |
+| PostgreSQL | {} |
+
+| proof | counted |
+|---|---|
+{rows}
+`kill -9` shows what survives the death of the process. It does not show what survives a power failure: the
+page cache outlives the process.
+",
+        machine.commit,
+        machine.date,
+        machine.cpu,
+        machine.n_cores,
+        machine.memory_gib,
+        machine.kernel,
+        machine.postgres,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_proof_is_found_behind_the_name_that_the_harness_prints() {
+        let proof = Proof::find("test contention::sqlite ... proof: ids n=64000 duplicates=0 engine=sqlite");
+        let row = proof.map(|proof| proof.row());
+        assert_eq!(row.as_deref(), Some("| ids | n 64000, duplicates 0, engine sqlite |\n"));
+    }
+
+    #[test]
+    fn other_lines_are_no_proofs() {
+        for line in ["", "test result: ok. 3 passed", "proof:", "proof: ids"] {
+            assert_eq!(Proof::find(line), None, "`{line}`");
+        }
+    }
+}

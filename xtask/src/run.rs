@@ -1,0 +1,24 @@
+//! `cargo xtask run`: build the release binary and become it.
+
+use std::{os::unix::process::CommandExt, process::Command};
+
+use anyhow::{Context, Result};
+
+use crate::cargo;
+
+/// Builds, then serves. `arguments` go to `materia serve`, with or without a `--` before them.
+pub fn serve(arguments: &[String]) -> Result<()> {
+    let arguments = match arguments {
+        [dashes, rest @ ..] if dashes == "--" => rest,
+        all => all,
+    };
+    println!("Building the release binary …");
+    cargo::run(&mut cargo::cargo(&["build", "--release", "--package", "server", "--bin", "materia"]))?;
+    let mut serve = Command::new(cargo::release_binary());
+    serve.arg("serve").args(arguments);
+    println!("$ {}", cargo::line(&serve));
+    // `exec` leaves one process on the terminal, so Ctrl-C reaches the server alone and the prompt comes
+    // back when it has shut down. It returns only if it fails.
+    let error = serve.exec();
+    Err(error).with_context(|| format!("could not start `{}`", cargo::line(&serve)))
+}

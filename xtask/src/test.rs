@@ -1,0 +1,66 @@
+//! `cargo xtask test`: everything that must pass before a merge, timed stage by stage.
+
+use std::{thread, time::Duration};
+
+use anyhow::{Result, bail};
+
+use crate::{
+    cargo::{self, cargo},
+    install,
+    postgres::{self, Postgres},
+    stages::{Stages, timed},
+};
+
+/// Above this the suite has become too slow to run before every merge.
+const TOTAL_MAX: Duration = Duration::from_secs(35 * 60);
+
+/// Where the tests find the clients that [`install`] brought.
+const TOOLS_VARIABLE: &str = "MATERIA_TEST_TOOLS";
+
+pub fn test() -> Result<()> {
+    let mut stages = Stages::start();
+    run(&mut stages);
+    println!("\n{}", stages.table());
+    if !stages.all_passed() {
+        bail!("not everything passed");
+    }
+    if stages.elapsed() > TOTAL_MAX {
+        bail!("the stages took more than {} minutes", TOTAL_MAX.as_secs() / 60);
+    }
+    Ok(())
+}
+
+fn run(stages: &mut Stages) {
+    // Downloads wait on the network and compilation on the processor, so the two overlap well.
+    let (compiled, (installed, installing)) = thread::scope(|scope| {
+        let installing = scope.spawn(|| timed(install::install_all));
+        let compiled =
+            stages.run("compile", || cargo::run(&mut cargo(&["build", "--workspace", "--all-targets"]))).is_some();
+        let installed =
+            installing.join().unwrap_or_else(|_| (Err(anyhow::anyhow!("the thread panicked")), Duration::ZERO));
+        (compiled, installed)
+    });
+    let tools = stages.record("install (during compile)", installed, installing);
+    stages.run("format", || cargo::run(&mut cargo(&["fmt", "--all", "--check"])));
+    if !compiled {
+        stages.skip("clippy");
+        stages.skip("tests");
+        return;
+    }
+    stages.run("clippy", || {
+        cargo::run(&mut cargo(&["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"]))
+    });
+    let Some(tools) = tools else {
+        stages.skip("tests");
+        return;
+    };
+    let Some(postgres) = stages.run("start PostgreSQL", Postgres::start) else {
+        stages.skip("tests");
+        return;
+    };
+    stages.run("tests", || {
+        let mut tests = cargo(&["test", "--workspace", "--no-fail-fast"]);
+        tests.env(TOOLS_VARIABLE, &tools).env(postgres::URL_VARIABLE, postgres.url());
+        cargo::run(&mut tests)
+    });
+}
