@@ -9,8 +9,8 @@ static METRICS: OnceLock<Option<PrometheusHandle>> = OnceLock::new();
 
 /// Starts logging and counting for the process. A second call changes nothing.
 pub fn start(filter: &str) {
-    // The protocol library speaks once per request at `info`; its warnings are enough.
-    let filter = EnvFilter::try_new(format!("{filter},rmcp=warn")).unwrap_or_else(|_| EnvFilter::new("info,rmcp=warn"));
+    // The protocol library would repeat what clients sent; the door already logs every call.
+    let filter = EnvFilter::try_new(format!("{filter},rmcp=off")).unwrap_or_else(|_| EnvFilter::new("info,rmcp=off"));
     let logs = tracing_subscriber::fmt()
         .json()
         .flatten_event(true)

@@ -1,4 +1,4 @@
-//! The query layer: one way to run a statement and to read a row on either engine.
+//! The query layer: one way to run a statement on either engine.
 //!
 //! Inside a transaction the first failed statement is the last: every later one is refused with the same error until
 //! the transaction or its savepoint is rolled back. PostgreSQL behaves so by itself but answers a COMMIT of such a
@@ -8,12 +8,12 @@ use std::ops::{Deref, DerefMut};
 use std::process;
 
 use sqlx::pool::PoolConnection;
-use sqlx::postgres::{PgArguments, PgRow, PgTypeInfo, types::Oid};
-use sqlx::sqlite::{SqliteArguments, SqliteRow};
-use sqlx::{Arguments, AssertSqlSafe, Postgres, Row as _, SqlSafeStr, Sqlite};
+use sqlx::{AssertSqlSafe, Postgres, SqlSafeStr, Sqlite};
 
 use crate::dialect::{self, Engine};
 use crate::error::StoreError;
+use crate::param::{Param, postgres_arguments, sqlite_arguments};
+use crate::row::Row;
 
 /// `EX_IOERR` of sysexits.h.
 const EXIT_FSYNC_FAILED: i32 = 74;
@@ -25,7 +25,8 @@ pub struct Conn {
     holds_lock: bool,
     /// True while a statement runs, and for ever if its future was dropped before it ended.
     is_in_flight: bool,
-    is_lost: bool,
+    /// The failure after which the connection must not be used again.
+    loss: Option<StoreError>,
     is_for_one_use: bool,
     /// The failure that ended the current transaction.
     failure: Option<StoreError>,
@@ -61,19 +62,6 @@ impl Pool {
     }
 }
 
-/// A value for `$1`, `$2`, …
-#[derive(Debug, Clone, Copy)]
-pub enum Param<'a> {
-    /// PostgreSQL infers its type from the place of use; where it cannot (`$1 IS NULL`), say which null it is.
-    Null,
-    NullInt,
-    NullText,
-    Int(i64),
-    Text(&'a str),
-    Bytes(&'a [u8]),
-    Bool(bool),
-}
-
 impl Conn {
     fn new(link: Link) -> Conn {
         Conn {
@@ -81,13 +69,13 @@ impl Conn {
             is_in_transaction: false,
             holds_lock: false,
             is_in_flight: false,
-            is_lost: false,
+            loss: None,
             is_for_one_use: false,
             failure: None,
         }
     }
 
-    pub fn engine(&self) -> Engine {
+    pub(crate) fn engine(&self) -> Engine {
         match self.link {
             Link::Sqlite(_) => Engine::Sqlite,
             Link::Postgres(_) => Engine::Postgres,
@@ -121,14 +109,14 @@ impl Conn {
             Link::Sqlite(link) => match sqlite_arguments(params) {
                 Ok(arguments) => {
                     let row = sqlx::query_with(sql, arguments).fetch_optional(&mut **link).await;
-                    row.map(|row| row.map(Row::Sqlite))
+                    row.map(|row| row.map(Row::sqlite))
                 }
                 Err(error) => Err(error),
             },
             Link::Postgres(link) => match postgres_arguments(params) {
                 Ok(arguments) => {
                     let row = sqlx::query_with(sql, arguments).fetch_optional(&mut **link).await;
-                    row.map(|row| row.map(Row::Postgres))
+                    row.map(|row| row.map(Row::postgres))
                 }
                 Err(error) => Err(error),
             },
@@ -143,14 +131,14 @@ impl Conn {
             Link::Sqlite(link) => match sqlite_arguments(params) {
                 Ok(arguments) => {
                     let rows = sqlx::query_with(sql, arguments).fetch_all(&mut **link).await;
-                    rows.map(|rows| rows.into_iter().map(Row::Sqlite).collect())
+                    rows.map(|rows| rows.into_iter().map(Row::sqlite).collect())
                 }
                 Err(error) => Err(error),
             },
             Link::Postgres(link) => match postgres_arguments(params) {
                 Ok(arguments) => {
                     let rows = sqlx::query_with(sql, arguments).fetch_all(&mut **link).await;
-                    rows.map(|rows| rows.into_iter().map(Row::Postgres).collect())
+                    rows.map(|rows| rows.into_iter().map(Row::postgres).collect())
                 }
                 Err(error) => Err(error),
             },
@@ -190,10 +178,7 @@ impl Conn {
         self.failure = None;
         match result {
             Err(error) if had_failed && error.driver().is_some_and(dialect::is_already_rolled_back) => Ok(()),
-            Err(error) => {
-                self.is_lost = true;
-                Err(error)
-            }
+            Err(error) => Err(self.loss.get_or_insert(error).clone()),
             Ok(()) => Ok(()),
         }
     }
@@ -241,7 +226,7 @@ impl Conn {
     }
 
     pub(crate) fn is_lost(&self) -> bool {
-        self.is_in_flight || self.is_lost
+        self.is_in_flight || self.loss.is_some()
     }
 
     /// The connection stays usable, but is closed instead of given back.
@@ -263,8 +248,11 @@ impl Conn {
         if let Some(failure) = &self.failure {
             return Err(failure.clone());
         }
-        if self.is_lost() {
-            return Err(StoreError::unavailable("the connection was lost or an earlier statement was abandoned"));
+        if let Some(loss) = &self.loss {
+            return Err(loss.clone());
+        }
+        if self.is_in_flight {
+            return Err(StoreError::unavailable("an earlier statement was abandoned"));
         }
         self.is_in_flight = true;
         Ok(())
@@ -277,8 +265,11 @@ impl Conn {
                 tracing::error!("The disk refused an fsync; exiting, as neither cache nor file can be trusted");
                 process::exit(EXIT_FSYNC_FAILED);
             }
-            self.is_lost |= dialect::is_connection_lost(&error);
+            let is_connection_lost = dialect::is_connection_lost(&error);
             let error = StoreError::from_driver(error);
+            if is_connection_lost {
+                self.loss = Some(error.clone());
+            }
             if self.is_in_transaction {
                 self.failure = Some(error.clone());
             }
@@ -345,158 +336,5 @@ impl Deref for Tx<'_> {
 impl DerefMut for Tx<'_> {
     fn deref_mut(&mut self) -> &mut Conn {
         self.conn
-    }
-}
-
-/// A row of either engine. Columns are counted from 0; a null is an error where no `opt_` is in the name.
-#[derive(Debug)]
-pub enum Row {
-    #[doc(hidden)]
-    Sqlite(SqliteRow),
-    #[doc(hidden)]
-    Postgres(PgRow),
-}
-
-impl Row {
-    pub fn int(&self, column: usize) -> Result<i64, StoreError> {
-        self.opt_int(column)?.ok_or(StoreError::other(UNEXPECTED_NULL))
-    }
-
-    pub fn text(&self, column: usize) -> Result<String, StoreError> {
-        self.opt_text(column)?.ok_or(StoreError::other(UNEXPECTED_NULL))
-    }
-
-    pub fn bytes(&self, column: usize) -> Result<Vec<u8>, StoreError> {
-        self.opt_bytes(column)?.ok_or(StoreError::other(UNEXPECTED_NULL))
-    }
-
-    pub fn bool(&self, column: usize) -> Result<bool, StoreError> {
-        let value = match self {
-            Row::Sqlite(row) => row.try_get::<Option<bool>, _>(column),
-            Row::Postgres(row) => row.try_get::<Option<bool>, _>(column),
-        };
-        value.map_err(StoreError::from_driver)?.ok_or(StoreError::other(UNEXPECTED_NULL))
-    }
-
-    pub fn opt_int(&self, column: usize) -> Result<Option<i64>, StoreError> {
-        let value = match self {
-            Row::Sqlite(row) => row.try_get::<Option<i64>, _>(column),
-            // An `INTEGER` literal or column has 32 bits on PostgreSQL.
-            Row::Postgres(row) => row.try_get::<Option<i64>, _>(column).or_else(|error| {
-                row.try_get::<Option<i32>, _>(column).map(|value| value.map(i64::from)).map_err(|_| error)
-            }),
-        };
-        value.map_err(StoreError::from_driver)
-    }
-
-    pub fn opt_text(&self, column: usize) -> Result<Option<String>, StoreError> {
-        let value = match self {
-            Row::Sqlite(row) => row.try_get::<Option<String>, _>(column),
-            Row::Postgres(row) => row.try_get::<Option<String>, _>(column),
-        };
-        value.map_err(StoreError::from_driver)
-    }
-
-    pub fn opt_bytes(&self, column: usize) -> Result<Option<Vec<u8>>, StoreError> {
-        let value = match self {
-            Row::Sqlite(row) => row.try_get::<Option<Vec<u8>>, _>(column),
-            Row::Postgres(row) => row.try_get::<Option<Vec<u8>>, _>(column),
-        };
-        value.map_err(StoreError::from_driver)
-    }
-}
-
-const UNEXPECTED_NULL: &str = "a column is null, expected a value";
-
-fn sqlite_arguments(params: &[Param<'_>]) -> Result<SqliteArguments, sqlx::Error> {
-    let mut arguments = SqliteArguments::default();
-    for param in params {
-        let added = match *param {
-            Param::Null | Param::NullInt => Arguments::add(&mut arguments, None::<i64>),
-            Param::NullText => Arguments::add(&mut arguments, None::<&str>),
-            Param::Int(value) => Arguments::add(&mut arguments, value),
-            Param::Text(value) => Arguments::add(&mut arguments, value),
-            Param::Bytes(value) => Arguments::add(&mut arguments, value),
-            Param::Bool(value) => Arguments::add(&mut arguments, value),
-        };
-        added.map_err(sqlx::Error::Encode)?;
-    }
-    Ok(arguments)
-}
-
-fn postgres_arguments(params: &[Param<'_>]) -> Result<PgArguments, sqlx::Error> {
-    let mut arguments = PgArguments::default();
-    for param in params {
-        let added = match *param {
-            Param::Null => Arguments::add(&mut arguments, UntypedNull),
-            Param::NullInt => Arguments::add(&mut arguments, None::<i64>),
-            Param::NullText => Arguments::add(&mut arguments, None::<&str>),
-            Param::Int(value) => Arguments::add(&mut arguments, value),
-            Param::Text(value) => Arguments::add(&mut arguments, value),
-            Param::Bytes(value) => Arguments::add(&mut arguments, value),
-            Param::Bool(value) => Arguments::add(&mut arguments, value),
-        };
-        added.map_err(sqlx::Error::Encode)?;
-    }
-    Ok(arguments)
-}
-
-/// A null whose type the server infers: object id 0 means "unspecified" in a Parse message.
-struct UntypedNull;
-
-impl sqlx::Type<Postgres> for UntypedNull {
-    fn type_info() -> PgTypeInfo {
-        PgTypeInfo::with_oid(Oid(0))
-    }
-}
-
-impl sqlx::Encode<'_, Postgres> for UntypedNull {
-    fn encode_by_ref(
-        &self,
-        _buffer: &mut sqlx::postgres::PgArgumentBuffer,
-    ) -> Result<sqlx::encode::IsNull, sqlx::error::BoxDynError> {
-        Ok(sqlx::encode::IsNull::Yes)
-    }
-}
-
-impl<'a> From<&'a str> for Param<'a> {
-    fn from(value: &'a str) -> Param<'a> {
-        Param::Text(value)
-    }
-}
-
-impl<'a> From<&'a String> for Param<'a> {
-    fn from(value: &'a String) -> Param<'a> {
-        Param::Text(value)
-    }
-}
-
-impl<'a> From<&'a [u8]> for Param<'a> {
-    fn from(value: &'a [u8]) -> Param<'a> {
-        Param::Bytes(value)
-    }
-}
-
-impl From<i64> for Param<'_> {
-    fn from(value: i64) -> Self {
-        Param::Int(value)
-    }
-}
-
-impl From<bool> for Param<'_> {
-    fn from(value: bool) -> Self {
-        Param::Bool(value)
-    }
-}
-
-impl<'a> From<Option<&'a str>> for Param<'a> {
-    fn from(value: Option<&'a str>) -> Param<'a> {
-        value.map_or(Param::NullText, Param::Text)
-    }
-}
-
-impl From<Option<i64>> for Param<'_> {
-    fn from(value: Option<i64>) -> Self {
-        value.map_or(Param::NullInt, Param::Int)
     }
 }

@@ -2,8 +2,9 @@
 
 use std::sync::LazyLock;
 
-use crate::conn::{Conn, Param};
+use crate::conn::Conn;
 use crate::error::StoreError;
+use crate::param::Param;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EventRow {

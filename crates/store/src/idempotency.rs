@@ -1,7 +1,8 @@
 //! Idempotency keys: the stored answer of a write, so that a repeated call gets it again instead of a second change.
 
-use crate::conn::{Conn, Param, Tx};
+use crate::conn::{Conn, Tx};
 use crate::error::StoreError;
+use crate::param::Param;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stored {

@@ -5,8 +5,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use sha2::{Digest, Sha256};
 
-use crate::conn::{Conn, Param};
+use crate::conn::Conn;
 use crate::error::{OpenError, StoreError};
+use crate::param::Param;
 
 /// One step of the schema, the same text for both engines.
 ///

@@ -16,9 +16,11 @@ use tokio::time::{self, Instant};
 use crate::batch::{self, Apply, Committed, Slot, Write};
 use crate::conn::{Conn, Pool};
 use crate::dialect::Engine;
-use crate::error::{StoreError, WriteError};
+use crate::error::{StoreError, StoreErrorKind, WriteError};
 
 const ATTEMPTS_MAX: u32 = 8;
+/// Within a lane a duplicate key is hardly ever a race, and every attempt keeps the rest of the lane waiting.
+const LANE_DUPLICATE_ATTEMPTS_MAX: u32 = 3;
 const BACKOFF_MIN: Duration = Duration::from_millis(2);
 const BACKOFF_MAX: Duration = Duration::from_millis(200);
 /// How long a batch may wait for more jobs at most.
@@ -59,13 +61,13 @@ struct Lanes {
 
 impl Writer {
     pub(crate) fn new(engine: Engine, pool: Pool, write_queue_max: usize, batch_max: usize) -> Arc<Writer> {
-        let n_permits = u32::try_from(write_queue_max.clamp(1, Semaphore::MAX_PERMITS)).unwrap_or(u32::MAX);
+        let write_queue_max = write_queue_max.clamp(1, Semaphore::MAX_PERMITS);
         Arc::new(Writer {
             engine,
             pool,
             batch_max: batch_max.max(1),
-            permits: Arc::new(Semaphore::new(write_queue_max.clamp(1, Semaphore::MAX_PERMITS))),
-            n_permits,
+            permits: Arc::new(Semaphore::new(write_queue_max)),
+            n_permits: u32::try_from(write_queue_max).unwrap_or(u32::MAX),
             lanes: Mutex::default(),
             n_commits: AtomicU64::new(0),
             n_applies: AtomicU64::new(0),
@@ -242,9 +244,15 @@ impl Lane {
 
     /// Answers the jobs whose fate is known and gives back those that are worth another attempt.
     fn answer(&mut self, slots: Vec<Slot>, result: Result<Committed, StoreError>, attempt: u32) -> Vec<Slot> {
-        let may_repeat = |error: &StoreError| {
-            let is_concurrent = self.writer.engine.may_repeat_after_unique_violation() && error.is_unique_violation();
-            attempt < ATTEMPTS_MAX && (error.is_serialization() || is_concurrent)
+        let duplicate_attempts_max = match (self.writer.engine.may_repeat_after_unique_violation(), self.lock_key) {
+            (true, None) => ATTEMPTS_MAX,
+            (true, Some(_)) => LANE_DUPLICATE_ATTEMPTS_MAX,
+            (false, _) => 1,
+        };
+        let may_repeat = |error: &StoreError| match error.kind() {
+            StoreErrorKind::Serialization => attempt < ATTEMPTS_MAX,
+            StoreErrorKind::UniqueViolation { .. } => attempt < duplicate_attempts_max,
+            StoreErrorKind::Unavailable | StoreErrorKind::Other => false,
         };
         match result {
             Ok(committed) => {

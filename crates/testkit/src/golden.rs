@@ -34,3 +34,32 @@ pub fn check_golden(path: impl AsRef<Path>, text: &str) {
         line(text),
     );
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(committed: &str, text: &str) {
+        let folder = crate::temp_dir();
+        let path = folder.path().join("golden.txt");
+        fs::write(&path, committed).unwrap();
+        check_golden(&path, text);
+    }
+
+    #[test]
+    fn the_same_text_passes() {
+        check("a\nb\n", "a\nb\n");
+    }
+
+    #[test]
+    #[should_panic(expected = "differs from line 2\n  expected: b\n  found:    c")]
+    fn another_text_fails_and_names_the_line() {
+        check("a\nb\n", "a\nc\n");
+    }
+
+    #[test]
+    #[should_panic(expected = "UPDATE_GOLDEN=1 writes it")]
+    fn an_absent_file_fails() {
+        check_golden("/no/such/golden", "");
+    }
+}

@@ -158,3 +158,16 @@ fn free_port() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("no free port");
     listener.local_addr().expect("a listener has an address").port()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_database_of_a_url_is_replaced() {
+        let check = |url, expected: &str| assert_eq!(with_database(url, "x"), expected);
+        check("postgres://u:p@h:5/postgres", "postgres://u:p@h:5/x");
+        check("postgres://h", "postgres://h/x");
+        check("postgres://h/postgres?host=/tmp", "postgres://h/x?host=/tmp");
+    }
+}

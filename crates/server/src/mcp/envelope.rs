@@ -24,6 +24,9 @@ const METHODS: [&str; 16] = [
     "tasks/get",
 ];
 
+/// No method comes near this; a longer one would only be repeated in the answer.
+const METHOD_CHARS_MAX: usize = 80;
+
 /// A message that cannot be handed on, as a JSON-RPC error.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EnvelopeError {
@@ -113,8 +116,9 @@ fn check_shape(value: &Value) -> Result<Value, EnvelopeError> {
         let shown: String = unknown.chars().take(40).collect();
         return Err(invalid(id, &format!("unknown member `{shown}`; names are case-sensitive")));
     }
-    if !is_answer && !members.get("method").is_some_and(Value::is_string) {
-        return Err(invalid(id, "`method` must be a string"));
+    let is_method = |method: &Value| method.as_str().is_some_and(|name| name.len() <= METHOD_CHARS_MAX);
+    if !is_answer && !members.get("method").is_some_and(is_method) {
+        return Err(invalid(id, "`method` must be a string of at most 80 characters"));
     }
     if members.get("params").is_some_and(|params| !params.is_object()) {
         return Err(invalid(id, "`params` must be an object"));

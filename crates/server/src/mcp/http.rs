@@ -18,7 +18,7 @@ use http::{HeaderMap, HeaderValue, StatusCode, header};
 use ops::Family;
 use rmcp::RoleServer;
 use rmcp::model::{
-    ClientCapabilities, ClientJsonRpcMessage, ErrorCode, GetExtensions, Implementation, InitializeRequestParams,
+    ClientCapabilities, ClientJsonRpcMessage, ErrorCode, Implementation, InitializeRequestParams,
     JsonRpcMessage, ProtocolVersion, ServerJsonRpcMessage,
 };
 use rmcp::service::serve_directly_with_ct;
@@ -118,11 +118,10 @@ fn check_media(headers: &HeaderMap) -> Option<Response> {
 
 type Request = rmcp::model::JsonRpcRequest<rmcp::model::ClientRequest>;
 
-async fn dispatch(endpoint: &Endpoint, handler: Handler, mut request: Request, era: &Era) -> Response {
+async fn dispatch(endpoint: &Endpoint, handler: Handler, request: Request, era: &Era) -> Response {
     use rmcp::model::GetMeta as _;
     let lacks_metadata = era.is_stateless
         && !request.request.get_meta().missing_required_keys(&ProtocolVersion::V_2026_07_28).is_empty();
-    request.request.extensions_mut().clear();
     let id = request.id.clone();
     let (transport, mut messages) = OneshotTransport::<RoleServer>::new(ClientJsonRpcMessage::Request(request));
     let cancel = CancellationToken::new();

@@ -51,7 +51,6 @@ async fn concurrent_writes_share_commits() {
         let stats = store.stats();
         assert_eq!(stats.n_applies, 640);
         assert!(stats.n_commits * 2 < stats.n_applies, "{:?}: {stats:?}", database.engine);
-        println!("{:?}, 32 callers: {stats:?}", database.engine);
     }
 }
 

@@ -1,0 +1,103 @@
+//! The contract files: committed, compared, and compared with the last release.
+
+use contract::compatibility::{Direction, breaks};
+use contract::event::Event;
+use contract::schema::event_schema;
+use ops::operations::OPERATIONS;
+use ops::{Family, Table, limits};
+use serde_json::{Map, Value, json};
+
+fn operations() -> Value {
+    let operations: Map<String, Value> = OPERATIONS
+        .iter()
+        .map(|entry| {
+            let schemas = json!({ "input": (entry.input_schema)(), "output": (entry.output_schema)() });
+            (entry.name.to_owned(), schemas)
+        })
+        .collect();
+    Value::Object(operations)
+}
+
+fn pretty(value: &Value) -> String {
+    format!("{}\n", serde_json::to_string_pretty(value).unwrap())
+}
+
+#[test]
+fn the_schemas_of_every_operation_are_the_committed_ones() {
+    testkit::check_golden("contracts/operations.json", &pretty(&operations()));
+}
+
+#[test]
+fn the_schema_of_an_event_is_the_committed_one() {
+    testkit::check_golden("contracts/event.json", &pretty(&Value::Object(event_schema::<Event>())));
+}
+
+#[test]
+fn nothing_breaks_those_who_were_built_against_the_last_release() {
+    let released: Value = serde_json::from_str(include_str!("../../contracts/released.json")).unwrap();
+    let current = operations();
+    let mut broken = Vec::new();
+    for (name, schemas) in released.as_object().unwrap() {
+        let Some(now) = current.get(name) else {
+            broken.push(format!("{name}: removed"));
+            continue;
+        };
+        broken.extend(breaks(&schemas["input"], &now["input"], Direction::Input));
+        broken.extend(breaks(&schemas["output"], &now["output"], Direction::Output));
+    }
+    assert_eq!(broken, Vec::<String>::new(), "take a new name and keep the old operation for one release");
+}
+
+#[test]
+fn who_may_call_what_is_the_committed_table() {
+    let roles: Vec<&str> = contract::actor::Role::ALL.iter().map(|role| role.name()).collect();
+    let mut lines = vec![format!("operation\t{}", roles.join("\t"))];
+    for entry in OPERATIONS {
+        let cells = contract::actor::Role::ALL.iter().map(|role| if entry.roles.contains(role) { "yes" } else { "-" });
+        lines.push(format!("{}\t{}", entry.name, cells.collect::<Vec<_>>().join("\t")));
+    }
+    testkit::check_golden("contracts/permissions.tsv", &format!("{}\n", lines.join("\n")));
+}
+
+#[test]
+fn the_door_keeps_to_the_table_for_every_role_and_operation() {
+    // The cells are walked with empty input: what is allowed gets past the permission check, whatever comes after.
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        let stage = crate::script::on_sqlite(OPERATIONS).await;
+        for entry in OPERATIONS {
+            for role in contract::actor::Role::ALL {
+                let reply = stage.call(role.name(), entry.name, json!({})).await;
+                let is_denied = reply.result.err().is_some_and(|error| error.code() == "DENIED");
+                assert_eq!(is_denied, !entry.roles.contains(&role), "{} as {}", entry.name, role.name());
+            }
+        }
+    });
+}
+
+#[test]
+fn names_fit_every_client_and_catalogues_stay_small() {
+    let table = Table::compile(OPERATIONS).unwrap();
+    for tool in table.all() {
+        let name = tool.entry.name;
+        let is_plain = name.len() <= 40
+            && name.starts_with(|c: char| c.is_ascii_lowercase())
+            && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+        assert!(is_plain, "{name}");
+        assert_eq!(tool.output_schema["type"], "object", "{name}");
+        assert_eq!(tool.input_schema["additionalProperties"], false, "{name}");
+    }
+    for family in Family::SERVED {
+        let catalogue: Vec<Value> = table
+            .listed(Some(family))
+            .map(|tool| {
+                json!({
+                    "name": tool.entry.name, "description": tool.entry.about,
+                    "inputSchema": *tool.input_schema, "outputSchema": *tool.output_schema
+                })
+            })
+            .collect();
+        let n_bytes = json!(catalogue).to_string().len();
+        assert!(n_bytes <= limits::CATALOGUE_BYTES_MAX, "{} has {n_bytes} bytes", family.name());
+    }
+}

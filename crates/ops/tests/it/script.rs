@@ -1,0 +1,164 @@
+//! The language of these tests: one call a line, `actor operation input`, and what came back.
+
+use std::sync::Arc;
+
+use contract::actor::{Actor, ActorKind, Role};
+use contract::id::{ActorId, IdempotencyKey, OrganisationId, ProjectId};
+use ops::{Call, Clock, Entry, Options, Platform, Reply, Services, Settings};
+use serde_json::Value;
+use store::{Store, Target};
+use workflow::types::ArtifactTypes;
+
+/// 2026-02-04T19:00:00Z.
+pub const START_US: i64 = 1_770_231_600_000_000;
+
+pub struct Stage {
+    pub platform: Platform,
+    pub store: Store,
+    pub clock: Clock,
+    _folder: Option<tempfile::TempDir>,
+}
+
+pub fn settings() -> Settings {
+    Settings {
+        default_project_id: ProjectId::parse("default").unwrap(),
+        call_deadline: std::time::Duration::from_millis(500),
+        reservation_expires_after: std::time::Duration::from_secs(15 * 60),
+        reservations_per_minute_max: 10,
+    }
+}
+
+async fn stage(target: Target, folder: Option<tempfile::TempDir>, entries: &'static [Entry]) -> Stage {
+    let options = store::Options {
+        target,
+        migrations: ops::migrations(),
+        n_connections_max: 8,
+        write_queue_max: 1024,
+        batch_max: 256,
+    };
+    let store = Store::open(options).await.unwrap();
+    let clock = Clock::manual(START_US);
+    let services = Services { artifact_types: ArtifactTypes::built_in().unwrap() };
+    let options = Options { entries, settings: settings(), services, clock: clock.clone() };
+    let platform = Platform::open(store.clone(), options).unwrap();
+    Stage { platform, store, clock, _folder: folder }
+}
+
+pub async fn on_sqlite(entries: &'static [Entry]) -> Stage {
+    let folder = testkit::temp_dir();
+    stage(Target::Sqlite(folder.path().join("materia.db")), Some(folder), entries).await
+}
+
+pub async fn on_postgres(entries: &'static [Entry]) -> Stage {
+    stage(Target::Postgres(testkit::postgres_url().await.url), None, entries).await
+}
+
+/// `owner` may do everything; `author`, `viewer` and `agent` have the role of their name; `rival` is an owner elsewhere.
+pub fn actor(name: &str) -> Actor {
+    let roles = match name {
+        "owner" | "second" | "rival" => Role::ALL.to_vec(),
+        _ => Role::ALL.into_iter().filter(|role| role.name() == name).collect(),
+    };
+    let organisation = if name == "rival" { "elsewhere" } else { "here" };
+    Actor {
+        organisation_id: OrganisationId::parse(organisation).unwrap(),
+        id: ActorId::parse(name).unwrap(),
+        kind: ActorKind::Human,
+        roles,
+    }
+}
+
+impl Stage {
+    pub async fn call(&self, name: &str, operation: &str, input: Value) -> Reply {
+        let call = Call { operation: operation.to_owned(), input, ..Call::default() };
+        self.platform.call(&actor(name), call).await
+    }
+
+    pub async fn call_with_key(&self, name: &str, operation: &str, input: Value, key: &str) -> Reply {
+        let idempotency_key = Some(IdempotencyKey::parse(key).unwrap());
+        let call = Call { operation: operation.to_owned(), input, idempotency_key, ..Call::default() };
+        self.platform.call(&actor(name), call).await
+    }
+
+    /// `actor operation outcome` of every event, in the order of the calls.
+    pub async fn events(&self) -> Vec<String> {
+        self.bodies().await.iter().map(shown_event).collect()
+    }
+
+    /// The events themselves. Waits for those of reads, which are written within 100 ms.
+    pub async fn bodies(&self) -> Vec<Value> {
+        tokio::time::sleep(std::time::Duration::from_millis(150)).await;
+        let mut reader = self.store.read().await.unwrap();
+        let rows = reader.fetch_all("SELECT body FROM events ORDER BY call_id", &[]).await.unwrap();
+        rows.iter().map(|row| serde_json::from_str(&row.text(0).unwrap()).unwrap()).collect()
+    }
+}
+
+fn shown_event(body: &Value) -> String {
+    let text = |pointer: &str| body.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
+    format!("event {} {} {}", text("/actor/id"), text("/operation"), text("/outcome"))
+}
+
+/// Runs a script on both engines and compares what came back with what was expected.
+///
+/// `key=K` before the input sends an idempotency key; `+15m` on a line of its own moves the clock; `$reservation` in an
+/// input stands for the handle answered last. Handles in answers are shown as `<uuid>`.
+pub async fn check(script: &str, expected: &str) {
+    let lines = |text: &str| text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n");
+    for stage in [on_sqlite(ops::operations::OPERATIONS).await, on_postgres(ops::operations::OPERATIONS).await] {
+        let found = run(&stage, script).await;
+        assert_eq!(found, lines(expected), "on {:?}", stage.store.engine());
+    }
+}
+
+async fn run(stage: &Stage, script: &str) -> String {
+    let mut told = Vec::new();
+    let mut reservation = String::new();
+    for line in script.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        if let Some(minutes) = line.strip_prefix('+').and_then(|rest| rest.strip_suffix('m')) {
+            stage.clock.set_us(stage.clock.now_us() + minutes.parse::<i64>().unwrap() * 60_000_000);
+            continue;
+        }
+        let (name, rest) = line.split_once(' ').unwrap();
+        let (operation, rest) = rest.split_once(' ').unwrap();
+        let input: &str = rest.trim_start_matches(|c| c != '{');
+        let input: Value = serde_json::from_str(&input.replace("$reservation", &reservation)).unwrap();
+        let reply = match rest.strip_prefix("key=").and_then(|rest| rest.split(' ').next()) {
+            Some(key) => stage.call_with_key(name, operation, input, key).await,
+            None => stage.call(name, operation, input).await,
+        };
+        match &reply.result {
+            Ok(success) => {
+                if let Some(id) = success.output.get("reservation_id").and_then(Value::as_str) {
+                    reservation = id.to_owned();
+                }
+                told.push(
+                    success
+                        .output
+                        .to_string()
+                        .replace(&reservation, if reservation.is_empty() { "" } else { "<uuid>" }),
+                );
+            }
+            Err(error) => told.push(format!("{}: {}", error.code(), error.message)),
+        }
+    }
+    told.extend(stage.events().await);
+    told.join("\n")
+}
+
+/// Many tasks at once.
+pub async fn together<T: Send + 'static, F: Future<Output = T> + Send + 'static>(
+    n: usize,
+    task: impl Fn(usize) -> F,
+) -> Vec<T> {
+    let running: Vec<_> = (0..n).map(|index| tokio::spawn(task(index))).collect();
+    let mut results = Vec::new();
+    for task in running {
+        results.push(task.await.unwrap());
+    }
+    results
+}
+
+pub fn shared(stage: Stage) -> Arc<Stage> {
+    Arc::new(stage)
+}
