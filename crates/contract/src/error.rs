@@ -77,7 +77,7 @@ pub struct OpError {
     pub kind: Kind,
     pub message: String,
     #[serde(default)]
-    pub details: Details,
+    pub details: Box<Details>,
     #[serde(default)]
     pub busy_cause: BusyCause,
     /// The chain below, for the log only.
@@ -99,13 +99,7 @@ impl std::error::Error for OpError {
 
 impl OpError {
     pub fn new(kind: Kind, message: impl Into<String>) -> OpError {
-        OpError {
-            kind,
-            message: message.into(),
-            details: Details::default(),
-            busy_cause: BusyCause::Server,
-            source: None,
-        }
+        OpError { kind, message: message.into(), details: Box::default(), busy_cause: BusyCause::Server, source: None }
     }
 
     /// A wrong field: `field` is its path, `expected` what it should have been.

@@ -63,7 +63,7 @@ pub(crate) fn read<'a, T: Read>(
     Box::pin(async move {
         let (operation, in_hash) = match admit::<T>(inner, tool, input) {
             Ok(admitted) => admitted,
-            Err(refused) => return refused,
+            Err(refused) => return *refused,
         };
         match operation.run(&context(inner, ticket)).await.and_then(|answer| finish(tool, answer)) {
             Ok(done) => Driven { in_hash, result: Ok(done), outcome: Outcome::Ok, recorded: None },
@@ -81,7 +81,7 @@ pub(crate) fn write<'a, T: Write>(
     Box::pin(async move {
         let (operation, in_hash) = match admit::<T>(inner, tool, input) {
             Ok(admitted) => admitted,
-            Err(refused) => return refused,
+            Err(refused) => return *refused,
         };
         let context = context(inner, ticket);
         let prepared = tokio::time::timeout_at(ticket.deadline, operation.prepare(&context)).await;
@@ -137,8 +137,9 @@ fn context<'a>(inner: &'a Inner, ticket: &'a Ticket) -> Context<'a> {
 }
 
 /// Checks an input against its schema and its type, and hashes it with its defaults filled in.
-fn admit<T: Operation>(inner: &Inner, tool: &Tool, input: Value) -> Result<(T, String), Driven> {
-    let refuse = |input_hash: Option<String>, error: OpError| Driven::failed(input_hash.unwrap_or_default(), error);
+fn admit<T: Operation>(inner: &Inner, tool: &Tool, input: Value) -> Result<(T, String), Box<Driven>> {
+    let refuse =
+        |input_hash: Option<String>, error: OpError| Box::new(Driven::failed(input_hash.unwrap_or_default(), error));
     if let Err(error) = check_input(&tool.input, &input) {
         return Err(refuse(canonical::hash(&input).ok(), error));
     }

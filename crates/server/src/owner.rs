@@ -258,7 +258,7 @@ async fn look_after(house: std::sync::Weak<House>) {
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Asked {
-    Call { actor: Actor, call: Call },
+    Call(Box<(Actor, Call)>),
     Refusals(Vec<Refused>),
     Ping,
 }

@@ -1,5 +1,12 @@
 //! Boundary tests of the door: scripts in, answers and events out, the same on both engines.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "helpers of tests, where a panic is the failure report"
+)]
+
 mod contracts;
 mod door;
 mod ids;

@@ -344,3 +344,34 @@ fn report_progress(
         }
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ops::Table;
+    use ops::operations::OPERATIONS;
+
+    #[test]
+    fn the_tool_list_is_the_committed_one() {
+        let table = Table::compile(OPERATIONS).unwrap();
+        let tools: Vec<_> = table.listed(None).map(|tool| describe(tool)).collect();
+        let text = serde_json::to_string_pretty(&tools).unwrap();
+        testkit::check_golden("contracts/mcp_tools.json", &format!("{text}\n"));
+    }
+
+    #[test]
+    fn a_list_comes_in_pages_and_an_invented_cursor_is_refused() {
+        let items: Vec<usize> = (0..120).collect();
+        let ask = |cursor: &str| {
+            let mut params = PaginatedRequestParams::default();
+            params.cursor = Some(cursor.to_owned());
+            page(items.clone(), Some(params))
+        };
+        let (first, next) = page(items.clone(), None).unwrap();
+        assert_eq!((first.len(), next.as_deref()), (50, Some("50")));
+        let (last, next) = ask("100").unwrap();
+        assert_eq!((last.len(), next), (20, None));
+        assert!(ask("120").is_err());
+        assert!(ask("-1").is_err());
+    }
+}

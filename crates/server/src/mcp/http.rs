@@ -18,8 +18,8 @@ use http::{HeaderMap, HeaderValue, StatusCode, header};
 use ops::Family;
 use rmcp::RoleServer;
 use rmcp::model::{
-    ClientCapabilities, ClientJsonRpcMessage, ErrorCode, Implementation, InitializeRequestParams,
-    JsonRpcMessage, ProtocolVersion, ServerJsonRpcMessage,
+    ClientCapabilities, ClientJsonRpcMessage, ErrorCode, Implementation, InitializeRequestParams, JsonRpcMessage,
+    ProtocolVersion, ServerJsonRpcMessage,
 };
 use rmcp::service::serve_directly_with_ct;
 use rmcp::transport::OneshotTransport;

@@ -21,7 +21,7 @@ pub enum GuestError {
 }
 
 pub async fn call(folder: &Path, actor: &Actor, call: &Call) -> Result<Reply, GuestError> {
-    let asked = Asked::Call { actor: actor.clone(), call: call.clone() };
+    let asked = Asked::Call(Box::new((actor.clone(), call.clone())));
     let mut answers = ask(folder, &asked).await?;
     loop {
         match next(&mut answers).await? {

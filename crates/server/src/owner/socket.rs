@@ -71,7 +71,8 @@ async fn answer(stream: UnixStream, platform: Platform) -> std::io::Result<()> {
             platform.record_refusals(&refused).await;
             tell(&mut writer, &Told::Done).await
         }
-        Asked::Call { actor, mut call } => {
+        Asked::Call(asked) => {
+            let (actor, mut call) = *asked;
             let (sender, mut reports) = mpsc::channel(PROGRESS_QUEUE_MAX);
             call.progress = Progress::to(sender);
             let mut hung_up = Box::pin(async move {

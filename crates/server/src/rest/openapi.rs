@@ -107,3 +107,16 @@ fn error_schema() -> Value {
         }
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ops::operations::OPERATIONS;
+
+    #[test]
+    fn the_openapi_document_is_the_committed_one() {
+        let table = Table::compile(OPERATIONS).unwrap();
+        let text = serde_json::to_string_pretty(&document(&table)).unwrap();
+        testkit::check_golden("contracts/openapi.json", &format!("{text}\n"));
+    }
+}
