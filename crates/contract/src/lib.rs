@@ -12,6 +12,7 @@ pub mod envelope;
 pub mod error;
 pub mod event;
 pub mod id;
+pub mod ledger;
 pub mod schema;
 pub mod strict;
 pub mod time;

@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::auth::{AuthError, Authenticator, owner};
 use crate::edge::{Edge, Hosts, Limiter, Voice};
+use crate::grpc;
 use crate::health::{self, Health};
 use crate::ids_service::{self, IdsService};
 use crate::listen::{self, ListenOptions};
@@ -41,6 +42,7 @@ pub struct Server {
     pub http: SocketAddr,
     pub tasks: SocketAddr,
     pub ids: SocketAddr,
+    pub grpc: SocketAddr,
     house: Arc<House>,
     stop: CancellationToken,
     tasks_running: JoinSet<()>,
@@ -54,6 +56,7 @@ impl Server {
         let http = bind("listen", settings.listen).await?;
         let tasks = bind("tasks_listen", settings.tasks_listen).await?;
         let ids = bind("ids_listen", settings.ids_listen).await?;
+        let grpc = bind("grpc_listen", settings.grpc_listen).await?;
         let health = Health { house: Arc::clone(&house), started: Instant::now() };
         let edge = |port: u16, voice: Voice| {
             Arc::new(Edge {
@@ -85,6 +88,7 @@ impl Server {
             http: http.1,
             tasks: tasks.1,
             ids: ids.1,
+            grpc: grpc.1,
             house: Arc::clone(&house),
             stop: stop.clone(),
             tasks_running: JoinSet::new(),
@@ -98,6 +102,7 @@ impl Server {
         for (listener, router) in [(http.0, main), (tasks.0, task_routes), (ids.0, id_routes)] {
             server.tasks_running.spawn(listen::serve(listener, router, options.clone()));
         }
+        server.tasks_running.spawn(grpc::serve(grpc.0, Arc::clone(&house), options.stop.clone()));
         server.tasks_running.spawn(tidy(house, settings.clone(), options.stop));
         Ok(server)
     }

@@ -60,7 +60,7 @@ pub async fn run(place: Place, arguments: Arguments) -> anyhow::Result<ExitCode>
             "http": server.http.to_string(),
             "tasks": server.tasks.to_string(),
             "ids": server.ids.to_string(),
-            "grpc": null,
+            "grpc": server.grpc.to_string(),
         });
         print_lines([ready.to_string()])?;
     } else {
@@ -89,6 +89,7 @@ fn greet(server: &Server, settings: &Settings, token: &str) -> anyhow::Result<()
         format!("  REST       http://{address}/api"),
         format!("  Tasks      http://{}", server.tasks),
         format!("  Ids        http://{}", server.ids),
+        format!("  gRPC       {} (health)", server.grpc),
         "  Stop with Ctrl-C.".to_owned(),
     ])
 }

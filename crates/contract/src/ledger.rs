@@ -1,0 +1,152 @@
+//! Operations for auditors: find events, prove them, verify the log, export it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::event::{Event, Outcome};
+use crate::id::{ActorId, CorrelationId, OperationName};
+
+/// Events on one page.
+pub const EVENTS_MAX: u32 = 200;
+
+fn events_default() -> u32 {
+    50
+}
+
+/// Every condition that is given must hold.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AuditSearch {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call_id: Option<CorrelationId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub actor_id: Option<ActorId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operation: Option<OperationName>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<Outcome>,
+    /// Any of `task_id`, `run_id`, `request_id` and `conversation_id`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub correlation_id: Option<CorrelationId>,
+    /// RFC 3339; events at or after this time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 40))]
+    pub from: Option<String>,
+    /// RFC 3339; events before this time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 40))]
+    pub to: Option<String>,
+    /// `next_cursor` of the page before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 80))]
+    pub cursor: Option<String>,
+    #[serde(default = "events_default")]
+    #[schemars(range(min = 1, max = 200))]
+    pub limit: u32,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FoundEvents {
+    /// Newest first.
+    pub events: Vec<FoundEvent>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FoundEvent {
+    /// Place in the log; absent for at most a second after the call.
+    pub leaf_index: Option<u64>,
+    pub event: Event,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AuditProve {
+    pub call_id: CorrelationId,
+}
+
+/// Everything somebody needs to check, without us, that the event is in the log.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct EventProof {
+    pub call_id: String,
+    pub leaf_index: u64,
+    /// The exact bytes of the leaf.
+    pub event_json: String,
+    /// `c2sp.org/tlog-proof@v1`.
+    pub proof: String,
+    /// Signed note that commits to the event.
+    pub checkpoint: String,
+    /// Verifier key of the log.
+    pub log_key: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AuditVerify {}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Verification {
+    pub ok: bool,
+    pub tree_size: u64,
+    pub root_hash: String,
+    pub n_events_checked: u64,
+    pub n_objects_checked: u64,
+    /// The first hundred.
+    pub problems: Vec<LogProblem>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LogProblem {
+    /// `leaf`, `order`, `root`, `checkpoint`, `object`, `column`.
+    pub kind: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub leaf_index: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call_id: Option<String>,
+    pub message: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ExportFormat {
+    /// `{"leaf_index":…,"event":"…"}`, what `materia-verify` reads.
+    Ndjson,
+    /// FHIR R4 AuditEvent.
+    Fhir,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AuditExport {
+    pub format: ExportFormat,
+    #[serde(default)]
+    pub from_index: u64,
+    #[serde(default = "lines_default")]
+    #[schemars(range(min = 1, max = 1000))]
+    pub limit: u32,
+}
+
+fn lines_default() -> u32 {
+    500
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ExportedEvents {
+    pub lines: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_index: Option<u64>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AuditCheckpoint {}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LatestCheckpoint {
+    /// Signed note of the whole log as it is now.
+    pub checkpoint: String,
+    pub tree_size: u64,
+    /// Verifier key of the log.
+    pub log_key: String,
+}
