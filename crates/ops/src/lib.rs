@@ -11,6 +11,7 @@ mod entry;
 mod family;
 mod house;
 pub mod limits;
+mod misses;
 mod operation;
 pub mod operations;
 pub mod prompts;
