@@ -9,9 +9,11 @@ const MINUTE_US: i64 = 60_000_000;
 /// Callers and operations remembered before the old ones are forgotten.
 const KEYS_MAX: usize = 10_000;
 
-/// How often a caller of an operation found nothing in the current minute.
+/// How often a caller of an operation found nothing, and since when that is counted.
 #[derive(Debug, Default)]
-pub struct Misses(Mutex<HashMap<(String, &'static str), (i64, u32)>>);
+pub struct Misses(Mutex<Counts>);
+
+type Counts = HashMap<(String, &'static str), (i64, u32)>;
 
 impl Misses {
     pub fn note(&self, caller: String, operation: &'static str, now_us: i64) {

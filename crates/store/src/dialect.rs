@@ -15,8 +15,6 @@ use crate::error::StoreErrorKind;
 /// Older versions can corrupt a WAL database when a checkpoint and a write meet (the WAL-reset bug).
 pub(crate) const SQLITE_VERSION_MIN: &str = "3.51.3";
 
-/// For a lane's lock and for rows that another process holds.
-const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
 /// Only a foreign program can hold SQLite's lock, and everybody waits behind the one who waits for it.
 const SQLITE_LOCK_TIMEOUT: Duration = Duration::from_millis(1_500);
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(3);
