@@ -13,6 +13,7 @@ use contract::error::{Kind, OpError};
 use contract::event::{Correlation, Outcome};
 use contract::id::IdempotencyKey;
 use futures::FutureExt;
+use ledger::keyring::Keyring;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use store::{EventQueue, EventRow, Store};
@@ -73,6 +74,8 @@ pub struct Options {
     pub settings: Settings,
     pub services: Services,
     pub clock: Clock,
+    /// The keys that sign checkpoints.
+    pub keyring: Keyring,
 }
 
 pub(crate) struct Inner {
@@ -80,6 +83,7 @@ pub(crate) struct Inner {
     pub services: Services,
     pub settings: Settings,
     pub table: Arc<Table>,
+    pub keyring: Keyring,
     clock: Clock,
     queue: EventQueue,
 }
@@ -98,6 +102,18 @@ impl Platform {
 
     pub fn table(&self) -> &Arc<Table> {
         &self.0.table
+    }
+
+    pub(crate) fn store(&self) -> &Store {
+        &self.0.store
+    }
+
+    pub(crate) fn keyring(&self) -> &Keyring {
+        &self.0.keyring
+    }
+
+    pub(crate) fn clock(&self) -> &Clock {
+        &self.0.clock
     }
 
     /// Commits and applies so far, for benchmarks and metrics.
@@ -172,7 +188,7 @@ impl Inner {
             operation: tool.map_or("unknown", |tool| tool.entry.name),
             started,
             started_us: self.clock.now_us(),
-            deadline: started + self.settings.call_deadline,
+            deadline: started + tool.and_then(|tool| tool.entry.deadline).unwrap_or(self.settings.call_deadline),
             correlation: correlate(call.correlation, &call.input),
             idempotency_key: call.idempotency_key,
             progress: call.progress,
@@ -208,7 +224,7 @@ impl Inner {
                 finished = driven => finished,
                 () = gone.cancelled() => return ended(Outcome::Cancelled, OpError::timeout("the caller went away")),
                 () = tokio::time::sleep_until(ticket.deadline) => {
-                    let seconds = self.settings.call_deadline.as_secs_f64();
+                    let seconds = ticket.deadline.duration_since(ticket.started).as_secs_f64();
                     return ended(Outcome::Timeout, OpError::timeout(format!("the call took longer than {seconds} s")));
                 }
             }

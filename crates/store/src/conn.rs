@@ -203,6 +203,21 @@ impl Conn {
         self.fetch_optional(dialect::LANE_LOCK_SQL, &[Param::Int(key)]).await.map(|_| ())
     }
 
+    /// Takes a lock if it is free. `false` means that another connection has it.
+    pub(crate) async fn try_lock(&mut self, key: i64) -> Result<bool, StoreError> {
+        self.holds_lock = true;
+        let row = self.fetch_optional(dialect::TRY_LOCK_SQL, &[Param::Int(key)]).await?;
+        self.holds_lock = row.map(|row| row.bool(0)).transpose()? == Some(true);
+        Ok(self.holds_lock)
+    }
+
+    /// A transaction whose statements each see what is committed when they start.
+    pub(crate) async fn begin_plain(&mut self) -> Result<(), StoreError> {
+        self.control("BEGIN").await?;
+        self.is_in_transaction = true;
+        Ok(())
+    }
+
     /// If this fails, `holds_lock` stays set and the connection is closed, which frees the lock.
     pub(crate) async fn unlock(&mut self, key: i64) -> Result<(), StoreError> {
         let row = self.fetch_optional(dialect::LANE_UNLOCK_SQL, &[Param::Int(key)]).await?;
