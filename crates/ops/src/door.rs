@@ -26,6 +26,7 @@ use crate::context::{Progress, Services, Settings};
 use crate::drive::Driven;
 use crate::entry::Entry;
 use crate::limits;
+use crate::misses::Misses;
 use crate::operation::store_error;
 use crate::record::{Ending, Ticket, correlate, error_hash};
 use crate::refusals::{self, Refused};
@@ -86,6 +87,7 @@ pub(crate) struct Inner {
     pub keyring: Keyring,
     clock: Clock,
     queue: EventQueue,
+    misses: Misses,
 }
 
 #[derive(Clone)]
@@ -95,8 +97,16 @@ impl Platform {
     pub fn open(store: Store, options: Options) -> Result<Platform, OpenError> {
         let table = Arc::new(Table::compile(options.entries).map_err(OpenError::Table)?);
         let queue = EventQueue::start(store.clone(), limits::EVENT_QUEUE_MAX, limits::EVENT_FLUSH_EVERY);
-        let inner =
-            Inner { store, services: options.services, settings: options.settings, table, clock: options.clock, queue };
+        let inner = Inner {
+            store,
+            services: options.services,
+            settings: options.settings,
+            table,
+            keyring: options.keyring,
+            clock: options.clock,
+            queue,
+            misses: Misses::default(),
+        };
         Ok(Platform(Arc::new(inner)))
     }
 
@@ -201,8 +211,16 @@ impl Inner {
             let error = OpError::refused(format!("`{}` may not call `{}`", ticket.actor.id, tool.entry.name));
             return self.record(&ticket, Some(tool), failed(&call.input, error)).await;
         }
+        let caller = || format!("{}/{}", ticket.actor.organisation_id, ticket.actor.id);
+        if let Some(wait_ms) = self.misses.wait_ms(caller(), tool.entry.name, ticket.started_us) {
+            let error = OpError::rate_limited("too many calls for what is not there, slow down", wait_ms);
+            return self.record(&ticket, Some(tool), failed(&call.input, error)).await;
+        }
         log_started(&ticket, &call.input);
         let driven = self.run(tool, &ticket, call.input, &gone).await;
+        if driven.outcome == Outcome::NotFound {
+            self.misses.note(caller(), tool.entry.name, ticket.started_us);
+        }
         self.record(&ticket, Some(tool), driven).await
     }
 
@@ -244,7 +262,8 @@ impl Inner {
                 };
                 let ending = Ending { in_hash: &in_hash, out_hash: &out_hash, outcome, code, objects };
                 let (audit, event) = ticket.close(&ending);
-                let must_be_durable = tool.is_some_and(|tool| tool.entry.is_write);
+                // A store that did not take the change will not take its event either: it waits in the queue.
+                let must_be_durable = tool.is_some_and(|tool| tool.entry.is_write) && outcome != Outcome::Busy;
                 if let Err(error) = self.keep(event, must_be_durable).await {
                     result = Err(error);
                 }

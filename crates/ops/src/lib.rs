@@ -13,6 +13,7 @@ mod family;
 mod house;
 pub mod limits;
 mod notary;
+mod misses;
 mod operation;
 pub mod operations;
 pub mod prompts;

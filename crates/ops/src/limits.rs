@@ -40,3 +40,6 @@ pub const PAGE_ITEMS_MAX: usize = 50;
 
 /// Wait before trying again, where the server has no better figure.
 pub const RETRY_AFTER_MS: u64 = 1_000;
+
+/// Times in a minute that a caller of one operation may ask for what is not there.
+pub const NOT_FOUND_PER_MINUTE_MAX: u32 = 100;

@@ -4,23 +4,37 @@ use serde_json::{Map, Value};
 
 use crate::limits::LOG_STRING_CHARS_MAX;
 
+/// Fields that a log line names; the rest are counted.
+const FIELDS_MAX: usize = 32;
+
 /// One line of JSON. Fields that carry a document are always shown by length alone.
 pub fn of_input(input: &Value) -> String {
     let Value::Object(members) = input else { return kind(input) };
-    let summary: Map<String, Value> = members.iter().map(|(name, value)| (name.clone(), field(name, value))).collect();
+    let shown = members.iter().take(FIELDS_MAX).map(|(name, value)| (cut(name), field(name, value)));
+    let mut summary: Map<String, Value> = shown.collect();
+    if members.len() > FIELDS_MAX {
+        summary.insert("…".to_owned(), Value::from(format!("<{} more fields>", members.len() - FIELDS_MAX)));
+    }
     Value::Object(summary).to_string()
 }
 
 fn field(name: &str, value: &Value) -> Value {
     match value {
         Value::String(text) if name.ends_with("content") => Value::String(length(text)),
-        Value::String(text) if text.chars().count() > LOG_STRING_CHARS_MAX => {
-            let start: String = text.chars().take(LOG_STRING_CHARS_MAX).collect();
-            Value::String(format!("{start}…"))
-        }
-        Value::String(_) | Value::Bool(_) | Value::Number(_) | Value::Null => value.clone(),
+        Value::String(text) => Value::String(cut(text)),
+        Value::Bool(_) | Value::Number(_) | Value::Null => value.clone(),
         Value::Array(_) | Value::Object(_) => Value::String(kind(value)),
     }
+}
+
+/// The beginning of a text without characters that a terminal would obey.
+fn cut(text: &str) -> String {
+    let mut shown: String =
+        text.chars().take(LOG_STRING_CHARS_MAX).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
+    if text.chars().nth(LOG_STRING_CHARS_MAX).is_some() {
+        shown.push('…');
+    }
+    shown
 }
 
 fn length(text: &str) -> String {

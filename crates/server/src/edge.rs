@@ -111,8 +111,13 @@ async fn shield(State(edge): State<Arc<Edge>>, request: Request, next: Next) -> 
         Some(permit) => permit,
         None => return edge.error(&OpError::busy("the server has its hands full, try again", 1_000)),
     };
+    let is_chunked = headers.contains_key(header::TRANSFER_ENCODING);
     let mut response = next.run(request).await;
     let headers = response.headers_mut();
+    if is_chunked {
+        // `listen::head` stops watching at a chunked body, so nothing may follow it.
+        headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));

@@ -1,5 +1,8 @@
 //! Accepting connections: a limit on how many, a clock on how slow, and a quiet end.
 
+mod guarded;
+mod head;
+
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,6 +17,8 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt as _;
 
+use guarded::Guarded;
+
 /// Head of a request, all headers together.
 const HEAD_BYTES_MAX: usize = 16 * 1024;
 /// After an accept that failed, for example for want of file descriptors.
@@ -23,6 +28,8 @@ const ACCEPT_AGAIN_AFTER: Duration = Duration::from_millis(50);
 pub struct ListenOptions {
     pub connections_max: usize,
     pub header_timeout: Duration,
+    /// For a peer that takes nothing of what is written to it.
+    pub write_timeout: Duration,
     pub grace: Duration,
     pub stop: CancellationToken,
 }
@@ -51,7 +58,7 @@ pub async fn serve(listener: TcpListener, router: Router, options: ListenOptions
             .timer(TokioTimer::new())
             .header_read_timeout(options.header_timeout)
             .max_buf_size(HEAD_BYTES_MAX)
-            .serve_connection(TokioIo::new(stream), service);
+            .serve_connection(TokioIo::new(Guarded::new(stream, options.write_timeout)), service);
         let watched = graceful.watch(connection);
         tokio::spawn(async move {
             if let Err(error) = watched.await {

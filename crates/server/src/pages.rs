@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use axum::Extension;
+use axum::Router;
 use axum::extract::State;
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::{get, post};
-use axum::{Json, Router};
 use contract::actor::Actor;
 use http::{HeaderValue, StatusCode, header};
+use ops::Table;
 use serde_json::{Value, json};
 
 use crate::auth::{Authenticator, SESSION_COOKIE};
@@ -21,8 +22,17 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; c
 
 #[derive(Clone)]
 pub struct Pages {
-    pub house: Arc<House>,
-    pub authenticator: Arc<Authenticator>,
+    authenticator: Arc<Authenticator>,
+    /// Written once: they follow from the table, and anybody may ask for them.
+    openapi: bytes::Bytes,
+    operations: bytes::Bytes,
+}
+
+impl Pages {
+    pub fn new(house: &House, authenticator: Arc<Authenticator>) -> Pages {
+        let openapi = openapi::document(house.table()).to_string();
+        Pages { authenticator, openapi: openapi.into(), operations: operations_html(house.table()).into() }
+    }
 }
 
 /// Pages anybody may see who reaches the port. They show nothing that the source code does not.
@@ -46,34 +56,42 @@ fn asset(kind: &'static str, text: &'static str) -> Response {
     ([(header::CONTENT_TYPE, kind)], text).into_response()
 }
 
-fn page(title: &str, body: &str) -> Response {
+fn page(title: &str, body: &str) -> String {
     let html = format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{title}</title>\n\
          <link rel=\"stylesheet\" href=\"/style.css\">\n<link rel=\"icon\" href=\"/favicon.svg\">\n</head>\n\
          <body>\n{body}</body>\n</html>\n"
     );
-    let mut response = Html(html).into_response();
+    html
+}
+
+fn served(html: impl Into<axum::body::Body>) -> Response {
+    let mut response = Html(html.into()).into_response();
     response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
     response
 }
 
 async fn start() -> Response {
-    page("Materia", include_str!("pages/start.html"))
+    served(page("Materia", include_str!("pages/start.html")))
 }
 
 async fn document(State(pages): State<Pages>) -> Response {
-    Json(openapi::document(pages.house.table())).into_response()
+    ([(header::CONTENT_TYPE, "application/json")], pages.openapi).into_response()
+}
+
+async fn operations(State(pages): State<Pages>) -> Response {
+    served(pages.operations)
 }
 
 /// Every operation with its schemas, for people.
-async fn operations(State(pages): State<Pages>) -> Response {
+fn operations_html(table: &Table) -> String {
     let mut body = String::from(
         "<header><h1><a href=\"/\">Materia</a> operations</h1>\n<p>Each one is an MCP tool at <code>/mcp</code> and a \
          REST call at <code>POST /api/tools/{name}</code>. \
          <a href=\"/api/openapi.json\">OpenAPI 3.1</a></p></header>\n<main>\n",
     );
-    for tool in pages.house.table().all() {
+    for tool in table.all() {
         let entry = tool.entry;
         let kind = if entry.is_write { "write" } else { "read" };
         let roles: Vec<&str> = entry.roles.iter().map(|role| role.name()).collect();

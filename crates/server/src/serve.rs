@@ -69,7 +69,7 @@ impl Server {
                 voice,
             })
         };
-        let pages = Pages { house: Arc::clone(&house), authenticator: Arc::clone(&authenticator) };
+        let pages = Pages::new(&house, Arc::clone(&authenticator));
         let body_bytes_max = settings.body_bytes_max;
         let main = edge(http.1.port(), Voice::House).wrap(
             pages::open_routes(pages.clone()).merge(health::routes(health.clone())),
@@ -96,6 +96,7 @@ impl Server {
         let options = ListenOptions {
             connections_max: settings.connections_max,
             header_timeout: Duration::from_millis(settings.header_timeout_ms),
+            write_timeout: Duration::from_millis(settings.write_timeout_ms),
             grace: Duration::from_millis(settings.shutdown_grace_ms),
             stop,
         };

@@ -78,6 +78,8 @@ pub struct Settings {
     pub connections_max: usize,
     pub header_timeout_ms: u64,
     pub body_timeout_ms: u64,
+    /// How long a client may take nothing of an answer.
+    pub write_timeout_ms: u64,
     /// Time that running requests get when the server stops.
     pub shutdown_grace_ms: u64,
     /// `error`, `warn`, `info`, `debug`, or a filter such as `info,ops=debug`.
@@ -114,6 +116,7 @@ impl Default for Settings {
             connections_max: 2_048,
             header_timeout_ms: 5_000,
             body_timeout_ms: 10_000,
+            write_timeout_ms: 20_000,
             shutdown_grace_ms: 10_000,
             log: "info".to_owned(),
         }

@@ -21,6 +21,11 @@ pub fn start(filter: &str) {
         .with_writer(std::io::stderr);
     // Fails only when a subscriber is there already, as in tests.
     drop(logs.try_init());
+    // The default hook prints the message as it is, which may hold what no log may, on a line that is no JSON.
+    std::panic::set_hook(Box::new(|panic| {
+        let place = panic.location().map(ToString::to_string);
+        tracing::error!(place, "A panic was caught");
+    }));
     start_metrics();
 }
 

@@ -15,7 +15,8 @@ use crate::error::StoreErrorKind;
 /// Older versions can corrupt a WAL database when a checkpoint and a write meet (the WAL-reset bug).
 pub(crate) const SQLITE_VERSION_MIN: &str = "3.51.3";
 
-const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
+/// Only a foreign program can hold SQLite's lock, and everybody waits behind the one who waits for it.
+const SQLITE_LOCK_TIMEOUT: Duration = Duration::from_millis(1_500);
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(3);
 /// Enough for every statement of the program; the driver's default of 100 would evict hot ones.
 const STATEMENT_CACHE_CAPACITY: usize = 256;
@@ -148,7 +149,7 @@ pub(crate) fn sqlite_pools(file: &Path, n_connections_max: u32) -> Pools {
         .filename(file)
         .create_if_missing(false)
         .foreign_keys(true)
-        .busy_timeout(LOCK_TIMEOUT)
+        .busy_timeout(SQLITE_LOCK_TIMEOUT)
         .statement_cache_capacity(STATEMENT_CACHE_CAPACITY)
         .disable_statement_logging();
     let write_settings = settings.clone().journal_mode(SqliteJournalMode::Wal).synchronous(SqliteSynchronous::Full);

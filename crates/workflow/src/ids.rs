@@ -135,8 +135,14 @@ async fn check_rate(conn: &mut Conn, counter: &Counter<'_>, n_max: u32, now_us: 
     let row = conn
         .fetch_optional(
             "SELECT COUNT(*), COALESCE(MIN(reserved_at_us), 0) FROM id_reservations \
-             WHERE organisation_id = $1 AND project_id = $2 AND reserved_at_us > $3",
-            &[counter.organisation_id.into(), counter.project_id.into(), (now_us - MINUTE_US).into()],
+             WHERE organisation_id = $1 AND project_id = $2 AND reserved_at_us > $3 AND reserved_at_us <= $4",
+            &[
+                counter.organisation_id.into(),
+                counter.project_id.into(),
+                (now_us - MINUTE_US).into(),
+                // A clock that was set back has left reservations in the future; they are not of the last minute.
+                now_us.into(),
+            ],
         )
         .await?;
     let Some(row) = row else { return Ok(()) };

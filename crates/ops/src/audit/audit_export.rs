@@ -31,26 +31,24 @@ impl Read for AuditExport {
         let is_full = leaves.len() == usize::try_from(self.limit).unwrap_or(usize::MAX);
         let next_index = leaves.last().filter(|_| is_full).map(|last| last.leaf_index + 1);
         let organisation_id = ctx.actor().organisation_id.as_str();
-        let lines = leaves.iter().filter_map(|leaf| self.line(leaf, organisation_id)).collect();
+        let lines = leaves.iter().filter_map(|leaf| line(self.format, leaf, organisation_id)).collect();
         Ok(Answer::of(ExportedEvents { lines, next_index }))
     }
 }
 
-impl AuditExport {
-    fn line(&self, leaf: &Leaf, organisation_id: &str) -> Option<String> {
-        let own = leaf.event.as_ref().filter(|event| event.organisation_id == organisation_id);
-        match (self.format, own) {
-            (ExportFormat::Ndjson, Some(event)) => {
-                Some(json!({ "leaf_index": leaf.leaf_index, "event": event.body }).to_string())
-            }
-            (ExportFormat::Ndjson, None) => {
-                Some(json!({ "leaf_index": leaf.leaf_index, "leaf_hash": leaf.leaf_hash.to_string() }).to_string())
-            }
-            (ExportFormat::Fhir, Some(event)) => {
-                let event: Event = serde_json::from_str(&event.body).ok()?;
-                Some(fhir::audit_event(&event).to_string())
-            }
-            (ExportFormat::Fhir, None) => None,
+fn line(format: ExportFormat, leaf: &Leaf, organisation_id: &str) -> Option<String> {
+    let own = leaf.event.as_ref().filter(|event| event.organisation_id == organisation_id);
+    match (format, own) {
+        (ExportFormat::Ndjson, Some(event)) => {
+            Some(json!({ "leaf_index": leaf.leaf_index, "event": event.body }).to_string())
         }
+        (ExportFormat::Ndjson, None) => {
+            Some(json!({ "leaf_index": leaf.leaf_index, "leaf_hash": leaf.leaf_hash.to_string() }).to_string())
+        }
+        (ExportFormat::Fhir, Some(event)) => {
+            let event: Event = serde_json::from_str(&event.body).ok()?;
+            Some(fhir::audit_event(&event).to_string())
+        }
+        (ExportFormat::Fhir, None) => None,
     }
 }

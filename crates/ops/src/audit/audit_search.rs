@@ -3,6 +3,7 @@
 use contract::actor::Role;
 use contract::error::OpError;
 use contract::event::Event;
+use contract::id::CorrelationId;
 use contract::ledger::{AuditSearch, FoundEvent, FoundEvents};
 use store::{Param, Row, StoreError};
 
@@ -33,7 +34,7 @@ impl Read for AuditSearch {
     async fn run(&self, ctx: &Context<'_>) -> Result<Answer<FoundEvents>, OpError> {
         let from_us = self.from.as_deref().map(|text| parse_time("from", text)).transpose()?.unwrap_or(i64::MIN);
         let to_us = self.to.as_deref().map(|text| parse_time("to", text)).transpose()?.unwrap_or(i64::MAX);
-        let (cursor_us, cursor_id) = self.position()?;
+        let (cursor_us, cursor_id) = position(self.cursor.as_deref())?;
         // `_` and `%` are wild in LIKE; an id may hold the first, which only finds more, never less.
         let pattern = self.correlation_id.as_ref().map(|id| format!("%:\"{id}\"%"));
         let outcome = self.outcome.map(|outcome| outcome.name());
@@ -65,7 +66,7 @@ impl Read for AuditSearch {
         let mut events = Vec::with_capacity(rows.len());
         for row in &rows {
             let found = found(row).map_err(store_error)?.ok_or_else(|| OpError::internal("a kept event is damaged"))?;
-            if self.is_wanted(&found.event) {
+            if is_wanted(self.correlation_id.as_ref(), &found.event) {
                 events.push(found);
             }
         }
@@ -94,20 +95,15 @@ fn found(row: &Row) -> Result<Option<FoundEvent>, StoreError> {
     Ok(event.map(|event| FoundEvent { leaf_index, event }))
 }
 
-impl AuditSearch {
-    /// Where the page before ended; beyond the newest event for the first page.
-    fn position(&self) -> Result<(i64, String), OpError> {
-        let Some(cursor) = &self.cursor else { return Ok((i64::MAX, String::new())) };
-        let parsed = cursor.split_once('.').and_then(|(us, id)| Some((us.parse().ok()?, id.to_owned())));
-        parsed.ok_or_else(|| OpError::invalid("cursor", "the `next_cursor` of a page"))
-    }
+/// Where the page before ended; beyond the newest event for the first page.
+fn position(cursor: Option<&str>) -> Result<(i64, String), OpError> {
+    let Some(cursor) = cursor else { return Ok((i64::MAX, String::new())) };
+    let parsed = cursor.split_once('.').and_then(|(us, id)| Some((us.parse().ok()?, id.to_owned())));
+    parsed.ok_or_else(|| OpError::invalid("cursor", "the `next_cursor` of a page"))
+}
 
-    fn is_wanted(&self, event: &Event) -> bool {
-        let Some(wanted) = &self.correlation_id else { return true };
-        let ids = &event.correlation;
-        [&ids.task_id, &ids.run_id, &ids.request_id, &ids.conversation_id]
-            .into_iter()
-            .flatten()
-            .any(|id| id == wanted)
-    }
+fn is_wanted(wanted: Option<&CorrelationId>, event: &Event) -> bool {
+    let Some(wanted) = wanted else { return true };
+    let ids = &event.correlation;
+    [&ids.task_id, &ids.run_id, &ids.request_id, &ids.conversation_id].into_iter().flatten().any(|id| id == wanted)
 }

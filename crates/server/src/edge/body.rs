@@ -30,6 +30,10 @@ impl BodyError {
 
 /// Reads a whole body. The time is for all of it: a byte now and then does not buy more.
 pub async fn read(mut body: Body, bytes_max: usize, timeout: Duration) -> Result<Bytes, BodyError> {
+    let promised = http_body::Body::size_hint(&body).lower();
+    if promised > u64::try_from(bytes_max).unwrap_or(u64::MAX) {
+        return Err(BodyError::TooLarge { bytes_max });
+    }
     let deadline = Instant::now() + timeout;
     let mut collected: Option<Bytes> = None;
     let mut more = BytesMut::new();

@@ -7,13 +7,12 @@ pub enum HostProblem {
     NoHost,
     ForeignHost,
     ForeignOrigin,
-    TwoLengths,
 }
 
 impl HostProblem {
     pub fn status(self) -> StatusCode {
         match self {
-            HostProblem::NoHost | HostProblem::TwoLengths => StatusCode::BAD_REQUEST,
+            HostProblem::NoHost => StatusCode::BAD_REQUEST,
             HostProblem::ForeignHost | HostProblem::ForeignOrigin => StatusCode::FORBIDDEN,
         }
     }
@@ -23,7 +22,6 @@ impl HostProblem {
             HostProblem::NoHost => "exactly one valid Host header is needed",
             HostProblem::ForeignHost => "this Host is not served here; see the setting `allowed_hosts`",
             HostProblem::ForeignOrigin => "this Origin may not call; see the setting `allowed_origins`",
-            HostProblem::TwoLengths => "a request has either a Content-Length or a Transfer-Encoding",
         }
     }
 
@@ -32,7 +30,6 @@ impl HostProblem {
             HostProblem::NoHost => "NO_HOST",
             HostProblem::ForeignHost => "FOREIGN_HOST",
             HostProblem::ForeignOrigin => "FOREIGN_ORIGIN",
-            HostProblem::TwoLengths => "TWO_LENGTHS",
         }
     }
 }
@@ -57,20 +54,18 @@ impl Hosts {
     }
 
     pub fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), HostProblem> {
-        if headers.contains_key(header::CONTENT_LENGTH) && headers.contains_key(header::TRANSFER_ENCODING) {
-            return Err(HostProblem::TwoLengths);
-        }
         let mut hosts = headers.get_all(header::HOST).iter();
-        let host = match (hosts.next(), hosts.next(), uri.authority()) {
-            (Some(host), None, _) => host.to_str().map_err(|_| HostProblem::NoHost)?.to_ascii_lowercase(),
-            (None, None, Some(authority)) => authority.as_str().to_ascii_lowercase(),
-            (_, _, _) => return Err(HostProblem::NoHost),
+        let host = match (hosts.next(), hosts.next()) {
+            (Some(host), None) => Some(host.to_str().map_err(|_| HostProblem::NoHost)?.to_ascii_lowercase()),
+            (None, None) => None,
+            (_, Some(_)) => return Err(HostProblem::NoHost),
         };
-        let name = match host.rsplit_once(':') {
-            Some((name, port)) if !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit()) => name,
-            Some(_) | None => host.as_str(),
-        };
-        if !self.hosts.iter().any(|known| known == name || *known == host) {
+        // A request line may carry the whole address; then it counts as well as the header.
+        let named = uri.authority().map(|authority| authority.as_str().to_ascii_lowercase());
+        if host.is_none() && named.is_none() {
+            return Err(HostProblem::NoHost);
+        }
+        if [host, named].into_iter().flatten().any(|host| !self.is_known(&host)) {
             return Err(HostProblem::ForeignHost);
         }
         for origin in headers.get_all(header::ORIGIN) {
@@ -80,6 +75,15 @@ impl Hosts {
             }
         }
         Ok(())
+    }
+
+    /// With or without a port.
+    fn is_known(&self, host: &str) -> bool {
+        let name = match host.rsplit_once(':') {
+            Some((name, port)) if !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit()) => name,
+            Some(_) | None => host,
+        };
+        self.hosts.iter().any(|known| known == name || known == host)
     }
 }
 

@@ -176,6 +176,8 @@ impl ServerHandler for Handler {
         call.correlation.request_id = request_id(&context);
         let reporter = context.meta.get_progress_token().map(|token| report_progress(&mut call, &context, token));
         let reply = tokio::select! {
+            // The call first: one that is cancelled before it began is an event too.
+            biased;
             reply = self.house.call(&self.actor, call) => reply,
             () = context.ct.cancelled() => return Err(ErrorData::internal_error("the request was cancelled", None)),
         };

@@ -62,8 +62,11 @@ pub fn check(
     }
     let version = in_meta.or(in_header.as_deref()).unwrap_or(ASSUMED_VERSION).to_owned();
     let is_stateless = in_meta.is_some() || version.as_str() >= STATELESS_SINCE || method == "server/discover";
-    if in_header.as_deref().is_some_and(|header| header >= STATELESS_SINCE) {
-        check_routing(headers, envelope, schema).map_err(|reason| mismatch(envelope, reason))?;
+    // Older clients need not send them, but a proxy may route by them whatever the version.
+    let must_be_there = in_header.as_deref().is_some_and(|header| header >= STATELESS_SINCE);
+    let is_routed = ["mcp-method", "mcp-name"].iter().any(|name| headers.contains_key(*name));
+    if must_be_there || is_routed {
+        check_routing(headers, envelope, schema, must_be_there).map_err(|reason| mismatch(envelope, reason))?;
     }
     Ok(Era { version, is_stateless, is_assumed: in_meta.is_none() && in_header.is_none() })
 }
@@ -91,19 +94,28 @@ fn check_routing(
     headers: &HeaderMap,
     envelope: &Envelope,
     schema: impl Fn(&str) -> Option<std::sync::Arc<SchemaObject>>,
+    must_be_there: bool,
 ) -> Result<(), String> {
+    let is_due = |name: &str| must_be_there || headers.contains_key(name);
     let method = envelope.method().unwrap_or_default();
     let params = envelope.value.get("params");
-    expect(headers, "mcp-method", Some(method.to_owned()))?;
+    if is_due("mcp-method") {
+        expect(headers, "mcp-method", Some(method.to_owned()))?;
+    }
     let named_by = match method {
         "tools/call" | "prompts/get" => "name",
         "resources/read" | "resources/subscribe" | "resources/unsubscribe" => "uri",
         "tasks/get" | "tasks/update" | "tasks/cancel" => "taskId",
+        _ if headers.contains_key("mcp-name") && !must_be_there => {
+            return Err("the mcp-name header names nothing".to_owned());
+        }
         _ => return Ok(()),
     };
     let Some(name) = params.and_then(|params| params.get(named_by)?.as_str()) else { return Ok(()) };
-    expect(headers, "mcp-name", Some(name.to_owned()))?;
-    if method != "tools/call" {
+    if is_due("mcp-name") {
+        expect(headers, "mcp-name", Some(name.to_owned()))?;
+    }
+    if method != "tools/call" || !must_be_there {
         return Ok(());
     }
     let Some(schema) = schema(name) else { return Ok(()) };

@@ -53,9 +53,8 @@ impl House {
         }
         // Beside the data folder: what lies in the folder is the server's own business.
         let log = options.data.with_extension("log");
-        let file = File::options().create(true).append(true).open(&log).expect("the log of the server opens");
-        let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(file).spawn().expect("`materia` starts");
-        let mut process = Process(child);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(append(&log));
+        let mut process = Process(command.spawn().expect("`materia` starts"));
         let ready = process.lines().recv_timeout(READY_DEADLINE);
         let ready: Value = match ready.ok().and_then(|line| serde_json::from_str(&line).ok()) {
             Some(ready) => ready,
@@ -140,6 +139,11 @@ pub fn size(small: usize, full: usize) -> usize {
 fn base_url(address: &str) -> String {
     let authority = address.trim_start_matches("http://").split(['/', '#']).next().unwrap_or_default();
     format!("http://{authority}")
+}
+
+/// The file at `path`, for what a process writes after what others wrote.
+pub fn append(path: &Path) -> File {
+    File::options().create(true).append(true).open(path).expect("a log file opens")
 }
 
 fn end_of(log: &Path) -> String {

@@ -10,7 +10,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::house::{Process, materia};
+use crate::house::{Process, append, materia};
 
 pub struct StdioClient {
     process: Process,
@@ -23,7 +23,8 @@ impl StdioClient {
     /// Starts `materia mcp` on the data folder and shakes hands.
     pub fn start(data: &Path) -> StdioClient {
         let mut command = materia();
-        command.args(["mcp", "--data"]).arg(data).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let log = append(&data.with_extension("stdio.log"));
+        command.args(["mcp", "--data"]).arg(data).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(log);
         let mut process = Process(command.spawn().expect("`materia` starts"));
         let input = process.0.stdin.take().expect("standard input is a pipe");
         let lines = process.lines();
