@@ -163,6 +163,13 @@ impl Platform {
         }
     }
 
+    /// Writes the events that are queued.
+    pub async fn flush(&self) {
+        if let Err(error) = self.0.queue.flush().await {
+            tracing::error!(error = %error, "Queued events could not be written yet");
+        }
+    }
+
     /// Writes what is queued and lets go of the store.
     pub async fn close(&self) {
         if let Err(error) = self.0.queue.close().await {

@@ -12,8 +12,8 @@ mod entry;
 mod family;
 mod house;
 pub mod limits;
-mod notary;
 mod misses;
+mod notary;
 mod operation;
 pub mod operations;
 pub mod prompts;
@@ -30,7 +30,7 @@ pub use context::{Context, Progress, ProgressReport, Services, Settings};
 pub use door::{Call, OpenError, Options, Platform, Reply, Success};
 pub use entry::Entry;
 pub use family::Family;
-pub use notary::{Notary, NotaryError};
+pub use notary::{Notary, NotaryError, Standing};
 pub use operation::{Answer, ApplyError, Operation, Read, Write};
 pub use table::{Table, TableError, Tool};
 

@@ -1,19 +1,15 @@
 //! The notary: gives events their place in the log within a second, and signs checkpoints within a minute.
 
-use std::time::Duration;
-
+use ledger::checkpoint::SignedCheckpoint;
+use ledger::policy::Policy;
+use ledger::proof::{root_at, subtrees_for_root};
 use store::log::{self, Sequenced, StoredCheckpoint};
-use tokio_util::sync::CancellationToken;
 
 use crate::audit;
 use crate::door::Platform;
 
-/// How long an event waits for its leaf index at most, when the store answers.
-const SEQUENCE_EVERY: Duration = Duration::from_millis(200);
 const CHECKPOINT_EVERY_US: i64 = 60_000_000;
 const CHECKPOINT_EVENTS_MAX: u64 = 1_000;
-/// After a failure.
-const AGAIN_AFTER: Duration = Duration::from_secs(1);
 
 #[derive(Debug, thiserror::Error)]
 pub enum NotaryError {
@@ -32,29 +28,11 @@ impl Notary {
         Notary { platform }
     }
 
-    /// Works until told to stop. Trouble is logged and tried again: events wait, nothing is lost.
-    pub async fn run(self, stop: CancellationToken) {
-        loop {
-            let wait = match self.work().await {
-                Ok(()) => SEQUENCE_EVERY,
-                Err(error) => {
-                    let cause = std::error::Error::source(&error).map(ToString::to_string);
-                    tracing::warn!(error = %error, cause, "The log could not be extended; trying again");
-                    AGAIN_AFTER
-                }
-            };
-            tokio::select! {
-                () = tokio::time::sleep(wait) => {}
-                () = stop.cancelled() => return,
-            }
-        }
-    }
-
-    /// Sequences everything that waits, and signs a checkpoint where one is due.
-    pub async fn work(&self) -> Result<(), NotaryError> {
+    /// Sequences everything that waits, and signs a checkpoint where one is due. Returns the new checkpoint, if any.
+    pub async fn work(&self) -> Result<Option<StoredCheckpoint>, NotaryError> {
         loop {
             match self.platform.store().sequence().await.map_err(NotaryError::Store)? {
-                Sequenced::Elsewhere => return Ok(()),
+                Sequenced::Elsewhere => return Ok(None),
                 Sequenced::Events(n) if n < log::SEQUENCE_EVENTS_MAX.unsigned_abs() => break,
                 Sequenced::Events(_) => {}
             }
@@ -62,7 +40,7 @@ impl Notary {
         self.checkpoint_if_due().await
     }
 
-    async fn checkpoint_if_due(&self) -> Result<(), NotaryError> {
+    async fn checkpoint_if_due(&self) -> Result<Option<StoredCheckpoint>, NotaryError> {
         let now_us = self.platform.clock().now_us();
         let mut conn = self.platform.store().read().await.map_err(NotaryError::Store)?;
         let state = log::read_state(&mut conn).await.map_err(NotaryError::Store)?;
@@ -74,27 +52,74 @@ impl Notary {
         // A clock that was set back must not put off the next checkpoint for ever.
         let is_old = now_us.saturating_sub(kept_us) >= CHECKPOINT_EVERY_US || now_us < kept_us;
         if n_new == 0 || (n_new < CHECKPOINT_EVENTS_MAX && !is_old) {
-            return Ok(());
+            return Ok(None);
         }
-        self.checkpoint(&state, now_us).await
+        self.checkpoint(&state, now_us).await.map(Some)
     }
 
-    async fn checkpoint(&self, state: &log::LogState, now_us: i64) -> Result<(), NotaryError> {
+    async fn checkpoint(&self, state: &log::LogState, now_us: i64) -> Result<StoredCheckpoint, NotaryError> {
         let note = audit::sign(self.platform.keyring(), state).map_err(NotaryError::Sign)?.to_string();
         let checkpoint = StoredCheckpoint { tree_size: state.frontier.size(), note, created_at_us: now_us };
-        self.platform.store().keep_checkpoint(checkpoint).await.map_err(NotaryError::Store)
+        self.platform.store().keep_checkpoint(checkpoint.clone()).await.map_err(NotaryError::Store)?;
+        Ok(checkpoint)
     }
 
     /// Sequences what waits and signs it, due or not: before a process ends, and in tests.
-    pub async fn finish(&self) -> Result<(), NotaryError> {
-        self.work().await?;
+    pub async fn finish(&self) -> Result<Option<StoredCheckpoint>, NotaryError> {
+        let signed = self.work().await?;
         let mut conn = self.platform.store().read().await.map_err(NotaryError::Store)?;
         let state = log::read_state(&mut conn).await.map_err(NotaryError::Store)?;
         let kept = log::latest_checkpoint(&mut conn).await.map_err(NotaryError::Store)?;
         drop(conn);
         if kept.is_some_and(|kept| kept.tree_size >= state.frontier.size()) || state.frontier.size() == 0 {
-            return Ok(());
+            return Ok(signed);
         }
-        self.checkpoint(&state, self.platform.clock().now_us()).await
+        self.checkpoint(&state, self.platform.clock().now_us()).await.map(Some)
     }
+
+    /// Compares the log with a checkpoint that was kept outside the database: is it still a prefix of what is there?
+    pub async fn holds(&self, note: &str) -> Result<Standing, NotaryError> {
+        let Ok(signed) = SignedCheckpoint::parse(note.as_bytes()) else { return Ok(Standing::Unreadable) };
+        let Ok(policy) = Policy::new(self.platform.keyring().verifiers(), Vec::new(), 0) else {
+            return Ok(Standing::Unreadable);
+        };
+        if policy.check(&signed).is_err() {
+            return Ok(Standing::OtherKey);
+        }
+        let head = signed.unverified().head();
+        let mut conn = self.platform.store().read().await.map_err(NotaryError::Store)?;
+        let state = log::read_state(&mut conn).await.map_err(NotaryError::Store)?;
+        if state.frontier.size() < head.size {
+            return Ok(Standing::Shorter { kept: head.size, found: state.frontier.size() });
+        }
+        let hashes = log::subtree_hashes(&mut conn, &subtrees_for_root(head.size)).await.map_err(NotaryError::Store)?;
+        match root_at(head.size, |subtree| hashes.get(&subtree).copied()) {
+            Ok(root) if root == head.root => Ok(Standing::Same),
+            Ok(_) | Err(_) => Ok(Standing::Different { size: head.size }),
+        }
+    }
+
+    /// The newest checkpoint in the database.
+    pub async fn latest(&self) -> Result<Option<StoredCheckpoint>, NotaryError> {
+        let mut conn = self.platform.store().read().await.map_err(NotaryError::Store)?;
+        log::latest_checkpoint(&mut conn).await.map_err(NotaryError::Store)
+    }
+}
+
+/// How a log stands to a checkpoint that was signed earlier.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    Same,
+    /// The log was longer when the checkpoint was signed.
+    Shorter {
+        kept: u64,
+        found: u64,
+    },
+    /// The first so many leaves are not those that were signed.
+    Different {
+        size: u64,
+    },
+    /// The checkpoint is not signed by a key of this log.
+    OtherKey,
+    Unreadable,
 }

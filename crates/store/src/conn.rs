@@ -313,6 +313,13 @@ impl Reader {
     pub(crate) fn new(conn: Conn) -> Reader {
         Reader { conn }
     }
+
+    /// From here on all statements see the same state. Lasts until the reader is dropped, which closes its connection.
+    pub async fn hold_snapshot(&mut self) -> Result<(), StoreError> {
+        self.conn.control(self.conn.engine().snapshot_sql()).await?;
+        self.conn.close_after_use();
+        Ok(())
+    }
 }
 
 impl Deref for Reader {

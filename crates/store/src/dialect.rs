@@ -118,6 +118,14 @@ impl Engine {
         }
     }
 
+    /// Begins a transaction that only reads and always sees the same state.
+    pub(crate) fn snapshot_sql(self) -> &'static str {
+        match self {
+            Engine::Sqlite => "BEGIN",
+            Engine::Postgres => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+        }
+    }
+
     /// The key of the lock that makes one process the sequencer. SQLite's owner is the only one.
     pub(crate) fn sequencer_lock_key(self) -> Option<i64> {
         match self {

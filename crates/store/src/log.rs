@@ -144,7 +144,8 @@ impl Store {
 async fn append_settled(conn: &mut Conn) -> Result<u64, StoreError> {
     let state = read_state(conn).await?;
     let size_before = state.frontier.size();
-    let position = [Param::Int(state.last_commit_key), Param::Int(state.last_event_seq), Param::Int(SEQUENCE_EVENTS_MAX)];
+    let position =
+        [Param::Int(state.last_commit_key), Param::Int(state.last_event_seq), Param::Int(SEQUENCE_EVENTS_MAX)];
     let rows = conn.fetch_all(conn.engine().settled_events_sql(), &position).await?;
     let Some(last) = rows.last() else { return Ok(0) };
     let (last_commit_key, last_event_seq) = (last.int(0)?, last.int(1)?);
@@ -204,14 +205,38 @@ pub async fn read_state(conn: &mut Conn) -> Result<LogState, StoreError> {
     Ok(LogState { frontier, last_commit_key: row.int(2)?, last_event_seq: row.int(3)? })
 }
 
-/// Events that are committed but not yet in the tree.
-pub async fn count_waiting(conn: &mut Conn) -> Result<u64, StoreError> {
-    let row = conn
-        .fetch_optional(
-            "SELECT (SELECT COUNT(*) FROM events) - (SELECT COUNT(*) FROM log_leaves)",
-            &[],
+/// The place of an event in the order of commits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Position {
+    commit_key: i64,
+    event_seq: i64,
+}
+
+impl LogState {
+    /// The last event that is in the tree.
+    pub fn position(&self) -> Position {
+        Position { commit_key: self.last_commit_key, event_seq: self.last_event_seq }
+    }
+}
+
+/// Events that are committed and not yet in the tree: their organisations and bodies, in order, after a position.
+pub async fn read_waiting(conn: &mut Conn, after: Position) -> Result<Vec<(Position, String, String)>, StoreError> {
+    let rows = conn
+        .fetch_all(
+            "SELECT commit_key, event_seq, organisation_id, body FROM events \
+             WHERE (commit_key, event_seq) > ($1, $2) ORDER BY commit_key, event_seq LIMIT $3",
+            &[Param::Int(after.commit_key), Param::Int(after.event_seq), Param::Int(SEQUENCE_EVENTS_MAX)],
         )
         .await?;
+    rows.iter()
+        .map(|row| Ok((Position { commit_key: row.int(0)?, event_seq: row.int(1)? }, row.text(2)?, row.text(3)?)))
+        .collect()
+}
+
+/// Events that are committed but not yet in the tree.
+pub async fn count_waiting(conn: &mut Conn) -> Result<u64, StoreError> {
+    let row =
+        conn.fetch_optional("SELECT (SELECT COUNT(*) FROM events) - (SELECT COUNT(*) FROM log_leaves)", &[]).await?;
     Ok(row.map(|row| row.int(0)).transpose()?.unwrap_or(0).max(0).unsigned_abs())
 }
 
@@ -309,8 +334,13 @@ pub async fn latest_checkpoint(conn: &mut Conn) -> Result<Option<StoredCheckpoin
     row.map(|row| checkpoint(&row)).transpose()
 }
 
-pub async fn checkpoints_after(conn: &mut Conn, tree_size: u64, n_max: u32) -> Result<Vec<StoredCheckpoint>, StoreError> {
-    let sql = "SELECT tree_size, note, created_at_us FROM log_checkpoints WHERE tree_size > $1 ORDER BY tree_size LIMIT $2";
+pub async fn checkpoints_after(
+    conn: &mut Conn,
+    tree_size: u64,
+    n_max: u32,
+) -> Result<Vec<StoredCheckpoint>, StoreError> {
+    let sql =
+        "SELECT tree_size, note, created_at_us FROM log_checkpoints WHERE tree_size > $1 ORDER BY tree_size LIMIT $2";
     let rows = conn.fetch_all(sql, &[Param::Int(signed(tree_size)), Param::Int(i64::from(n_max))]).await?;
     rows.iter().map(checkpoint).collect()
 }

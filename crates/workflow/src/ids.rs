@@ -63,11 +63,7 @@ async fn advance(tx: &mut Tx<'_>, counter: &Counter<'_>, count: u32, now_us: i64
 }
 
 /// Takes the next id of a counter. Also returns the counter as it is now.
-pub async fn take_next(
-    tx: &mut Tx<'_>,
-    counter: &Counter<'_>,
-    now_us: i64,
-) -> Result<(String, AuditedRow), IdsError> {
+pub async fn take_next(tx: &mut Tx<'_>, counter: &Counter<'_>, now_us: i64) -> Result<(String, AuditedRow), IdsError> {
     let number = advance(tx, counter, 1, now_us).await?;
     Ok((format_id(counter.prefix, number), audited::counter(counter, number)))
 }
@@ -189,11 +185,7 @@ pub async fn confirm(
 const DELETED_MAX: i64 = 1_000;
 
 /// Forgets the reservations that expired unconfirmed. Their numbers stay used.
-pub async fn delete_expired(
-    tx: &mut Tx<'_>,
-    organisation_id: &str,
-    now_us: i64,
-) -> Result<Vec<AuditedRow>, IdsError> {
+pub async fn delete_expired(tx: &mut Tx<'_>, organisation_id: &str, now_us: i64) -> Result<Vec<AuditedRow>, IdsError> {
     let rows = tx
         .fetch_all(
             "DELETE FROM id_reservations WHERE organisation_id = $1 AND reservation_id IN \

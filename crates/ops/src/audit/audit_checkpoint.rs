@@ -12,7 +12,8 @@ use crate::operation::{Answer, Operation, Read, store_error};
 
 impl Operation for AuditCheckpoint {
     const NAME: &'static str = "audit_checkpoint";
-    const ABOUT: &'static str = "Get a signed checkpoint of the log as it is now. Keep it: any later log must be consistent with it.";
+    const ABOUT: &'static str =
+        "Get a signed checkpoint of the log as it is now. Keep it: any later log must be consistent with it.";
     const FAMILY: Family = Family::Audit;
     const ROLES: &'static [Role] = AUDIT_ROLES;
 

@@ -17,7 +17,8 @@ use crate::operation::{Answer, Operation, Read, store_error};
 
 impl Operation for AuditExport {
     const NAME: &'static str = "audit_export";
-    const ABOUT: &'static str = "Export the log from a leaf on, as NDJSON for verification or as FHIR R4 AuditEvent resources.";
+    const ABOUT: &'static str =
+        "Export the log from a leaf on, as NDJSON for verification or as FHIR R4 AuditEvent resources.";
     const FAMILY: Family = Family::Audit;
     const ROLES: &'static [Role] = AUDIT_ROLES;
 

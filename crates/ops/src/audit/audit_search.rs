@@ -14,7 +14,8 @@ use crate::operation::{Answer, Operation, Read, store_error};
 
 impl Operation for AuditSearch {
     const NAME: &'static str = "audit_search";
-    const ABOUT: &'static str = "Find events by call, actor, operation, outcome, time or any correlation id, newest first.";
+    const ABOUT: &'static str =
+        "Find events by call, actor, operation, outcome, time or any correlation id, newest first.";
     const FAMILY: Family = Family::Audit;
     const ROLES: &'static [Role] = AUDIT_ROLES;
 
@@ -79,9 +80,8 @@ fn text(value: Option<&str>) -> Param<'_> {
 }
 
 fn parse_time(field: &str, text: &str) -> Result<i64, OpError> {
-    let time: jiff::Timestamp = text
-        .parse()
-        .map_err(|_| OpError::invalid(field, "a time such as 2026-02-04T19:00:00Z").received(text))?;
+    let time: jiff::Timestamp =
+        text.parse().map_err(|_| OpError::invalid(field, "a time such as 2026-02-04T19:00:00Z").received(text))?;
     Ok(time.as_microsecond())
 }
 

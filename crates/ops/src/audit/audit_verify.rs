@@ -25,6 +25,8 @@ impl Operation for AuditVerify {
 impl Read for AuditVerify {
     async fn run(&self, ctx: &Context<'_>) -> Result<Answer<Verification>, OpError> {
         let mut conn = ctx.read().await?;
+        // Others go on writing meanwhile; rows and events must be of one moment.
+        conn.hold_snapshot().await.map_err(store_error)?;
         check::whole_log(&mut conn, ctx.keyring(), ctx.progress()).await.map(Answer::of).map_err(store_error)
     }
 }

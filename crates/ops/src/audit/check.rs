@@ -66,6 +66,18 @@ pub async fn whole_log(conn: &mut Conn, keyring: &Keyring, progress: &Progress) 
     if n_waiting > WAITING_MAX {
         check.report("order", None, None, format!("{n_waiting} events are not in the log"));
     }
+    // What waits for its place has changed rows already.
+    let mut position = state.position();
+    loop {
+        let waiting = log::read_waiting(conn, position).await?;
+        let Some((last, _, _)) = waiting.last() else { break };
+        position = *last;
+        for (_, organisation_id, body) in &waiting {
+            if let Ok(event) = serde_json::from_str::<Event>(body) {
+                check.remember(organisation_id, event);
+            }
+        }
+    }
     let n_objects_checked = check.objects(conn).await?;
     Ok(Verification {
         ok: check.problems.is_empty(),
@@ -118,8 +130,12 @@ impl Check {
             let message = "the columns of the event differ from its content".to_owned();
             self.report("column", Some(index), Some(call_id), message);
         }
+        self.remember(&stored.organisation_id, event);
+    }
+
+    fn remember(&mut self, organisation_id: &str, event: Event) {
         for object in event.objects.into_iter().filter(|object| object.sha256.is_some() || object.is_deleted) {
-            self.last.insert((stored.organisation_id.clone(), object.kind, object.id), object.sha256);
+            self.last.insert((organisation_id.to_owned(), object.kind, object.id), object.sha256);
         }
     }
 
@@ -165,7 +181,9 @@ impl Check {
         let key = (organisation_id, row.kind.to_owned(), row.id.clone());
         match self.last.remove(&key) {
             Some(expected) if expected == row.sha256 => {}
-            Some(_) => self.report("object", None, None, format!("{} `{}` was changed by other hands", row.kind, row.id)),
+            Some(_) => {
+                self.report("object", None, None, format!("{} `{}` was changed by other hands", row.kind, row.id))
+            }
             None => self.report("object", None, None, format!("no event tells of {} `{}`", row.kind, row.id)),
         }
     }
