@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use contract::actor::Actor;
 use contract::id::ProjectId;
+use ledger::keyring::Keyring;
 use store::{Reader, Store};
 use tokio::sync::mpsc;
 use workflow::types::ArtifactTypes;
@@ -62,6 +63,7 @@ pub struct Context<'a> {
     pub(crate) settings: &'a Settings,
     pub(crate) table: &'a Arc<Table>,
     pub(crate) progress: &'a Progress,
+    pub(crate) keyring: &'a Keyring,
     pub(crate) now_us: i64,
 }
 
@@ -80,6 +82,11 @@ impl Context<'_> {
 
     pub fn table(&self) -> &Table {
         self.table
+    }
+
+    /// The keys that sign checkpoints.
+    pub fn keyring(&self) -> &Keyring {
+        self.keyring
     }
 
     pub fn progress(&self) -> &Progress {

@@ -13,6 +13,7 @@ use contract::error::{Kind, OpError};
 use contract::event::{Correlation, Outcome};
 use contract::id::IdempotencyKey;
 use futures::FutureExt;
+use ledger::keyring::Keyring;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use store::{EventQueue, EventRow, Store};
@@ -74,6 +75,8 @@ pub struct Options {
     pub settings: Settings,
     pub services: Services,
     pub clock: Clock,
+    /// The keys that sign checkpoints.
+    pub keyring: Keyring,
 }
 
 pub(crate) struct Inner {
@@ -81,6 +84,7 @@ pub(crate) struct Inner {
     pub services: Services,
     pub settings: Settings,
     pub table: Arc<Table>,
+    pub keyring: Keyring,
     clock: Clock,
     queue: EventQueue,
     misses: Misses,
@@ -98,6 +102,7 @@ impl Platform {
             services: options.services,
             settings: options.settings,
             table,
+            keyring: options.keyring,
             clock: options.clock,
             queue,
             misses: Misses::default(),
@@ -107,6 +112,18 @@ impl Platform {
 
     pub fn table(&self) -> &Arc<Table> {
         &self.0.table
+    }
+
+    pub(crate) fn store(&self) -> &Store {
+        &self.0.store
+    }
+
+    pub(crate) fn keyring(&self) -> &Keyring {
+        &self.0.keyring
+    }
+
+    pub(crate) fn clock(&self) -> &Clock {
+        &self.0.clock
     }
 
     /// Commits and applies so far, for benchmarks and metrics.
@@ -146,6 +163,13 @@ impl Platform {
         }
     }
 
+    /// Writes the events that are queued.
+    pub async fn flush(&self) {
+        if let Err(error) = self.0.queue.flush().await {
+            tracing::error!(error = %error, "Queued events could not be written yet");
+        }
+    }
+
     /// Writes what is queued and lets go of the store.
     pub async fn close(&self) {
         if let Err(error) = self.0.queue.close().await {
@@ -181,7 +205,7 @@ impl Inner {
             operation: tool.map_or("unknown", |tool| tool.entry.name),
             started,
             started_us: self.clock.now_us(),
-            deadline: started + self.settings.call_deadline,
+            deadline: started + tool.and_then(|tool| tool.entry.deadline).unwrap_or(self.settings.call_deadline),
             correlation: correlate(call.correlation, &call.input),
             idempotency_key: call.idempotency_key,
             progress: call.progress,
@@ -225,7 +249,7 @@ impl Inner {
                 finished = driven => finished,
                 () = gone.cancelled() => return ended(Outcome::Cancelled, OpError::timeout("the caller went away")),
                 () = tokio::time::sleep_until(ticket.deadline) => {
-                    let seconds = self.settings.call_deadline.as_secs_f64();
+                    let seconds = ticket.deadline.duration_since(ticket.started).as_secs_f64();
                     return ended(Outcome::Timeout, OpError::timeout(format!("the call took longer than {seconds} s")));
                 }
             }

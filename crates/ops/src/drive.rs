@@ -132,6 +132,7 @@ fn context<'a>(inner: &'a Inner, ticket: &'a Ticket) -> Context<'a> {
         settings: &inner.settings,
         table: &inner.table,
         progress: &ticket.progress,
+        keyring: &inner.keyring,
         now_us: ticket.started_us,
     }
 }

@@ -1,5 +1,7 @@
 //! One line of the operation table: an operation with its types erased.
 
+use std::time::Duration;
+
 use contract::actor::Role;
 use contract::schema::{SchemaObject, tool_schema};
 
@@ -17,6 +19,7 @@ pub struct Entry {
     pub is_tool: bool,
     /// A write answers only after its event is durable, also when it fails.
     pub is_write: bool,
+    pub deadline: Option<Duration>,
     pub input_schema: fn() -> SchemaObject,
     pub output_schema: fn() -> SchemaObject,
     pub(crate) drive: Drive,
@@ -40,6 +43,7 @@ impl Entry {
             aliases: T::ALIASES,
             is_tool: T::IS_TOOL,
             is_write: false,
+            deadline: T::DEADLINE,
             input_schema: tool_schema::<T>,
             output_schema: tool_schema::<T::Output>,
             drive,

@@ -7,22 +7,25 @@ pub enum Family {
     /// About the house itself; listed with every family.
     House,
     Workflow,
+    /// For auditors.
+    Audit,
 }
 
 impl Family {
     /// Families with an endpoint of their own (`/mcp/{name}`).
-    pub const SERVED: [Family; 1] = [Family::Workflow];
+    pub const SERVED: [Family; 2] = [Family::Workflow, Family::Audit];
 
     pub fn name(self) -> &'static str {
         match self {
             Family::House => "house",
             Family::Workflow => "workflow",
+            Family::Audit => "audit",
         }
     }
 
     pub fn dialect(self) -> Dialect {
         match self {
-            Family::House => Dialect::Common,
+            Family::House | Family::Audit => Dialect::Common,
             Family::Workflow => Dialect::Workflow,
         }
     }

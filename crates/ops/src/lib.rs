@@ -3,6 +3,7 @@
 //! Every capability is an operation: one file under the folder of its family and one line in [`operations`].
 //! Every surface reaches it through [`Platform::call`] and in no other way.
 
+mod audit;
 mod clock;
 mod context;
 mod door;
@@ -12,6 +13,7 @@ mod family;
 mod house;
 pub mod limits;
 mod misses;
+mod notary;
 mod operation;
 pub mod operations;
 pub mod prompts;
@@ -28,6 +30,7 @@ pub use context::{Context, Progress, ProgressReport, Services, Settings};
 pub use door::{Call, OpenError, Options, Platform, Reply, Success};
 pub use entry::Entry;
 pub use family::Family;
+pub use notary::{Notary, NotaryError, Standing};
 pub use operation::{Answer, ApplyError, Operation, Read, Write};
 pub use table::{Table, TableError, Tool};
 

@@ -1,6 +1,7 @@
 //! What an operation is: typed input and output, who may call it, and its behaviour.
 
 use std::future::Future;
+use std::time::Duration;
 
 use contract::actor::Role;
 use contract::envelope::{Artifact, ResponseMetadata};
@@ -10,6 +11,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use store::{StoreError, StoreErrorKind, Tx};
+use workflow::audited::AuditedRow;
 
 use crate::context::{Context, Settings};
 use crate::family::Family;
@@ -26,6 +28,9 @@ pub trait Operation: DeserializeOwned + Serialize + JsonSchema + Send + Sync + '
     const ALIASES: &'static [&'static str] = &[];
     /// Listed as an MCP tool. Operations that only serve a prompt are not.
     const IS_TOOL: bool = true;
+
+    /// Time for one call, where the setting is not the right one.
+    const DEADLINE: Option<Duration> = None;
 
     type Output: Serialize + JsonSchema + Send;
 
@@ -73,7 +78,18 @@ impl<T> Answer<T> {
 
     /// Names a thing that the call created, changed or read.
     pub fn touching(mut self, kind: &str, id: impl Into<String>) -> Answer<T> {
-        self.objects.push(Touched { kind: kind.to_owned(), id: id.into(), sha256: None });
+        self.objects.push(Touched { kind: kind.to_owned(), id: id.into(), sha256: None, is_deleted: false });
+        self
+    }
+
+    /// Names a row of an audited table as the call left it, so that a change by other hands shows.
+    pub fn leaving(mut self, row: AuditedRow) -> Answer<T> {
+        self.objects.push(Touched {
+            kind: row.kind.to_owned(),
+            id: row.id,
+            is_deleted: row.sha256.is_none(),
+            sha256: row.sha256,
+        });
         self
     }
 }

@@ -3,6 +3,7 @@
 use crate::entry::Entry;
 use crate::house::TidyHouse;
 use contract::describe::DescribeOperation;
+use contract::ledger::{AuditCheckpoint, AuditExport, AuditProve, AuditSearch, AuditVerify};
 use contract::workflow::{
     ConfirmReservation, DeleteExpiredReservations, GetNextAvailableId, ListArtifactTypes, ReserveIdRange,
 };
@@ -18,4 +19,9 @@ pub const OPERATIONS: &[Entry] = &[
     Entry::write::<ReserveIdRange>(),
     Entry::write::<ConfirmReservation>(),
     Entry::write::<DeleteExpiredReservations>(),
+    Entry::read::<AuditSearch>(),
+    Entry::read::<AuditProve>(),
+    Entry::read::<AuditVerify>(),
+    Entry::read::<AuditExport>(),
+    Entry::read::<AuditCheckpoint>(),
 ];

@@ -35,6 +35,7 @@ pub async fn enter(folder: PathBuf, settings: &Settings) -> Result<Arc<House>, A
         settings: settings.for_operations(),
         services: services(settings).map_err(AssembleError::Types)?,
         clock: Clock::system(),
+        ledger_key_file: settings.ledger_key_file.clone(),
     };
     House::enter(options).await.map_err(AssembleError::House)
 }

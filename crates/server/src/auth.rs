@@ -132,10 +132,14 @@ fn cookie<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
         .find_map(|(key, value)| (key == name).then_some(value))
 }
 
-/// 256 random bits as hex. A UUIDv4 has 122 random bits, so the digest of three of them has enough.
-fn random_token() -> String {
+/// 256 random bits. A UUIDv4 has 122 of them, so the digest of three has enough.
+pub fn random_bytes() -> [u8; 32] {
     let random: Vec<u8> = std::iter::repeat_with(uuid::Uuid::new_v4).take(3).flat_map(uuid::Uuid::into_bytes).collect();
-    hex::encode(digest(&random))
+    digest(&random)
+}
+
+fn random_token() -> String {
+    hex::encode(random_bytes())
 }
 
 /// The start token of a data folder, made on first use and readable by its owner alone.

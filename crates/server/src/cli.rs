@@ -1,10 +1,12 @@
 //! The command line.
 
+mod audit;
 mod call;
 mod config;
 mod doctor;
 mod mcp;
 mod rebuild;
+mod recover;
 mod serve;
 mod tools;
 
@@ -56,6 +58,11 @@ enum Command {
     Config,
     /// Check what is installed, what is missing and what to do about it
     Doctor,
+    /// Verify the log, prove an event, export events, get a signed checkpoint
+    #[command(subcommand)]
+    Audit(audit::Command),
+    /// Start again after a database was rolled back on purpose
+    Recover(recover::Arguments),
     /// Rebuild what is derived from the record
     Rebuild,
     /// Print completions for a shell
@@ -87,6 +94,8 @@ pub async fn run() -> anyhow::Result<ExitCode> {
         Command::Schema(arguments) => tools::schema(&arguments),
         Command::Config => config::run(&place),
         Command::Doctor => doctor::run(&place).await,
+        Command::Audit(command) => audit::run(place, command).await,
+        Command::Recover(arguments) => recover::run(&place, &arguments),
         Command::Rebuild => rebuild::run(place).await,
         Command::Completions { shell } => {
             let mut script = Vec::new();

@@ -2,6 +2,8 @@
 //! folder, and one of them takes over when it dies.
 
 mod guest;
+pub mod keys;
+pub mod notary;
 mod socket;
 
 use std::path::{Path, PathBuf};
@@ -18,6 +20,7 @@ use store::{OwnerLock, Store, Target};
 use tokio::sync::Mutex;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 /// How long a call waits for somebody to own the folder.
@@ -37,6 +40,10 @@ pub enum HouseError {
     Table(#[source] TableError),
     #[error("the operations cannot start")]
     Platform(#[source] ops::OpenError),
+    #[error("the log's key cannot be used")]
+    Key(#[source] keys::KeyFileError),
+    #[error("the log is not what it was")]
+    Rollback(#[source] notary::RollbackError),
     #[error("the owner's socket in `{path}` cannot be opened")]
     Socket { path: PathBuf, source: std::io::Error },
 }
@@ -48,6 +55,8 @@ pub struct HouseOptions {
     pub settings: ops::Settings,
     pub services: Services,
     pub clock: Clock,
+    /// `ledger.key` in the folder when absent.
+    pub ledger_key_file: Option<PathBuf>,
 }
 
 /// The way to the door from any process.
@@ -63,6 +72,8 @@ pub struct House {
 struct Owned {
     platform: Platform,
     socket: JoinHandle<()>,
+    notary: JoinHandle<()>,
+    stop_notary: CancellationToken,
     _lock: OwnerLock,
 }
 
@@ -161,6 +172,8 @@ impl House {
         let lock =
             OwnerLock::try_acquire(folder).map_err(|source| HouseError::Folder { path: folder.clone(), source })?;
         let Some(lock) = lock else { return Ok(()) };
+        let key_file = self.options.ledger_key_file.clone().unwrap_or_else(|| folder.join("ledger.key"));
+        let keyring = keys::read_or_make(&key_file).map_err(HouseError::Key)?;
         let target = match &self.options.database_url {
             Some(url) => Target::Postgres(url.clone()),
             None => Target::Sqlite(folder.join("materia.db")),
@@ -181,14 +194,21 @@ impl House {
                 settings: self.options.settings.clone(),
                 services: self.options.services.clone(),
                 clock: self.options.clock.clone(),
+                keyring,
             },
         )
         .map_err(HouseError::Platform)?;
+        if let Err(error) = notary::check(folder, &platform).await {
+            platform.close().await;
+            return Err(HouseError::Rollback(error));
+        }
         let socket = socket::listen(folder, platform.clone())
             .map_err(|source| HouseError::Socket { path: folder.clone(), source })?;
         tracing::info!("This process owns the data folder");
         let mut owned = self.owned.write().unwrap_or_else(std::sync::PoisonError::into_inner);
-        *owned = Some(Owned { platform, socket, _lock: lock });
+        let stop_notary = CancellationToken::new();
+        let notary = tokio::spawn(notary::run(folder.clone(), platform.clone(), stop_notary.clone()));
+        *owned = Some(Owned { platform, socket, notary, stop_notary, _lock: lock });
         Ok(())
     }
 
@@ -215,6 +235,11 @@ impl House {
         if let Some(owned) = owned {
             owned.socket.abort();
             socket::remove(&self.options.folder);
+            owned.platform.flush().await;
+            owned.stop_notary.cancel();
+            if owned.notary.await.is_err() {
+                tracing::error!("The notary panicked");
+            }
             owned.platform.close().await;
         }
     }

@@ -65,6 +65,8 @@ pub struct Settings {
     pub default_project_id: ProjectId,
     /// A team's own document types; the built-in ones when absent.
     pub workflow_types_file: Option<PathBuf>,
+    /// The log's signing key; `ledger.key` in the data folder when absent. Servers on one database share it.
+    pub ledger_key_file: Option<PathBuf>,
     pub call_deadline_ms: u64,
     pub reservation_expires_after_minutes: u64,
     pub reservations_per_minute_max: u32,
@@ -105,6 +107,7 @@ impl Default for Settings {
             organisation_id,
             default_project_id,
             workflow_types_file: None,
+            ledger_key_file: None,
             call_deadline_ms: u64::try_from(limits::CALL_DEADLINE.as_millis()).unwrap_or(u64::MAX),
             reservation_expires_after_minutes: limits::RESERVATION_EXPIRES_AFTER.as_secs() / 60,
             reservations_per_minute_max: limits::RESERVATIONS_PER_MINUTE_MAX,

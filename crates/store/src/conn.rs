@@ -203,6 +203,21 @@ impl Conn {
         self.fetch_optional(dialect::LANE_LOCK_SQL, &[Param::Int(key)]).await.map(|_| ())
     }
 
+    /// Takes a lock if it is free. `false` means that another connection has it.
+    pub(crate) async fn try_lock(&mut self, key: i64) -> Result<bool, StoreError> {
+        self.holds_lock = true;
+        let row = self.fetch_optional(dialect::TRY_LOCK_SQL, &[Param::Int(key)]).await?;
+        self.holds_lock = row.map(|row| row.bool(0)).transpose()? == Some(true);
+        Ok(self.holds_lock)
+    }
+
+    /// A transaction whose statements each see what is committed when they start.
+    pub(crate) async fn begin_plain(&mut self) -> Result<(), StoreError> {
+        self.control("BEGIN").await?;
+        self.is_in_transaction = true;
+        Ok(())
+    }
+
     /// If this fails, `holds_lock` stays set and the connection is closed, which frees the lock.
     pub(crate) async fn unlock(&mut self, key: i64) -> Result<(), StoreError> {
         let row = self.fetch_optional(dialect::LANE_UNLOCK_SQL, &[Param::Int(key)]).await?;
@@ -297,6 +312,13 @@ pub struct Reader {
 impl Reader {
     pub(crate) fn new(conn: Conn) -> Reader {
         Reader { conn }
+    }
+
+    /// From here on all statements see the same state. Lasts until the reader is dropped, which closes its connection.
+    pub async fn hold_snapshot(&mut self) -> Result<(), StoreError> {
+        self.conn.control(self.conn.engine().snapshot_sql()).await?;
+        self.conn.close_after_use();
+        Ok(())
     }
 }
 

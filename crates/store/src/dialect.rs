@@ -39,11 +39,21 @@ impl Engine {
     }
 
     pub(crate) fn migration_sql(self, sql: &str) -> String {
-        let bytes = match self {
-            Engine::Sqlite => "BLOB",
-            Engine::Postgres => "BYTEA",
+        // On SQLite one writer commits after the other, so the row number is the order of commits. On PostgreSQL it is
+        // not: a transaction that began earlier may commit later, so its number goes first and unfinished ones wait.
+        let (bytes, event_seq, commit_key, events_key) = match self {
+            Engine::Sqlite => ("BLOB", "INTEGER PRIMARY KEY", "BIGINT NOT NULL DEFAULT 0", ""),
+            Engine::Postgres => (
+                "BYTEA",
+                "BIGINT GENERATED ALWAYS AS IDENTITY",
+                "BIGINT NOT NULL DEFAULT (pg_current_xact_id()::text::bigint)",
+                ", PRIMARY KEY (commit_key, event_seq)",
+            ),
         };
         sql.replace("{bytes}", bytes)
+            .replace("{event_seq}", event_seq)
+            .replace("{commit_key}", commit_key)
+            .replace("{events_key}", events_key)
     }
 
     /// All writes of SQLite pass one lane, since it has one write lock; on PostgreSQL the caller chooses.
@@ -92,6 +102,39 @@ impl Engine {
     }
 }
 
+impl Engine {
+    /// Events after a position that no unfinished transaction can get in front of any more, in order.
+    pub(crate) fn settled_events_sql(self) -> &'static str {
+        match self {
+            Engine::Sqlite => {
+                "SELECT commit_key, event_seq, call_id, body FROM events WHERE event_seq > $2 AND commit_key >= $1 \
+                 ORDER BY event_seq LIMIT $3"
+            }
+            Engine::Postgres => {
+                "SELECT commit_key, event_seq, call_id, body FROM events WHERE (commit_key, event_seq) > ($1, $2) \
+                 AND commit_key < pg_snapshot_xmin(pg_current_snapshot())::text::bigint \
+                 ORDER BY commit_key, event_seq LIMIT $3"
+            }
+        }
+    }
+
+    /// Begins a transaction that only reads and always sees the same state.
+    pub(crate) fn snapshot_sql(self) -> &'static str {
+        match self {
+            Engine::Sqlite => "BEGIN",
+            Engine::Postgres => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+        }
+    }
+
+    /// The key of the lock that makes one process the sequencer. SQLite's owner is the only one.
+    pub(crate) fn sequencer_lock_key(self) -> Option<i64> {
+        match self {
+            Engine::Sqlite => None,
+            Engine::Postgres => Some(lock_key("sequencer", "")),
+        }
+    }
+}
+
 /// Advisory locks are named by 64 bits; the SHA-256 makes an accidental meeting of two names practically impossible.
 fn lock_key(family: &str, name: &str) -> i64 {
     use sha2::{Digest, Sha256};
@@ -101,6 +144,7 @@ fn lock_key(family: &str, name: &str) -> i64 {
 }
 
 pub(crate) const LANE_LOCK_SQL: &str = "SELECT pg_advisory_lock($1)";
+pub(crate) const TRY_LOCK_SQL: &str = "SELECT pg_try_advisory_lock($1)";
 pub(crate) const LANE_UNLOCK_SQL: &str = "SELECT pg_advisory_unlock($1)";
 
 pub(crate) struct Pools {

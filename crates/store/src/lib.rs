@@ -7,12 +7,14 @@
 //! - Every queue, batch, retry and wait has a limit.
 
 mod batch;
+mod bulk;
 mod conn;
 mod dialect;
 mod error;
 mod event_queue;
 pub mod events;
 pub mod idempotency;
+pub mod log;
 mod migrations;
 mod open;
 mod owner;

@@ -21,8 +21,10 @@ pub struct Migration {
 }
 
 /// The store's own tables. [`crate::Store::open`] applies them in any case.
-pub const MIGRATIONS: &[Migration] =
-    &[Migration { version: 1, name: "events_and_idempotency_keys", sql: include_str!("migrations/0001.sql") }];
+pub const MIGRATIONS: &[Migration] = &[
+    Migration { version: 1, name: "events_and_idempotency_keys", sql: include_str!("migrations/0001.sql") },
+    Migration { version: 2, name: "log", sql: include_str!("migrations/0002_log.sql") },
+];
 
 /// Brings the database up to the newest version, or refuses it unchanged.
 pub(crate) async fn apply(conn: &mut Conn, migrations: &[Migration]) -> Result<(), OpenError> {

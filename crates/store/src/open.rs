@@ -127,6 +127,11 @@ impl Store {
         Ok(())
     }
 
+    /// A connection outside the lanes, for the sequencer.
+    pub(crate) async fn writer_connection(&self) -> Result<Conn, StoreError> {
+        self.writer.connection().await
+    }
+
     pub fn stats(&self) -> Stats {
         self.writer.stats()
     }

@@ -78,6 +78,10 @@ impl Writer {
         Stats { n_commits: self.n_commits.load(Ordering::Relaxed), n_applies: self.n_applies.load(Ordering::Relaxed) }
     }
 
+    pub(crate) async fn connection(&self) -> Result<Conn, StoreError> {
+        self.pool.acquire().await
+    }
+
     /// Refuses at once when too many writes are waiting.
     pub(crate) fn try_permit(&self) -> Result<OwnedSemaphorePermit, WriteError> {
         Arc::clone(&self.permits).try_acquire_owned().map_err(|error| match error {

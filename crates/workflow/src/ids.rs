@@ -5,6 +5,8 @@
 use store::{Conn, StoreError, Tx};
 use uuid::Uuid;
 
+use crate::audited::{self, AuditedRow};
+
 /// Names one counter.
 #[derive(Debug, Clone)]
 pub struct Counter<'a> {
@@ -60,10 +62,10 @@ async fn advance(tx: &mut Tx<'_>, counter: &Counter<'_>, count: u32, now_us: i64
     row.ok_or_else(|| StoreError::other("a counter did not answer"))?.int(0)
 }
 
-/// Takes the next id of a counter.
-pub async fn take_next(tx: &mut Tx<'_>, counter: &Counter<'_>, now_us: i64) -> Result<String, IdsError> {
+/// Takes the next id of a counter. Also returns the counter as it is now.
+pub async fn take_next(tx: &mut Tx<'_>, counter: &Counter<'_>, now_us: i64) -> Result<(String, AuditedRow), IdsError> {
     let number = advance(tx, counter, 1, now_us).await?;
-    Ok(format_id(counter.prefix, number))
+    Ok((format_id(counter.prefix, number), audited::counter(counter, number)))
 }
 
 /// How a range is reserved. No `Default`: each caller decides, in sight.
@@ -81,6 +83,8 @@ pub struct Reservation {
     pub reservation_id: String,
     pub reserved_ids: Vec<String>,
     pub expires_at_us: i64,
+    /// The reservation and its counter as they are now.
+    pub rows: [AuditedRow; 2],
 }
 
 const MINUTE_US: i64 = 60_000_000;
@@ -98,29 +102,29 @@ pub async fn reserve(
     }
     let last = advance(tx, counter, count, now_us).await?;
     let first = last - i64::from(count) + 1;
-    let reservation = Reservation {
-        reservation_id: options.reservation_id.to_string(),
-        reserved_ids: (first..=last).map(|number| format_id(counter.prefix, number)).collect(),
-        expires_at_us: now_us + options.expires_after_us,
-    };
-    let reserved_ids = serde_json::Value::from(reservation.reserved_ids.clone()).to_string();
+    let reservation_id = options.reservation_id.to_string();
+    let reserved_ids: Vec<String> = (first..=last).map(|number| format_id(counter.prefix, number)).collect();
+    let expires_at_us = now_us + options.expires_after_us;
+    let reserved_text = serde_json::Value::from(reserved_ids.clone()).to_string();
     tx.execute(
         "INSERT INTO id_reservations (organisation_id, reservation_id, artifact_type, project_id, reserved_by, \
          reserved_ids, reserved_at_us, expires_at_us, confirmed) \
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, FALSE)",
         &[
             counter.organisation_id.into(),
-            reservation.reservation_id.as_str().into(),
+            reservation_id.as_str().into(),
             counter.prefix.into(),
             counter.project_id.into(),
             options.reserved_by.into(),
-            reserved_ids.as_str().into(),
+            reserved_text.as_str().into(),
             now_us.into(),
-            reservation.expires_at_us.into(),
+            expires_at_us.into(),
         ],
     )
     .await?;
-    Ok(reservation)
+    let row = audited::reservation(&reservation_id, &reserved_text, options.reserved_by, expires_at_us, false);
+    let rows = [row, audited::counter(counter, last)];
+    Ok(Reservation { reservation_id, reserved_ids, expires_at_us, rows })
 }
 
 async fn check_rate(conn: &mut Conn, counter: &Counter<'_>, n_max: u32, now_us: i64) -> Result<(), IdsError> {
@@ -145,23 +149,24 @@ async fn check_rate(conn: &mut Conn, counter: &Counter<'_>, n_max: u32, now_us: 
     Err(IdsError::TooManyReservations { n_max, retry_after_ms: wait_us.unsigned_abs().div_ceil(1000) })
 }
 
-/// Confirms a reservation of `reserved_by`. Somebody else's reservation looks as if it were not there.
+/// Confirms a reservation of `reserved_by` and returns it as it is now. Somebody else's reservation looks as if it were
+/// not there.
 pub async fn confirm(
     tx: &mut Tx<'_>,
     organisation_id: &str,
     reserved_by: &str,
     reservation_id: &str,
     now_us: i64,
-) -> Result<(), IdsError> {
-    let n_changed = tx
-        .execute(
+) -> Result<AuditedRow, IdsError> {
+    let confirmed = tx
+        .fetch_optional(
             "UPDATE id_reservations SET confirmed = TRUE WHERE organisation_id = $1 AND reservation_id = $2 \
-             AND reserved_by = $3 AND NOT confirmed AND expires_at_us > $4",
+             AND reserved_by = $3 AND NOT confirmed AND expires_at_us > $4 RETURNING reserved_ids, expires_at_us",
             &[organisation_id.into(), reservation_id.into(), reserved_by.into(), now_us.into()],
         )
         .await?;
-    if n_changed == 1 {
-        return Ok(());
+    if let Some(row) = confirmed {
+        return Ok(audited::reservation(reservation_id, &row.text(0)?, reserved_by, row.int(1)?, true));
     }
     let row = tx
         .fetch_optional(
@@ -176,15 +181,21 @@ pub async fn confirm(
     }
 }
 
+/// Reservations that one call forgets at most; each is named in its event.
+const DELETED_MAX: i64 = 1_000;
+
 /// Forgets the reservations that expired unconfirmed. Their numbers stay used.
-pub async fn delete_expired(tx: &mut Tx<'_>, organisation_id: &str, now_us: i64) -> Result<u64, IdsError> {
-    let n_deleted = tx
-        .execute(
-            "DELETE FROM id_reservations WHERE organisation_id = $1 AND NOT confirmed AND expires_at_us <= $2",
-            &[organisation_id.into(), now_us.into()],
+pub async fn delete_expired(tx: &mut Tx<'_>, organisation_id: &str, now_us: i64) -> Result<Vec<AuditedRow>, IdsError> {
+    let rows = tx
+        .fetch_all(
+            "DELETE FROM id_reservations WHERE organisation_id = $1 AND reservation_id IN \
+             (SELECT reservation_id FROM id_reservations WHERE organisation_id = $1 AND NOT confirmed \
+             AND expires_at_us <= $2 ORDER BY expires_at_us LIMIT $3) RETURNING reservation_id",
+            &[organisation_id.into(), now_us.into(), DELETED_MAX.into()],
         )
         .await?;
-    Ok(n_deleted)
+    let deleted = rows.iter().map(|row| Ok(audited::deleted_reservation(&row.text(0)?)));
+    Ok(deleted.collect::<Result<Vec<AuditedRow>, StoreError>>()?)
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! The artifact workflow: document types and ids. Knows no protocol and none of the other domains.
 
+pub mod audited;
 pub mod ids;
 pub mod types;
 

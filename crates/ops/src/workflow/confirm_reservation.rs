@@ -39,9 +39,9 @@ impl Write for ConfirmReservation {
     }
 
     async fn apply(&self, plan: &Plan, tx: &mut Tx<'_>) -> Result<Answer<ConfirmedReservation>, ApplyError> {
-        ids::confirm(tx, &plan.organisation_id, &plan.actor_id, &self.reservation_id, plan.now_us).await?;
+        let row = ids::confirm(tx, &plan.organisation_id, &plan.actor_id, &self.reservation_id, plan.now_us).await?;
         let output =
             ConfirmedReservation { success: True, reservation_id: self.reservation_id.clone(), confirmed: True };
-        Ok(Answer::of(output).touching("reservation", self.reservation_id.clone()))
+        Ok(Answer::of(output).leaving(row))
     }
 }

@@ -34,7 +34,9 @@ impl Write for DeleteExpiredReservations {
     }
 
     async fn apply(&self, plan: &Plan, tx: &mut Tx<'_>) -> Result<Answer<DeletedReservations>, ApplyError> {
-        let deleted_count = ids::delete_expired(tx, &plan.organisation_id, plan.now_us).await?;
-        Ok(Answer::of(DeletedReservations { success: True, deleted_count }))
+        let deleted = ids::delete_expired(tx, &plan.organisation_id, plan.now_us).await?;
+        let deleted_count = u64::try_from(deleted.len()).unwrap_or(u64::MAX);
+        let answer = Answer::of(DeletedReservations { success: True, deleted_count });
+        Ok(deleted.into_iter().fold(answer, Answer::leaving))
     }
 }

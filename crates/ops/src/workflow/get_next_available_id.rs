@@ -38,9 +38,9 @@ impl Write for GetNextAvailableId {
     }
 
     async fn apply(&self, plan: &CounterPlan, tx: &mut Tx<'_>) -> Result<Answer<NextAvailableId>, ApplyError> {
-        let next_id = ids::take_next(tx, &plan.counter(), plan.now_us).await?;
+        let (next_id, counter) = ids::take_next(tx, &plan.counter(), plan.now_us).await?;
         let output =
             NextAvailableId { success: True, artifact_type: plan.artifact_type.name.clone(), next_id: next_id.clone() };
-        Ok(Answer::of(output).touching("id", next_id))
+        Ok(Answer::of(output).touching("id", next_id).leaving(counter))
     }
 }

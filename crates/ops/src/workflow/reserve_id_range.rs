@@ -65,11 +65,11 @@ impl Write for ReserveIdRange {
         let reserved = ids::reserve(tx, &plan.counter.counter(), self.count, &options, plan.counter.now_us).await?;
         let answer = Answer::of(ReservedIdRange {
             success: True,
-            reservation_id: reserved.reservation_id.clone(),
+            reservation_id: reserved.reservation_id,
             artifact_type: plan.counter.artifact_type.name.clone(),
             reserved_ids: reserved.reserved_ids,
             expires_at: Some(rfc3339_ms(reserved.expires_at_us)),
         });
-        Ok(answer.touching("reservation", reserved.reservation_id))
+        Ok(reserved.rows.into_iter().fold(answer, Answer::leaving))
     }
 }

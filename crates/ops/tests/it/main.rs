@@ -10,5 +10,6 @@
 mod contracts;
 mod door;
 mod ids;
+mod ledger;
 mod script;
 mod trials;

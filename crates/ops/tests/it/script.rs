@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use contract::actor::{Actor, ActorKind, Role};
 use contract::id::{ActorId, IdempotencyKey, OrganisationId, ProjectId};
+use ledger::key::LogSigner;
+use ledger::keyring::Keyring;
 use ops::{Call, Clock, Entry, Options, Platform, Reply, Services, Settings};
 use serde_json::Value;
 use store::{Store, Target};
@@ -16,7 +18,13 @@ pub struct Stage {
     pub platform: Platform,
     pub store: Store,
     pub clock: Clock,
+    target: Target,
     _folder: Option<tempfile::TempDir>,
+}
+
+/// The same key in every test.
+pub fn keyring() -> Keyring {
+    Keyring::new(LogSigner::generate("materia/test", [7; 32]).unwrap())
 }
 
 pub fn settings() -> Settings {
@@ -30,7 +38,7 @@ pub fn settings() -> Settings {
 
 async fn stage(target: Target, folder: Option<tempfile::TempDir>, entries: &'static [Entry]) -> Stage {
     let options = store::Options {
-        target,
+        target: target.clone(),
         migrations: ops::migrations(),
         n_connections_max: 8,
         write_queue_max: 1024,
@@ -39,9 +47,9 @@ async fn stage(target: Target, folder: Option<tempfile::TempDir>, entries: &'sta
     let store = Store::open(options).await.unwrap();
     let clock = Clock::manual(START_US);
     let services = Services { artifact_types: ArtifactTypes::built_in().unwrap() };
-    let options = Options { entries, settings: settings(), services, clock: clock.clone() };
+    let options = Options { entries, settings: settings(), services, clock: clock.clone(), keyring: keyring() };
     let platform = Platform::open(store.clone(), options).unwrap();
-    Stage { platform, store, clock, _folder: folder }
+    Stage { platform, store, clock, target, _folder: folder }
 }
 
 pub async fn on_sqlite(entries: &'static [Entry]) -> Stage {
@@ -69,6 +77,11 @@ pub fn actor(name: &str) -> Actor {
 }
 
 impl Stage {
+    /// Another process on the same database.
+    pub async fn again(&self) -> Stage {
+        stage(self.target.clone(), None, ops::operations::OPERATIONS).await
+    }
+
     pub async fn call(&self, name: &str, operation: &str, input: Value) -> Reply {
         let call = Call { operation: operation.to_owned(), input, ..Call::default() };
         self.platform.call(&actor(name), call).await
@@ -85,12 +98,24 @@ impl Stage {
         self.bodies().await.iter().map(shown_event).collect()
     }
 
-    /// The events themselves. Waits for those of reads, which are written within 100 ms.
+    /// The events themselves, those of reads included.
     pub async fn bodies(&self) -> Vec<Value> {
-        tokio::time::sleep(std::time::Duration::from_millis(150)).await;
+        self.platform.flush().await;
         let mut reader = self.store.read().await.unwrap();
         let rows = reader.fetch_all("SELECT body FROM events ORDER BY call_id", &[]).await.unwrap();
         rows.iter().map(|row| serde_json::from_str(&row.text(0).unwrap()).unwrap()).collect()
+    }
+
+    /// As [`Stage::events`], for calls that nobody waited for: looks again until there are so many.
+    pub async fn events_when(&self, n: usize) -> Vec<String> {
+        for _ in 0..200 {
+            let events = self.events().await;
+            if events.len() >= n {
+                return events;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        }
+        self.events().await
     }
 }
 

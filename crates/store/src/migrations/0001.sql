@@ -1,11 +1,13 @@
 CREATE TABLE events (
-    call_id TEXT PRIMARY KEY,
+    event_seq {event_seq},
+    commit_key {commit_key},
+    call_id TEXT NOT NULL UNIQUE,
     organisation_id TEXT NOT NULL,
     recorded_at_us BIGINT NOT NULL,
     actor_id TEXT NOT NULL,
     operation TEXT NOT NULL,
     outcome TEXT NOT NULL,
-    body TEXT NOT NULL
+    body TEXT NOT NULL{events_key}
 );
 
 CREATE INDEX events_by_time ON events (organisation_id, recorded_at_us);

@@ -13,11 +13,8 @@ use super::target::{DEFAULT_LIMITS, Target, TargetOptions};
 use super::wire::Request;
 
 const TIMEOUT: Duration = Duration::from_millis(2_000);
-const ENV: [(&str, &str); 3] = [
-    ("MATERIA_HEADER_TIMEOUT_MS", "2000"),
-    ("MATERIA_BODY_TIMEOUT_MS", "2000"),
-    ("MATERIA_WRITE_TIMEOUT_MS", "2000"),
-];
+const ENV: [(&str, &str); 3] =
+    [("MATERIA_HEADER_TIMEOUT_MS", "2000"), ("MATERIA_BODY_TIMEOUT_MS", "2000"), ("MATERIA_WRITE_TIMEOUT_MS", "2000")];
 const N_SLOW: usize = 200;
 
 /// Sends byte after byte until the server has had enough. Gives how long that took and what it said.

@@ -1,0 +1,43 @@
+//! Operations for auditors: the events of an organisation, and proofs about the log they are in.
+
+mod audit_checkpoint;
+mod audit_export;
+mod audit_prove;
+mod audit_search;
+mod audit_verify;
+mod check;
+mod fhir;
+
+use contract::actor::Role;
+use contract::error::OpError;
+use ledger::checkpoint::{Checkpoint, SignedCheckpoint};
+use ledger::keyring::Keyring;
+use store::{Conn, log};
+
+use crate::context::Context;
+use crate::operation::store_error;
+
+/// Who may look at the record.
+const AUDIT_ROLES: &[Role] = &[Role::Auditor, Role::PrivacyOfficer, Role::Admin];
+
+/// A signed checkpoint that covers a leaf: the newest kept one if it does, else one made now for the whole log.
+async fn checkpoint_over(conn: &mut Conn, keyring: &Keyring, n_leaves_min: u64) -> Result<SignedCheckpoint, OpError> {
+    let kept = log::latest_checkpoint(conn).await.map_err(store_error)?;
+    if let Some(kept) = kept.filter(|kept| kept.tree_size >= n_leaves_min) {
+        return SignedCheckpoint::parse(kept.note.as_bytes()).map_err(OpError::internal);
+    }
+    let state = log::read_state(conn).await.map_err(store_error)?;
+    sign(keyring, &state)
+}
+
+pub(crate) fn sign(keyring: &Keyring, state: &log::LogState) -> Result<SignedCheckpoint, OpError> {
+    let head = state.frontier.head();
+    let checkpoint = Checkpoint::new(keyring.origin(), head.size, head.root).map_err(OpError::internal)?;
+    keyring.sign(checkpoint).map_err(OpError::internal)
+}
+
+/// The verifier key under which the log is to be checked.
+fn log_key(ctx: &Context<'_>) -> String {
+    let keys: Vec<String> = ctx.keyring().verifiers().iter().map(ToString::to_string).collect();
+    keys.join("\n")
+}

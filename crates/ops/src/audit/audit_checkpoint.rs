@@ -1,0 +1,34 @@
+//! `audit_checkpoint`: a signed statement of how long the log is and what its root is.
+
+use contract::actor::Role;
+use contract::error::OpError;
+use contract::ledger::{AuditCheckpoint, LatestCheckpoint};
+use store::log;
+
+use super::{AUDIT_ROLES, log_key, sign};
+use crate::context::Context;
+use crate::family::Family;
+use crate::operation::{Answer, Operation, Read, store_error};
+
+impl Operation for AuditCheckpoint {
+    const NAME: &'static str = "audit_checkpoint";
+    const ABOUT: &'static str =
+        "Get a signed checkpoint of the log as it is now. Keep it: any later log must be consistent with it.";
+    const FAMILY: Family = Family::Audit;
+    const ROLES: &'static [Role] = AUDIT_ROLES;
+
+    type Output = LatestCheckpoint;
+}
+
+impl Read for AuditCheckpoint {
+    async fn run(&self, ctx: &Context<'_>) -> Result<Answer<LatestCheckpoint>, OpError> {
+        let mut conn = ctx.read().await?;
+        let state = log::read_state(&mut conn).await.map_err(store_error)?;
+        let checkpoint = sign(ctx.keyring(), &state)?;
+        Ok(Answer::of(LatestCheckpoint {
+            checkpoint: checkpoint.to_string(),
+            tree_size: state.frontier.size(),
+            log_key: log_key(ctx),
+        }))
+    }
+}

@@ -1,0 +1,32 @@
+//! `audit_verify`: recompute the whole log and compare it with everything that was kept.
+
+use std::time::Duration;
+
+use contract::actor::Role;
+use contract::error::OpError;
+use contract::ledger::{AuditVerify, Verification};
+
+use super::{AUDIT_ROLES, check};
+use crate::context::Context;
+use crate::family::Family;
+use crate::operation::{Answer, Operation, Read, store_error};
+
+impl Operation for AuditVerify {
+    const NAME: &'static str = "audit_verify";
+    const ABOUT: &'static str = "Recompute the log from its events, compare it with its hashes and signed checkpoints, and compare \
+         every audited row with the last event about it. Names what was changed.";
+    const FAMILY: Family = Family::Audit;
+    const ROLES: &'static [Role] = AUDIT_ROLES;
+    const DEADLINE: Option<Duration> = Some(Duration::from_secs(900));
+
+    type Output = Verification;
+}
+
+impl Read for AuditVerify {
+    async fn run(&self, ctx: &Context<'_>) -> Result<Answer<Verification>, OpError> {
+        let mut conn = ctx.read().await?;
+        // Others go on writing meanwhile; rows and events must be of one moment.
+        conn.hold_snapshot().await.map_err(store_error)?;
+        check::whole_log(&mut conn, ctx.keyring(), ctx.progress()).await.map(Answer::of).map_err(store_error)
+    }
+}

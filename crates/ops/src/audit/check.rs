@@ -1,0 +1,220 @@
+//! Recomputing the log. Every difference is a problem with a place; the check goes on to the end.
+
+use std::collections::HashMap;
+
+use contract::event::Event;
+use contract::ledger::{LogProblem, Verification};
+use contract::time::rfc3339_us;
+use ledger::checkpoint::SignedCheckpoint;
+use ledger::hash::Hash;
+use ledger::keyring::Keyring;
+use ledger::policy::Policy;
+use ledger::tree::Frontier;
+use store::log::{self, Leaf, StoredCheckpoint};
+use store::{Conn, StoreError};
+use workflow::audited::{self, FoundRow, Place};
+
+use crate::context::Progress;
+
+const PAGE: u32 = 1_000;
+const PROBLEMS_MAX: usize = 100;
+
+/// Organisation, kind and id of an audited row, and its hash after the last event about it; `None` when it was deleted.
+type LastHashes = HashMap<(String, String, String), Option<String>>;
+
+struct Check {
+    tree: Frontier,
+    last: LastHashes,
+    problems: Vec<LogProblem>,
+    policy: Option<Policy>,
+}
+
+pub async fn whole_log(conn: &mut Conn, keyring: &Keyring, progress: &Progress) -> Result<Verification, StoreError> {
+    let state = log::read_state(conn).await?;
+    let size = state.frontier.size();
+    let mut check = Check {
+        tree: Frontier::new(),
+        last: HashMap::new(),
+        problems: Vec::new(),
+        policy: Policy::new(keyring.verifiers(), Vec::new(), 0).ok(),
+    };
+    let mut checkpoints = Checkpoints::default();
+    while check.tree.size() < size {
+        let leaves = log::read_leaves(conn, check.tree.size(), PAGE).await?;
+        if leaves.is_empty() {
+            check.report("order", Some(check.tree.size()), None, "the log ends before its kept size".to_owned());
+            break;
+        }
+        for leaf in leaves.iter().filter(|leaf| leaf.leaf_index < size) {
+            check.leaf(leaf);
+            while let Some(kept) = checkpoints.at(conn, check.tree.size()).await? {
+                check.checkpoint(&kept);
+            }
+        }
+        #[expect(clippy::cast_precision_loss, reason = "a progress bar does not need the last digit")]
+        progress.report(check.tree.size() as f64, Some(size as f64), "leaves");
+    }
+    if check.tree.root() != state.frontier.root() {
+        check.report("root", None, None, "the kept right edge of the tree is not that of the events".to_owned());
+    }
+    for kept in checkpoints.rest(conn).await? {
+        let message = format!("a checkpoint was signed over {} leaves, but the log has {size}", kept.tree_size);
+        check.report("checkpoint", None, None, message);
+    }
+    let n_waiting = log::count_waiting(conn).await?;
+    // Those of the last moments are on their way; more than that were put in, or their leaves taken out, by hand.
+    if n_waiting > WAITING_MAX {
+        check.report("order", None, None, format!("{n_waiting} events are not in the log"));
+    }
+    // What waits for its place has changed rows already.
+    let mut position = state.position();
+    loop {
+        let waiting = log::read_waiting(conn, position).await?;
+        let Some((last, _, _)) = waiting.last() else { break };
+        position = *last;
+        for (_, organisation_id, body) in &waiting {
+            if let Ok(event) = serde_json::from_str::<Event>(body) {
+                check.remember(organisation_id, event);
+            }
+        }
+    }
+    let n_objects_checked = check.objects(conn).await?;
+    Ok(Verification {
+        ok: check.problems.is_empty(),
+        tree_size: size,
+        root_hash: check.tree.root().to_string(),
+        n_events_checked: check.tree.size(),
+        n_objects_checked,
+        problems: check.problems,
+    })
+}
+
+/// Events that may be committed and not yet sequenced while others go on calling.
+const WAITING_MAX: u64 = 50_000;
+
+impl Check {
+    fn report(&mut self, kind: &str, leaf_index: Option<u64>, call_id: Option<&str>, message: String) {
+        if self.problems.len() < PROBLEMS_MAX {
+            let call_id = call_id.map(str::to_owned);
+            self.problems.push(LogProblem { kind: kind.to_owned(), leaf_index, call_id, message });
+        }
+    }
+
+    fn leaf(&mut self, leaf: &Leaf) {
+        let (index, call_id) = (leaf.leaf_index, leaf.call_id.as_str());
+        if index != self.tree.size() {
+            let message = format!("leaf {} is missing", self.tree.size());
+            self.report("order", Some(self.tree.size()), None, message);
+        }
+        let Some(stored) = &leaf.event else {
+            self.report("leaf", Some(index), Some(call_id), "the event is gone".to_owned());
+            self.tree.push(leaf.leaf_hash);
+            return;
+        };
+        let hash = Hash::leaf(stored.body.as_bytes());
+        if hash != leaf.leaf_hash {
+            self.report("leaf", Some(index), Some(call_id), "the event was changed".to_owned());
+        }
+        self.tree.push(hash);
+        let Ok(event) = serde_json::from_str::<Event>(&stored.body) else {
+            self.report("leaf", Some(index), Some(call_id), "the event cannot be read".to_owned());
+            return;
+        };
+        let columns_agree = event.call_id == call_id
+            && event.organisation_id.as_str() == stored.organisation_id
+            && event.actor.id.as_str() == stored.actor_id
+            && event.operation == stored.operation
+            && event.outcome.name() == stored.outcome
+            && event.time == rfc3339_us(stored.recorded_at_us);
+        if !columns_agree {
+            let message = "the columns of the event differ from its content".to_owned();
+            self.report("column", Some(index), Some(call_id), message);
+        }
+        self.remember(&stored.organisation_id, event);
+    }
+
+    fn remember(&mut self, organisation_id: &str, event: Event) {
+        for object in event.objects.into_iter().filter(|object| object.sha256.is_some() || object.is_deleted) {
+            self.last.insert((organisation_id.to_owned(), object.kind, object.id), object.sha256);
+        }
+    }
+
+    fn checkpoint(&mut self, kept: &StoredCheckpoint) {
+        let place = format!("the checkpoint over {} leaves", kept.tree_size);
+        let signed = match SignedCheckpoint::parse(kept.note.as_bytes()) {
+            Ok(signed) => signed,
+            Err(error) => {
+                self.report("checkpoint", None, None, format!("{place} cannot be read: {error}"));
+                return;
+            }
+        };
+        if let Some(Err(error)) = self.policy.as_ref().map(|policy| policy.check(&signed)) {
+            self.report("checkpoint", None, None, format!("{place} is not signed by this log: {error}"));
+        }
+        let head = signed.unverified().head();
+        if head.size != self.tree.size() || head.root != self.tree.root() {
+            self.report("checkpoint", None, None, format!("{place} commits to other events"));
+        }
+    }
+
+    /// Compares the audited tables with what the events say of them. Returns how many rows were looked at.
+    async fn objects(&mut self, conn: &mut Conn) -> Result<u64, StoreError> {
+        let mut n_checked = 0;
+        let mut place = Some(Place::default());
+        while let Some(now) = place {
+            let (rows, next) = audited::read_page(conn, now).await?;
+            for found in rows {
+                n_checked += 1;
+                self.object(found);
+            }
+            place = next;
+        }
+        let gone: Vec<_> = self.last.drain().filter(|(_, hash)| hash.is_some()).map(|(key, _)| key).collect();
+        for (_, kind, id) in gone {
+            self.report("object", None, None, format!("{kind} `{id}` was deleted by other hands"));
+        }
+        Ok(n_checked)
+    }
+
+    fn object(&mut self, found: FoundRow) {
+        let FoundRow { organisation_id, row } = found;
+        let key = (organisation_id, row.kind.to_owned(), row.id.clone());
+        match self.last.remove(&key) {
+            Some(expected) if expected == row.sha256 => {}
+            Some(_) => {
+                self.report("object", None, None, format!("{} `{}` was changed by other hands", row.kind, row.id))
+            }
+            None => self.report("object", None, None, format!("no event tells of {} `{}`", row.kind, row.id)),
+        }
+    }
+}
+
+/// The kept checkpoints, read ahead page by page in the order of their sizes.
+#[derive(Default)]
+struct Checkpoints {
+    ahead: std::collections::VecDeque<StoredCheckpoint>,
+    read_to: u64,
+    is_read: bool,
+}
+
+impl Checkpoints {
+    /// The next one, if it is over exactly this many leaves.
+    async fn at(&mut self, conn: &mut Conn, size: u64) -> Result<Option<StoredCheckpoint>, StoreError> {
+        if self.ahead.is_empty() && !self.is_read {
+            self.ahead = log::checkpoints_after(conn, self.read_to, PAGE).await?.into();
+            self.is_read = self.ahead.is_empty();
+            self.read_to = self.ahead.back().map_or(self.read_to, |last| last.tree_size);
+        }
+        match self.ahead.front() {
+            Some(next) if next.tree_size == size => Ok(self.ahead.pop_front()),
+            Some(_) | None => Ok(None),
+        }
+    }
+
+    async fn rest(mut self, conn: &mut Conn) -> Result<Vec<StoredCheckpoint>, StoreError> {
+        if !self.is_read {
+            self.ahead.extend(log::checkpoints_after(conn, self.read_to, PAGE).await?);
+        }
+        Ok(self.ahead.into())
+    }
+}

@@ -1,0 +1,125 @@
+//! The notary: gives events their place in the log within a second, and signs checkpoints within a minute.
+
+use ledger::checkpoint::SignedCheckpoint;
+use ledger::policy::Policy;
+use ledger::proof::{root_at, subtrees_for_root};
+use store::log::{self, Sequenced, StoredCheckpoint};
+
+use crate::audit;
+use crate::door::Platform;
+
+const CHECKPOINT_EVERY_US: i64 = 60_000_000;
+const CHECKPOINT_EVENTS_MAX: u64 = 1_000;
+
+#[derive(Debug, thiserror::Error)]
+pub enum NotaryError {
+    #[error("the log could not be read or written")]
+    Store(#[source] store::StoreError),
+    #[error("a checkpoint could not be signed")]
+    Sign(#[source] contract::error::OpError),
+}
+
+pub struct Notary {
+    platform: Platform,
+}
+
+impl Notary {
+    pub fn new(platform: Platform) -> Notary {
+        Notary { platform }
+    }
+
+    /// Sequences everything that waits, and signs a checkpoint where one is due. Returns the new checkpoint, if any.
+    pub async fn work(&self) -> Result<Option<StoredCheckpoint>, NotaryError> {
+        loop {
+            match self.platform.store().sequence().await.map_err(NotaryError::Store)? {
+                Sequenced::Elsewhere => return Ok(None),
+                Sequenced::Events(n) if n < log::SEQUENCE_EVENTS_MAX.unsigned_abs() => break,
+                Sequenced::Events(_) => {}
+            }
+        }
+        self.checkpoint_if_due().await
+    }
+
+    async fn checkpoint_if_due(&self) -> Result<Option<StoredCheckpoint>, NotaryError> {
+        let now_us = self.platform.clock().now_us();
+        let mut conn = self.platform.store().read().await.map_err(NotaryError::Store)?;
+        let state = log::read_state(&mut conn).await.map_err(NotaryError::Store)?;
+        let kept = log::latest_checkpoint(&mut conn).await.map_err(NotaryError::Store)?;
+        drop(conn);
+        let size = state.frontier.size();
+        let (kept_size, kept_us) = kept.map_or((0, i64::MIN / 2), |kept| (kept.tree_size, kept.created_at_us));
+        let n_new = size.saturating_sub(kept_size);
+        // A clock that was set back must not put off the next checkpoint for ever.
+        let is_old = now_us.saturating_sub(kept_us) >= CHECKPOINT_EVERY_US || now_us < kept_us;
+        if n_new == 0 || (n_new < CHECKPOINT_EVENTS_MAX && !is_old) {
+            return Ok(None);
+        }
+        self.checkpoint(&state, now_us).await.map(Some)
+    }
+
+    async fn checkpoint(&self, state: &log::LogState, now_us: i64) -> Result<StoredCheckpoint, NotaryError> {
+        let note = audit::sign(self.platform.keyring(), state).map_err(NotaryError::Sign)?.to_string();
+        let checkpoint = StoredCheckpoint { tree_size: state.frontier.size(), note, created_at_us: now_us };
+        self.platform.store().keep_checkpoint(checkpoint.clone()).await.map_err(NotaryError::Store)?;
+        Ok(checkpoint)
+    }
+
+    /// Sequences what waits and signs it, due or not: before a process ends, and in tests.
+    pub async fn finish(&self) -> Result<Option<StoredCheckpoint>, NotaryError> {
+        let signed = self.work().await?;
+        let mut conn = self.platform.store().read().await.map_err(NotaryError::Store)?;
+        let state = log::read_state(&mut conn).await.map_err(NotaryError::Store)?;
+        let kept = log::latest_checkpoint(&mut conn).await.map_err(NotaryError::Store)?;
+        drop(conn);
+        if kept.is_some_and(|kept| kept.tree_size >= state.frontier.size()) || state.frontier.size() == 0 {
+            return Ok(signed);
+        }
+        self.checkpoint(&state, self.platform.clock().now_us()).await.map(Some)
+    }
+
+    /// Compares the log with a checkpoint that was kept outside the database: is it still a prefix of what is there?
+    pub async fn holds(&self, note: &str) -> Result<Standing, NotaryError> {
+        let Ok(signed) = SignedCheckpoint::parse(note.as_bytes()) else { return Ok(Standing::Unreadable) };
+        let Ok(policy) = Policy::new(self.platform.keyring().verifiers(), Vec::new(), 0) else {
+            return Ok(Standing::Unreadable);
+        };
+        if policy.check(&signed).is_err() {
+            return Ok(Standing::OtherKey);
+        }
+        let head = signed.unverified().head();
+        let mut conn = self.platform.store().read().await.map_err(NotaryError::Store)?;
+        let state = log::read_state(&mut conn).await.map_err(NotaryError::Store)?;
+        if state.frontier.size() < head.size {
+            return Ok(Standing::Shorter { kept: head.size, found: state.frontier.size() });
+        }
+        let hashes = log::subtree_hashes(&mut conn, &subtrees_for_root(head.size)).await.map_err(NotaryError::Store)?;
+        match root_at(head.size, |subtree| hashes.get(&subtree).copied()) {
+            Ok(root) if root == head.root => Ok(Standing::Same),
+            Ok(_) | Err(_) => Ok(Standing::Different { size: head.size }),
+        }
+    }
+
+    /// The newest checkpoint in the database.
+    pub async fn latest(&self) -> Result<Option<StoredCheckpoint>, NotaryError> {
+        let mut conn = self.platform.store().read().await.map_err(NotaryError::Store)?;
+        log::latest_checkpoint(&mut conn).await.map_err(NotaryError::Store)
+    }
+}
+
+/// How a log stands to a checkpoint that was signed earlier.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    Same,
+    /// The log was longer when the checkpoint was signed.
+    Shorter {
+        kept: u64,
+        found: u64,
+    },
+    /// The first so many leaves are not those that were signed.
+    Different {
+        size: u64,
+    },
+    /// The checkpoint is not signed by a key of this log.
+    OtherKey,
+    Unreadable,
+}

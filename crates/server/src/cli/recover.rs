@@ -1,0 +1,34 @@
+//! `materia recover`: an operator's word that a rolled-back database is meant.
+
+use std::process::ExitCode;
+
+use anyhow::{Context as _, bail};
+
+use super::{Place, print_lines};
+use crate::owner::notary::checkpoint_file;
+
+#[derive(clap::Args)]
+#[command(
+    after_help = "Use this only after a restore that lost events on purpose. The checkpoint of the lost log is kept \
+    aside, so that an auditor can still see what was signed."
+)]
+pub struct Arguments {
+    /// Accept that events which were signed are gone
+    #[arg(long)]
+    accept_rollback: bool,
+}
+
+pub fn run(place: &Place, arguments: &Arguments) -> anyhow::Result<ExitCode> {
+    if !arguments.accept_rollback {
+        bail!("nothing was changed: say --accept-rollback if the loss is meant");
+    }
+    let path = checkpoint_file(&place.data);
+    if !path.exists() {
+        print_lines(["There is no checkpoint to set aside; the next start compares nothing.".to_owned()])?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let aside = path.with_extension(format!("checkpoint.{}", uuid::Uuid::now_v7()));
+    std::fs::rename(&path, &aside).with_context(|| format!("could not move {}", path.display()))?;
+    print_lines([format!("The last checkpoint of the lost log is kept as {}.", aside.display())])?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,83 @@
+//! The signing key of the log: a file for its owner alone, never in the database.
+
+use std::io::Write as _;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use ledger::key::{KeyError, LogSigner};
+use ledger::keyring::{Keyring, KeyringError};
+
+#[derive(Debug, thiserror::Error)]
+pub enum KeyFileError {
+    #[error("could not read or write the log's key in `{path}`")]
+    File { path: PathBuf, source: std::io::Error },
+    #[error("`{path}` has mode {mode:o}; a signing key must be readable by its owner alone (chmod 600)")]
+    OpenToOthers { path: PathBuf, mode: u32 },
+    #[error("`{path}` does not hold a signing key")]
+    Parse { path: PathBuf, source: KeyringError },
+    #[error("a signing key could not be made")]
+    Make(#[source] KeyError),
+    #[error("the keys could not be changed")]
+    Change(#[source] KeyringError),
+}
+
+/// Reads the key file, or makes it with a new key on first use.
+pub fn read_or_make(path: &Path) -> Result<Keyring, KeyFileError> {
+    match std::fs::read_to_string(path) {
+        Ok(text) => {
+            let metadata = std::fs::metadata(path).map_err(|source| file_error(path, source))?;
+            let mode = metadata.permissions().mode() & 0o777;
+            if mode & 0o077 != 0 {
+                return Err(KeyFileError::OpenToOthers { path: path.to_owned(), mode });
+            }
+            Keyring::parse(&text).map_err(|source| KeyFileError::Parse { path: path.to_owned(), source })
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            let random = crate::auth::random_bytes();
+            let origin = format!("materia/{}", hex::encode(random.get(..8).unwrap_or_default()));
+            let keyring = Keyring::new(new_signer(&origin)?);
+            write(path, &keyring)?;
+            Ok(keyring)
+        }
+        Err(source) => Err(file_error(path, source)),
+    }
+}
+
+pub fn new_signer(origin: &str) -> Result<LogSigner, KeyFileError> {
+    LogSigner::generate(origin, crate::auth::random_bytes()).map_err(KeyFileError::Make)
+}
+
+/// Replaces the file as a whole: a crash leaves the old one or the new one.
+pub fn write(path: &Path, keyring: &Keyring) -> Result<(), KeyFileError> {
+    replace(path, &keyring.to_private_text()).map_err(|source| file_error(path, source))
+}
+
+/// Writes aside, syncs, renames and syncs the folder.
+pub fn replace(path: &Path, text: &str) -> std::io::Result<()> {
+    let aside = path.with_extension(format!("{}.new", std::process::id()));
+    let mut file = std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&aside)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()?;
+    std::fs::rename(&aside, path)?;
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    std::fs::File::open(folder)?.sync_all()
+}
+
+fn file_error(path: &Path, source: std::io::Error) -> KeyFileError {
+    KeyFileError::File { path: path.to_owned(), source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_made_once_and_is_for_its_owner_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ledger.key");
+        let made = read_or_make(&path).unwrap();
+        assert_eq!(read_or_make(&path).unwrap().origin(), made.origin());
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
+        assert!(matches!(read_or_make(&path), Err(KeyFileError::OpenToOthers { mode: 0o644, .. })));
+    }
+}

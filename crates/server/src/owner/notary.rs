@@ -1,0 +1,95 @@
+//! The owner's notary: keeps the log growing, and keeps its newest checkpoint beside the database, where a database that
+//! was rolled back does not reach it.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use ops::{Notary, NotaryError, Platform, Standing};
+use tokio_util::sync::CancellationToken;
+
+use super::keys;
+
+/// How long an event waits for its place in the log at most, while the store answers.
+const WORK_EVERY: Duration = Duration::from_millis(200);
+const AGAIN_AFTER: Duration = Duration::from_secs(1);
+
+#[derive(Debug, thiserror::Error)]
+pub enum RollbackError {
+    #[error("the log could not be compared with its last checkpoint")]
+    Log(#[source] NotaryError),
+    #[error("the checkpoint `{path}` cannot be read")]
+    File { path: PathBuf, source: std::io::Error },
+    #[error(
+        "the database is older than its last checkpoint: {found} events instead of {kept}; restore a newer one, or accept \
+         the loss with `materia recover --accept-rollback`"
+    )]
+    Shorter { kept: u64, found: u64 },
+    #[error(
+        "the first {size} events are not those that were signed; find out who changed them, or accept it with \
+         `materia recover --accept-rollback`"
+    )]
+    Different { size: u64 },
+    #[error("the last checkpoint `{path}` is not signed by this log's key; is `ledger.key` the right one?")]
+    OtherKey { path: PathBuf },
+    #[error("the log in this database is signed by another key; copy `ledger.key` from the server that made it")]
+    OtherLog,
+}
+
+pub fn checkpoint_file(folder: &Path) -> PathBuf {
+    folder.join("ledger.checkpoint")
+}
+
+/// Refuses a database that lost or changed what was signed.
+pub async fn check(folder: &Path, platform: &Platform) -> Result<(), RollbackError> {
+    let notary = Notary::new(platform.clone());
+    if let Some(latest) = notary.latest().await.map_err(RollbackError::Log)?
+        && notary.holds(&latest.note).await.map_err(RollbackError::Log)? == Standing::OtherKey
+    {
+        return Err(RollbackError::OtherLog);
+    }
+    let path = checkpoint_file(folder);
+    let note = match std::fs::read_to_string(&path) {
+        Ok(note) => note,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Err(source) => return Err(RollbackError::File { path, source }),
+    };
+    match notary.holds(&note).await.map_err(RollbackError::Log)? {
+        Standing::Same => Ok(()),
+        Standing::Shorter { kept, found } => Err(RollbackError::Shorter { kept, found }),
+        Standing::Different { size } => Err(RollbackError::Different { size }),
+        Standing::OtherKey | Standing::Unreadable => Err(RollbackError::OtherKey { path }),
+    }
+}
+
+/// Works until told to stop. Trouble is logged and tried again: events wait, nothing is lost.
+pub async fn run(folder: PathBuf, platform: Platform, stop: CancellationToken) {
+    let notary = Notary::new(platform);
+    loop {
+        let wait = match notary.work().await {
+            Ok(signed) => {
+                keep(&folder, signed.map(|checkpoint| checkpoint.note));
+                WORK_EVERY
+            }
+            Err(error) => {
+                let cause = std::error::Error::source(&error).map(ToString::to_string);
+                tracing::warn!(error = %error, cause, "The log could not be extended; trying again");
+                AGAIN_AFTER
+            }
+        };
+        tokio::select! {
+            () = tokio::time::sleep(wait) => {}
+            () = stop.cancelled() => break,
+        }
+    }
+    match notary.finish().await {
+        Ok(signed) => keep(&folder, signed.map(|checkpoint| checkpoint.note)),
+        Err(error) => tracing::warn!(error = %error, "The last events have no checkpoint yet"),
+    }
+}
+
+fn keep(folder: &Path, note: Option<String>) {
+    let Some(note) = note else { return };
+    if let Err(error) = keys::replace(&checkpoint_file(folder), &note) {
+        tracing::warn!(error = %error, "The checkpoint could not be kept beside the database");
+    }
+}

@@ -1,0 +1,355 @@
+//! The log over the events: committed events get contiguous leaf indexes, and a Merkle tree grows over them.
+//!
+//! A call inserts its event and touches nothing else of this. One sequencer at a time follows, in the order of commits:
+//! on SQLite the owner's writer, on PostgreSQL whoever holds an advisory lock, with the primary key as fence. Hashes of
+//! complete subtrees are kept for every eighth level; those between are a few hundred hashes away.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use ledger::hash::Hash;
+use ledger::tree::{Frontier, Subtree};
+use tokio::time::Instant;
+
+use crate::batch::{Applied, Apply, Keep};
+use crate::bulk::Bulk;
+use crate::conn::Conn;
+use crate::dialect::Engine;
+use crate::error::{StoreError, WriteError};
+use crate::open::Store;
+use crate::param::Param;
+
+/// Events that one transaction of the sequencer takes.
+pub const SEQUENCE_EVENTS_MAX: i64 = 1_000;
+/// Subtree hashes are kept at multiples of this level.
+const KEPT_LEVELS: u32 = 8;
+const WAIT_MAX: std::time::Duration = std::time::Duration::from_secs(30);
+
+static LEAVES: LazyLock<Bulk> = LazyLock::new(|| Bulk::new("log_leaves (leaf_index, call_id, leaf_hash)", 3, ""));
+static NODES: LazyLock<Bulk> = LazyLock::new(|| Bulk::new("log_nodes (level, node_index, hash)", 3, ""));
+
+/// What one step of the sequencer did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sequenced {
+    /// So many events got their index; there may be more.
+    Events(u64),
+    /// Another process is the sequencer.
+    Elsewhere,
+}
+
+/// The tree as it stands.
+#[derive(Debug, Clone)]
+pub struct LogState {
+    pub frontier: Frontier,
+    last_commit_key: i64,
+    last_event_seq: i64,
+}
+
+/// A leaf with what it was made of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Leaf {
+    pub leaf_index: u64,
+    pub call_id: String,
+    pub leaf_hash: Hash,
+    /// The exact bytes, absent if the event's row is gone.
+    pub event: Option<StoredEvent>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredEvent {
+    pub organisation_id: String,
+    pub recorded_at_us: i64,
+    pub actor_id: String,
+    pub operation: String,
+    pub outcome: String,
+    pub body: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredCheckpoint {
+    pub tree_size: u64,
+    pub note: String,
+    pub created_at_us: i64,
+}
+
+impl Store {
+    /// Gives committed events their place in the log.
+    pub async fn sequence(&self) -> Result<Sequenced, StoreError> {
+        match self.engine() {
+            Engine::Sqlite => {
+                let apply: Apply<u64> = Box::new(|tx| {
+                    Box::pin(async move {
+                        let value = append_settled(tx).await?;
+                        Ok(Applied { value, event: None, keep: Keep::Changes })
+                    })
+                });
+                let written = self.write(None, Instant::now() + WAIT_MAX, apply).await;
+                written.map(Sequenced::Events).map_err(|error| match error {
+                    WriteError::Store(error) => error,
+                    WriteError::Expired | WriteError::QueueFull => StoreError::unavailable("the writer is too busy"),
+                    WriteError::Panicked => StoreError::other("sequencing panicked"),
+                })
+            }
+            Engine::Postgres => self.sequence_alone().await,
+        }
+    }
+
+    /// On a connection of its own: a serializable transaction that reads what all others write would make them fail.
+    async fn sequence_alone(&self) -> Result<Sequenced, StoreError> {
+        let mut conn = self.writer_connection().await?;
+        let Some(key) = self.engine().sequencer_lock_key() else { return Ok(Sequenced::Elsewhere) };
+        if !conn.try_lock(key).await? {
+            return Ok(Sequenced::Elsewhere);
+        }
+        conn.begin_plain().await?;
+        let appended = append_settled(&mut conn).await;
+        let ended = match &appended {
+            Ok(_) => conn.commit().await,
+            Err(_) => conn.rollback().await,
+        };
+        let n_appended = appended?;
+        ended?;
+        conn.unlock(key).await?;
+        Ok(Sequenced::Events(n_appended))
+    }
+
+    /// Keeps a signed checkpoint. One that is already there for the same size stays, unless cosignatures were added.
+    pub async fn keep_checkpoint(&self, checkpoint: StoredCheckpoint) -> Result<(), StoreError> {
+        let apply: Apply<()> = Box::new(move |tx| {
+            let checkpoint = checkpoint.clone();
+            Box::pin(async move {
+                tx.execute(
+                    "INSERT INTO log_checkpoints (tree_size, note, created_at_us) VALUES ($1, $2, $3) \
+                     ON CONFLICT (tree_size) DO UPDATE SET note = excluded.note \
+                     WHERE LENGTH(excluded.note) > LENGTH(log_checkpoints.note)",
+                    &[
+                        Param::Int(signed(checkpoint.tree_size)),
+                        Param::Text(&checkpoint.note),
+                        Param::Int(checkpoint.created_at_us),
+                    ],
+                )
+                .await?;
+                Ok(Applied { value: (), event: None, keep: Keep::Changes })
+            })
+        });
+        self.write(None, Instant::now() + WAIT_MAX, apply).await.map_err(|error| match error {
+            WriteError::Store(error) => error,
+            WriteError::Expired | WriteError::QueueFull => StoreError::unavailable("the writer is too busy"),
+            WriteError::Panicked => StoreError::other("keeping a checkpoint panicked"),
+        })
+    }
+}
+
+/// Appends what is settled and not yet in the tree. Returns how many events that were.
+async fn append_settled(conn: &mut Conn) -> Result<u64, StoreError> {
+    let state = read_state(conn).await?;
+    let size_before = state.frontier.size();
+    let position =
+        [Param::Int(state.last_commit_key), Param::Int(state.last_event_seq), Param::Int(SEQUENCE_EVENTS_MAX)];
+    let rows = conn.fetch_all(conn.engine().settled_events_sql(), &position).await?;
+    let Some(last) = rows.last() else { return Ok(0) };
+    let (last_commit_key, last_event_seq) = (last.int(0)?, last.int(1)?);
+    let mut frontier = state.frontier;
+    let (mut leaves, mut nodes) = (Vec::with_capacity(rows.len()), Vec::new());
+    for row in &rows {
+        let hash = Hash::leaf(row.text(3)?.as_bytes());
+        leaves.push((signed(frontier.size()), row.text(2)?, hash));
+        let completed = frontier.append(hash).into_iter();
+        nodes.extend(completed.filter(|node| node.subtree.level > 0 && node.subtree.level.is_multiple_of(KEPT_LEVELS)));
+    }
+    LEAVES
+        .insert(conn, &leaves, |(index, call_id, hash), params| {
+            params.extend([Param::Int(*index), Param::Text(call_id), Param::Bytes(hash.as_bytes())]);
+        })
+        .await?;
+    NODES
+        .insert(conn, &nodes, |node, params| {
+            let (level, index) = (i64::from(node.subtree.level), signed(node.subtree.index));
+            params.extend([Param::Int(level), Param::Int(index), Param::Bytes(node.hash.as_bytes())]);
+        })
+        .await?;
+    let n_written = conn
+        .execute(
+            "INSERT INTO log_state (id, size, frontier, last_commit_key, last_event_seq) VALUES (1, $1, $2, $3, $4) \
+             ON CONFLICT (id) DO UPDATE SET size = excluded.size, frontier = excluded.frontier, \
+             last_commit_key = excluded.last_commit_key, last_event_seq = excluded.last_event_seq \
+             WHERE log_state.size = $5",
+            &[
+                Param::Int(signed(frontier.size())),
+                Param::Bytes(&frontier.to_bytes()),
+                Param::Int(last_commit_key),
+                Param::Int(last_event_seq),
+                Param::Int(signed(size_before)),
+            ],
+        )
+        .await?;
+    if n_written != 1 {
+        return Err(StoreError::other("another sequencer was faster"));
+    }
+    Ok(frontier.size() - size_before)
+}
+
+/// The tree as the sequencer left it.
+pub async fn read_state(conn: &mut Conn) -> Result<LogState, StoreError> {
+    let row = conn
+        .fetch_optional("SELECT size, frontier, last_commit_key, last_event_seq FROM log_state WHERE id = 1", &[])
+        .await?;
+    let Some(row) = row else {
+        // Transaction numbers and row numbers begin above zero.
+        return Ok(LogState { frontier: Frontier::new(), last_commit_key: 0, last_event_seq: 0 });
+    };
+    let frontier = Frontier::parse(&row.bytes(1)?).map_err(|_| StoreError::other("the kept frontier is damaged"))?;
+    if signed(frontier.size()) != row.int(0)? {
+        return Err(StoreError::other("the kept frontier has another size than the log"));
+    }
+    Ok(LogState { frontier, last_commit_key: row.int(2)?, last_event_seq: row.int(3)? })
+}
+
+/// The place of an event in the order of commits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Position {
+    commit_key: i64,
+    event_seq: i64,
+}
+
+impl LogState {
+    /// The last event that is in the tree.
+    pub fn position(&self) -> Position {
+        Position { commit_key: self.last_commit_key, event_seq: self.last_event_seq }
+    }
+}
+
+/// Events that are committed and not yet in the tree: their organisations and bodies, in order, after a position.
+pub async fn read_waiting(conn: &mut Conn, after: Position) -> Result<Vec<(Position, String, String)>, StoreError> {
+    let rows = conn
+        .fetch_all(
+            "SELECT commit_key, event_seq, organisation_id, body FROM events \
+             WHERE (commit_key, event_seq) > ($1, $2) ORDER BY commit_key, event_seq LIMIT $3",
+            &[Param::Int(after.commit_key), Param::Int(after.event_seq), Param::Int(SEQUENCE_EVENTS_MAX)],
+        )
+        .await?;
+    rows.iter()
+        .map(|row| Ok((Position { commit_key: row.int(0)?, event_seq: row.int(1)? }, row.text(2)?, row.text(3)?)))
+        .collect()
+}
+
+/// Events that are committed but not yet in the tree.
+pub async fn count_waiting(conn: &mut Conn) -> Result<u64, StoreError> {
+    let row =
+        conn.fetch_optional("SELECT (SELECT COUNT(*) FROM events) - (SELECT COUNT(*) FROM log_leaves)", &[]).await?;
+    Ok(row.map(|row| row.int(0)).transpose()?.unwrap_or(0).max(0).unsigned_abs())
+}
+
+/// The hash of any complete subtree, computed from the nearest kept level below.
+pub async fn subtree_hash(conn: &mut Conn, subtree: Subtree) -> Result<Hash, StoreError> {
+    let kept = subtree.level - subtree.level % KEPT_LEVELS;
+    let height = subtree.level - kept;
+    let first = subtree.index << height;
+    let range = [Param::Int(i64::from(kept)), Param::Int(signed(first)), Param::Int(signed(first + (1 << height)))];
+    let rows = if kept == 0 {
+        let sql = "SELECT leaf_hash FROM log_leaves WHERE leaf_index >= $1 AND leaf_index < $2 ORDER BY leaf_index";
+        conn.fetch_all(sql, &range[1..]).await?
+    } else {
+        let sql = "SELECT hash FROM log_nodes WHERE level = $1 AND node_index >= $2 AND node_index < $3 \
+                   ORDER BY node_index";
+        conn.fetch_all(sql, &range).await?
+    };
+    let mut hashes = rows.iter().map(|row| parse_hash(&row.bytes(0)?)).collect::<Result<Vec<Hash>, _>>()?;
+    if hashes.len() != 1 << height {
+        return Err(StoreError::other("the log lacks hashes that it should hold"));
+    }
+    while hashes.len() > 1 {
+        hashes = hashes.chunks_exact(2).filter_map(|pair| Some(Hash::node(pair.first()?, pair.get(1)?))).collect();
+    }
+    hashes.first().copied().ok_or_else(|| StoreError::other("an empty subtree has no hash"))
+}
+
+/// The hashes that a proof asked for.
+pub async fn subtree_hashes(conn: &mut Conn, wanted: &[Subtree]) -> Result<HashMap<Subtree, Hash>, StoreError> {
+    let mut found = HashMap::new();
+    for subtree in wanted {
+        found.insert(*subtree, subtree_hash(conn, *subtree).await?);
+    }
+    Ok(found)
+}
+
+fn parse_hash(bytes: &[u8]) -> Result<Hash, StoreError> {
+    let bytes = bytes.try_into().map_err(|_| StoreError::other("a kept hash has another length"))?;
+    Ok(Hash::from_bytes(bytes))
+}
+
+/// Leaves from an index on, in order, each with its event.
+pub async fn read_leaves(conn: &mut Conn, from_index: u64, n_max: u32) -> Result<Vec<Leaf>, StoreError> {
+    let rows = conn
+        .fetch_all(
+            "SELECT l.leaf_index, l.call_id, l.leaf_hash, e.organisation_id, e.recorded_at_us, e.actor_id, \
+             e.operation, e.outcome, e.body FROM log_leaves l LEFT JOIN events e ON e.call_id = l.call_id \
+             WHERE l.leaf_index >= $1 ORDER BY l.leaf_index LIMIT $2",
+            &[Param::Int(signed(from_index)), Param::Int(i64::from(n_max))],
+        )
+        .await?;
+    rows.iter()
+        .map(|row| {
+            let event = match row.opt_text(8)? {
+                None => None,
+                Some(body) => Some(StoredEvent {
+                    organisation_id: row.text(3)?,
+                    recorded_at_us: row.int(4)?,
+                    actor_id: row.text(5)?,
+                    operation: row.text(6)?,
+                    outcome: row.text(7)?,
+                    body,
+                }),
+            };
+            Ok(Leaf {
+                leaf_index: row.int(0)?.unsigned_abs(),
+                call_id: row.text(1)?,
+                leaf_hash: parse_hash(&row.bytes(2)?)?,
+                event,
+            })
+        })
+        .collect()
+}
+
+/// Where an event stands in the log, and its exact bytes. `None` for an unknown call.
+pub async fn find_event(
+    conn: &mut Conn,
+    organisation_id: &str,
+    call_id: &str,
+) -> Result<Option<(Option<u64>, String)>, StoreError> {
+    let row = conn
+        .fetch_optional(
+            "SELECT l.leaf_index, e.body FROM events e LEFT JOIN log_leaves l ON l.call_id = e.call_id \
+             WHERE e.organisation_id = $1 AND e.call_id = $2",
+            &[Param::Text(organisation_id), Param::Text(call_id)],
+        )
+        .await?;
+    row.map(|row| Ok((row.opt_int(0)?.map(i64::unsigned_abs), row.text(1)?))).transpose()
+}
+
+/// The newest checkpoint, and all of them by page.
+pub async fn latest_checkpoint(conn: &mut Conn) -> Result<Option<StoredCheckpoint>, StoreError> {
+    let sql = "SELECT tree_size, note, created_at_us FROM log_checkpoints ORDER BY tree_size DESC LIMIT 1";
+    let row = conn.fetch_optional(sql, &[]).await?;
+    row.map(|row| checkpoint(&row)).transpose()
+}
+
+pub async fn checkpoints_after(
+    conn: &mut Conn,
+    tree_size: u64,
+    n_max: u32,
+) -> Result<Vec<StoredCheckpoint>, StoreError> {
+    let sql =
+        "SELECT tree_size, note, created_at_us FROM log_checkpoints WHERE tree_size > $1 ORDER BY tree_size LIMIT $2";
+    let rows = conn.fetch_all(sql, &[Param::Int(signed(tree_size)), Param::Int(i64::from(n_max))]).await?;
+    rows.iter().map(checkpoint).collect()
+}
+
+fn checkpoint(row: &crate::row::Row) -> Result<StoredCheckpoint, StoreError> {
+    Ok(StoredCheckpoint { tree_size: row.int(0)?.unsigned_abs(), note: row.text(1)?, created_at_us: row.int(2)? })
+}
+
+/// SQL has no unsigned integers; `ledger::tree::LEAVES_MAX` keeps every index within the signed ones.
+fn signed(index: u64) -> i64 {
+    i64::try_from(index).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,93 @@
+//! Rows whose content is part of the record: every event that changes one carries its hash, and `audit verify` compares
+//! the hash of the last such event with the row as it is.
+
+use contract::canonical;
+use serde_json::json;
+use store::{Conn, StoreError};
+
+use crate::ids::Counter;
+
+/// A row by its kind and id, with the hash of its content; without one when the row is gone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AuditedRow {
+    pub kind: &'static str,
+    pub id: String,
+    pub sha256: Option<String>,
+}
+
+/// A row with the organisation it belongs to, as the table holds it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoundRow {
+    pub organisation_id: String,
+    pub row: AuditedRow,
+}
+
+pub fn counter(counter: &Counter<'_>, last_assigned_id: i64) -> AuditedRow {
+    let id = format!("{}/{}", counter.prefix, counter.project_id);
+    let sha256 = canonical::hash(&json!({ "id": id, "last_assigned_id": last_assigned_id })).ok();
+    AuditedRow { kind: "counter", id, sha256 }
+}
+
+pub fn reservation(id: &str, reserved_ids: &str, reserved_by: &str, expires_at_us: i64, confirmed: bool) -> AuditedRow {
+    let content = json!({
+        "id": id, "reserved_ids": reserved_ids, "reserved_by": reserved_by,
+        // Microseconds do not fit the exact integers of JSON for ever; text does.
+        "expires_at_us": expires_at_us.to_string(), "confirmed": confirmed,
+    });
+    AuditedRow { kind: "reservation", id: id.to_owned(), sha256: canonical::hash(&content).ok() }
+}
+
+pub fn deleted_reservation(id: &str) -> AuditedRow {
+    AuditedRow { kind: "reservation", id: id.to_owned(), sha256: None }
+}
+
+/// The next page of audited rows after a place, and the place after it. Begin with the default.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Place {
+    table: usize,
+    after: [String; 3],
+}
+
+const PAGE_MAX: i64 = 1_000;
+
+/// Reads the audited tables page by page; an empty page with no next place is the end.
+pub async fn read_page(conn: &mut Conn, place: Place) -> Result<(Vec<FoundRow>, Option<Place>), StoreError> {
+    let Place { table, after: [organisation_id, first, second] } = place;
+    if table == 0 {
+        let rows = conn
+            .fetch_all(
+                "SELECT organisation_id, artifact_type, project_id, last_assigned_id FROM id_registry \
+                 WHERE (organisation_id, artifact_type, project_id) > ($1, $2, $3) \
+                 ORDER BY organisation_id, artifact_type, project_id LIMIT $4",
+                &[(&organisation_id).into(), (&first).into(), (&second).into(), PAGE_MAX.into()],
+            )
+            .await?;
+        let mut found = Vec::with_capacity(rows.len());
+        let mut after = [organisation_id, first, second];
+        for row in &rows {
+            after = [row.text(0)?, row.text(1)?, row.text(2)?];
+            let [organisation_id, prefix, project_id] = &after;
+            let row = counter(&Counter { organisation_id, prefix, project_id }, row.int(3)?);
+            found.push(FoundRow { organisation_id: organisation_id.clone(), row });
+        }
+        let next = if rows.is_empty() { Place { table: 1, ..Place::default() } } else { Place { table: 0, after } };
+        return Ok((found, Some(next)));
+    }
+    let rows = conn
+        .fetch_all(
+            "SELECT organisation_id, reservation_id, reserved_ids, reserved_by, expires_at_us, confirmed \
+             FROM id_reservations WHERE (organisation_id, reservation_id) > ($1, $2) \
+             ORDER BY organisation_id, reservation_id LIMIT $3",
+            &[(&organisation_id).into(), (&first).into(), PAGE_MAX.into()],
+        )
+        .await?;
+    let mut found = Vec::with_capacity(rows.len());
+    let mut last = None;
+    for row in &rows {
+        let (organisation_id, id) = (row.text(0)?, row.text(1)?);
+        let content = reservation(&id, &row.text(2)?, &row.text(3)?, row.int(4)?, row.bool(5)?);
+        found.push(FoundRow { organisation_id: organisation_id.clone(), row: content });
+        last = Some(Place { table: 1, after: [organisation_id, id, String::new()] });
+    }
+    Ok((found, last))
+}
