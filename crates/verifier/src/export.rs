@@ -1,6 +1,7 @@
 //! `materia-verify log`: a whole log, one event to a line, against a checkpoint.
 //!
-//! A line is `{"leaf_index":N,"event":"…"}`; the event is a JSON string that holds the exact bytes of the leaf.
+//! A line is `{"leaf_index":N,"event":"…"}`; the event is a JSON string that holds the exact bytes of the leaf. An event
+//! of another organisation is there by its hash alone: `{"leaf_index":N,"leaf_hash":"…"}` in Base64.
 
 use std::{
     borrow::Cow,
@@ -10,7 +11,7 @@ use std::{
 use serde::Deserialize;
 
 use crate::{
-    merkle::{Tree, leaf_hash},
+    merkle::{Tree, leaf_hash, parse_hash},
     trust::Trusted,
     verdict::{Invalid, Place, Valid},
 };
@@ -23,8 +24,10 @@ const LINE_BYTES_MAX: usize = 16 * 1024 * 1024;
 #[serde(deny_unknown_fields)]
 struct Line<'l> {
     leaf_index: u64,
-    #[serde(borrow)]
-    event: Cow<'l, str>,
+    #[serde(borrow, default)]
+    event: Option<Cow<'l, str>>,
+    #[serde(borrow, default)]
+    leaf_hash: Option<Cow<'l, str>>,
 }
 
 /// Whether the export is the log of the checkpoint, and its beginning the log of the earlier one. The outer error is one
@@ -85,7 +88,16 @@ impl Log<'_> {
             let message = format!("event {expected} is not covered by the checkpoint, which has {} events", self.size);
             return Err(Invalid::at("WRONG_SIZE", expected, message));
         }
-        self.tree.add(leaf_hash(line.event.as_bytes()));
+        let hash = match (&line.event, &line.leaf_hash) {
+            (Some(event), None) => Some(leaf_hash(event.as_bytes())),
+            (None, Some(hash)) => parse_hash(hash),
+            (Some(_), Some(_)) | (None, None) => None,
+        };
+        let Some(hash) = hash else {
+            let message = format!("line {number} must have either an `event` or a `leaf_hash`");
+            return Err(Invalid::at("MALFORMED_EXPORT", expected, message));
+        };
+        self.tree.add(hash);
         self.meet_previous();
         Ok(())
     }

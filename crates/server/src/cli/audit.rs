@@ -42,6 +42,9 @@ pub enum Command {
         /// First leaf
         #[arg(long, default_value_t = 0)]
         from: u64,
+        /// Folder for `events.ndjson`, `log.checkpoint` and `log.key`: all that `materia-verify log` needs
+        #[arg(long, value_name = "DIR", conflicts_with_all = ["from", "format"])]
+        out: Option<PathBuf>,
     },
     /// Print a signed checkpoint of the log as it is now
     Checkpoint,
@@ -102,14 +105,46 @@ async fn answer(house: &House, settings: &Settings, command: Command) -> anyhow:
                 ),
             ])?;
         }
-        Command::Export { format, from } => {
+        Command::Export { format, from, out: None } => {
             let mut next = Some(from);
             while let Some(from_index) = next {
                 let page = call("audit_export", json!({ "format": format, "from_index": from_index })).await?;
-                let lines = page["lines"].as_array().cloned().unwrap_or_default();
-                print_lines(lines.iter().filter_map(Value::as_str).map(str::to_owned))?;
+                print_lines(lines(&page))?;
                 next = page.get("next_index").and_then(Value::as_u64);
             }
+        }
+        Command::Export { out: Some(folder), .. } => {
+            let checkpoint = call("audit_checkpoint", json!({})).await?;
+            let mut left = checkpoint["tree_size"].as_u64().unwrap_or(0);
+            std::fs::create_dir_all(&folder).with_context(|| format!("could not make {}", folder.display()))?;
+            let mut events = String::new();
+            let mut from_index = 0;
+            // The export itself is an event, so the log grows meanwhile; what the checkpoint covers is enough.
+            while left > 0 {
+                let page = call("audit_export", json!({ "format": "ndjson", "from_index": from_index })).await?;
+                let page: Vec<String> = lines(&page).take(usize::try_from(left)?).collect();
+                if page.is_empty() {
+                    bail!("the log ended before its checkpoint; run `materia audit verify`");
+                }
+                let n_lines = u64::try_from(page.len())?;
+                (left, from_index) = (left - n_lines, from_index + n_lines);
+                events.extend(page.into_iter().flat_map(|line| [line, "\n".to_owned()]));
+            }
+            let text = |name: &str| checkpoint[name].as_str().unwrap_or_default().to_owned();
+            let key = text("log_key").lines().next().unwrap_or_default().to_owned();
+            for (file, content) in
+                [("events.ndjson", events), ("log.checkpoint", text("checkpoint")), ("log.key", key.clone())]
+            {
+                let path = folder.join(file);
+                std::fs::write(&path, content).with_context(|| format!("could not write {}", path.display()))?;
+            }
+            let shown = folder.display();
+            print_lines([
+                format!("wrote events.ndjson, log.checkpoint and log.key to {shown}"),
+                format!(
+                    "verify with: materia-verify log --events {shown}/events.ndjson --checkpoint {shown}/log.checkpoint --key '{key}'"
+                ),
+            ])?;
         }
         Command::Checkpoint => {
             let checkpoint = call("audit_checkpoint", json!({})).await?;
@@ -121,6 +156,11 @@ async fn answer(house: &House, settings: &Settings, command: Command) -> anyhow:
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn lines(page: &Value) -> impl Iterator<Item = String> + use<> {
+    let lines = page["lines"].as_array().cloned().unwrap_or_default();
+    lines.into_iter().filter_map(|line| line.as_str().map(str::to_owned))
 }
 
 fn report(found: &Value) -> Vec<String> {
