@@ -3,6 +3,7 @@
 //! Every capability is an operation: one file under the folder of its family and one line in [`operations`].
 //! Every surface reaches it through [`Platform::call`] and in no other way.
 
+pub mod authorise;
 mod clock;
 mod context;
 mod door;
@@ -10,6 +11,7 @@ mod drive;
 mod entry;
 mod family;
 mod house;
+pub mod keys;
 pub mod limits;
 mod operation;
 pub mod operations;
@@ -32,5 +34,5 @@ pub use table::{Table, TableError, Tool};
 
 /// Tables of every crate, in order.
 pub fn migrations() -> Vec<store::Migration> {
-    [store::MIGRATIONS, ::workflow::MIGRATIONS].concat()
+    [store::MIGRATIONS, ::workflow::MIGRATIONS, keys::MIGRATIONS].concat()
 }

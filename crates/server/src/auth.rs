@@ -54,7 +54,7 @@ pub struct Authenticator {
 pub fn owner(organisation_id: &OrganisationId) -> Actor {
     #[expect(clippy::expect_used, reason = "the constant is an id, as the tests of `contract::id` show")]
     let id = ActorId::parse("owner").expect("an id");
-    Actor { organisation_id: organisation_id.clone(), id, kind: ActorKind::Human, roles: Role::ALL.to_vec() }
+    Actor::new(organisation_id.clone(), id, ActorKind::Human, Role::ALL.to_vec())
 }
 
 impl Authenticator {
@@ -67,7 +67,7 @@ impl Authenticator {
                 .map_err(|_| AuthError::KeyHash { actor_id: key.actor_id.clone() })?;
             let kind = if key.roles.contains(&Role::Agent) { ActorKind::Agent } else { ActorKind::Service };
             let organisation_id = key.organisation_id.clone().unwrap_or_else(|| settings.organisation_id.clone());
-            keys.push((hash, Actor { organisation_id, id: key.actor_id.clone(), kind, roles: key.roles.clone() }));
+            keys.push((hash, Actor::new(organisation_id, key.actor_id.clone(), kind, key.roles.clone())));
         }
         let everybody = match settings.auth {
             Auth::None => Some(owner),

@@ -10,5 +10,7 @@
 mod contracts;
 mod door;
 mod ids;
+mod keys;
+mod permissions;
 mod script;
 mod trials;
