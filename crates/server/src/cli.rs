@@ -3,6 +3,7 @@
 mod call;
 mod config;
 mod doctor;
+mod key;
 mod mcp;
 mod rebuild;
 mod serve;
@@ -52,6 +53,8 @@ enum Command {
     Tools(tools::ListArguments),
     /// Print the JSON Schemas of an operation
     Schema(tools::SchemaArguments),
+    /// Make, list and revoke API keys
+    Key(key::Arguments),
     /// Show every setting, its value and where it comes from
     Config,
     /// Check what is installed, what is missing and what to do about it
@@ -85,6 +88,7 @@ pub async fn run() -> anyhow::Result<ExitCode> {
         Command::Call(arguments) => call::run(place, arguments).await,
         Command::Tools(arguments) => tools::list(&arguments),
         Command::Schema(arguments) => tools::schema(&arguments),
+        Command::Key(arguments) => key::run(place, arguments).await,
         Command::Config => config::run(&place),
         Command::Doctor => doctor::run(&place).await,
         Command::Rebuild => rebuild::run(place).await,
