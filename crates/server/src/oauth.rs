@@ -67,6 +67,16 @@ impl Tokens {
     }
 }
 
+/// Fetches the keys of an issuer once and counts those that can be used, for `materia doctor`.
+pub async fn count_keys(settings: &settings::Issuer) -> Result<usize, OauthError> {
+    let algorithms = settings.algorithms.iter().copied().map(algorithm).collect();
+    let counted = match SigningKeys::new(settings, algorithms) {
+        Ok(keys) => keys.fetch().await.map(|keys| keys.len()),
+        Err(error) => Err(error),
+    };
+    counted.map_err(|source| OauthError::Fetch { issuer: settings.issuer.clone(), source })
+}
+
 #[derive(Deserialize)]
 struct Named {
     iss: String,

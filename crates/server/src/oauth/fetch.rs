@@ -33,6 +33,8 @@ pub enum FetchError {
     Body { uri: String, source: Box<dyn std::error::Error + Send + Sync> },
     #[error("`{uri}` took longer than {} s", FETCH_TIMEOUT.as_secs())]
     Slow { uri: String },
+    #[error("`{place}` holds something else than a JWK set")]
+    NoKeys { place: String },
     #[error("could not read `{path}`", path = path.display())]
     File { path: PathBuf, source: std::io::Error },
 }
@@ -68,6 +70,14 @@ impl Source {
             Web::Tls(builder.build(connector.https_only().enable_http1().build()))
         };
         Ok(Source::Web(uri, Box::new(web)))
+    }
+
+    /// For messages.
+    pub fn place(&self) -> String {
+        match self {
+            Source::File(path) => path.display().to_string(),
+            Source::Web(uri, _) => uri.to_string(),
+        }
     }
 
     pub async fn fetch(&self) -> Result<Vec<u8>, FetchError> {

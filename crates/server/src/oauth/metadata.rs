@@ -30,10 +30,8 @@ impl Challenge {
 
     /// `WWW-Authenticate` of a 401.
     pub fn unauthenticated(&self, refusal: Refusal) -> HeaderValue {
-        let error = match refusal {
-            Refusal::NoToken => None,
-            _ => Some(("invalid_token", refusal.message())),
-        };
+        // Who sent nothing is told of no error (RFC 6750 § 3.1).
+        let error = (refusal != Refusal::NoToken).then(|| ("invalid_token", refusal.message()));
         self.challenge(error, Some(&self.scope))
     }
 

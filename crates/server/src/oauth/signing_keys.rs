@@ -31,6 +31,9 @@ pub struct SigningKey {
     pub algorithms: Vec<Algorithm>,
 }
 
+/// By `kid`.
+pub type PublishedKeys = HashMap<String, Arc<SigningKey>>;
+
 pub struct SigningKeys {
     issuer: String,
     source: Source,
@@ -43,7 +46,7 @@ pub struct SigningKeys {
 
 #[derive(Default)]
 struct State {
-    keys: HashMap<String, Arc<SigningKey>>,
+    keys: PublishedKeys,
     fetched: Option<Instant>,
     tried: Option<Instant>,
 }
@@ -107,27 +110,28 @@ impl SigningKeys {
         (found, is_due)
     }
 
+    /// The keys as they are published now.
+    pub async fn fetch(&self) -> Result<PublishedKeys, FetchError> {
+        let bytes = self.source.fetch().await?;
+        parse(&bytes, &self.algorithms).ok_or_else(|| FetchError::NoKeys { place: self.source.place() })
+    }
+
     /// Fetches the keys. After a failure the old ones stay.
     async fn refresh(&self) {
-        let fetched = self.source.fetch().await;
+        let fetched = self.fetch().await;
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         state.tried = Some(Instant::now());
-        let keys = match fetched {
-            Ok(bytes) => parse(&bytes, &self.algorithms),
-            Err(error) => {
-                let causes = std::iter::successors(std::error::Error::source(&error), |cause| cause.source());
-                let chain = causes.map(ToString::to_string).collect::<Vec<_>>().join(": ");
-                tracing::warn!(issuer = self.issuer, error = %error, chain, "The keys of an issuer were not fetched");
-                return;
-            }
-        };
-        match keys {
-            Some(keys) => {
+        match fetched {
+            Ok(keys) => {
                 tracing::info!(issuer = self.issuer, n_keys = keys.len(), "Fetched the keys of an issuer");
                 state.keys = keys;
                 state.fetched = state.tried;
             }
-            None => tracing::warn!(issuer = self.issuer, "An issuer publishes something else than keys"),
+            Err(error) => {
+                let causes = std::iter::successors(std::error::Error::source(&error), |cause| cause.source());
+                let chain = causes.map(ToString::to_string).collect::<Vec<_>>().join(": ");
+                tracing::warn!(issuer = self.issuer, error = %error, chain, "The keys of an issuer were not fetched");
+            }
         }
     }
 }
@@ -138,7 +142,7 @@ struct Published {
 }
 
 /// The usable keys of a JWK set; one that cannot be used does not spoil the others. `None` if it is no JWK set.
-fn parse(bytes: &[u8], pinned: &[Algorithm]) -> Option<HashMap<String, Arc<SigningKey>>> {
+fn parse(bytes: &[u8], pinned: &[Algorithm]) -> Option<PublishedKeys> {
     let published: Published = serde_json::from_slice(bytes).ok()?;
     let usable = published.keys.into_iter().take(KEYS_MAX).filter_map(|value| {
         let jwk: Jwk = serde_json::from_value(value).ok()?;

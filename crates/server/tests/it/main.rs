@@ -10,6 +10,7 @@
     reason = "a test fails by panicking, and says where"
 )]
 
+mod authorisation;
 mod clients;
 mod contention;
 mod house;
