@@ -1,9 +1,10 @@
-//! Who calls: an organisation, an id, a kind and the roles that decide what is allowed.
+//! Who calls: an organisation, an id, a kind, and the roles and scopes that decide what is allowed.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::id::{ActorId, OrganisationId};
+use crate::id::{ActorId, FhirId, KeyId, OrganisationId};
+use crate::scope::Scope;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -61,6 +62,44 @@ pub struct Actor {
     pub id: ActorId,
     pub kind: ActorKind,
     pub roles: Vec<Role>,
+    /// What its token or key is limited to. `None` leaves the decision to the roles; an empty list grants nothing that
+    /// asks for a scope.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scopes: Option<Vec<Scope>>,
+    /// The one patient whose data a `patient/` scope means.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub patient_id: Option<FhirId>,
+    #[serde(default)]
+    pub credential: Credential,
+}
+
+/// By what the actor was recognised.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Credential {
+    /// The house's own: the start token, the command line, a key of the settings.
+    #[default]
+    House,
+    Key {
+        key_id: KeyId,
+    },
+    /// A token of an authorization server.
+    Token {
+        issuer: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        client_id: Option<String>,
+    },
+}
+
+impl Actor {
+    /// Somebody whom the house itself knows and whom roles alone limit.
+    pub fn new(organisation_id: OrganisationId, id: ActorId, kind: ActorKind, roles: Vec<Role>) -> Actor {
+        Actor { organisation_id, id, kind, roles, scopes: None, patient_id: None, credential: Credential::House }
+    }
+
+    pub fn may_use(&self, required: &Scope) -> bool {
+        self.scopes.as_ref().is_none_or(|granted| granted.iter().any(|scope| scope.covers(required)))
+    }
 }
 
 #[cfg(test)]

@@ -21,6 +21,9 @@ pub struct OperationDescription {
     pub is_read_only: bool,
     /// Roles that may call it.
     pub roles: Vec<String>,
+    /// What a token or key that is limited to scopes needs beside a role.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scope: Option<String>,
     /// JSON Schema (2020-12) of the input.
     pub input_schema: Map<String, Value>,
     /// JSON Schema (2020-12) of the output.

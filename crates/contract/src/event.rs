@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::actor::ActorKind;
-use crate::id::{ActorId, CorrelationId, OrganisationId};
+use crate::actor::{Actor, ActorKind, Credential};
+use crate::id::{ActorId, CorrelationId, KeyId, OrganisationId};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -90,6 +90,25 @@ pub struct Touched {
 pub struct EventActor {
     pub id: ActorId,
     pub kind: ActorKind,
+    /// The authorization server whose token was shown, and the client it was issued to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub issuer: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client_id: Option<String>,
+    /// The API key that was shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key_id: Option<KeyId>,
+}
+
+impl From<&Actor> for EventActor {
+    fn from(actor: &Actor) -> EventActor {
+        let (issuer, client_id, key_id) = match actor.credential.clone() {
+            Credential::House => (None, None, None),
+            Credential::Key { key_id } => (None, None, Some(key_id)),
+            Credential::Token { issuer, client_id } => (Some(issuer), client_id, None),
+        };
+        EventActor { id: actor.id.clone(), kind: actor.kind, issuer, client_id, key_id }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

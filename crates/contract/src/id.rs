@@ -107,6 +107,16 @@ text_id!(
     "a document type such as `backlog_story` or its prefix such as `US`"
 );
 text_id!(
+    /// An API key by its public part.
+    KeyId, 32, |c| c.is_ascii_alphanumeric(), "^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$",
+    "the id of a key, as `list_keys` shows it"
+);
+text_id!(
+    /// The logical id of a FHIR resource.
+    FhirId, 64, |c| c.is_ascii_alphanumeric(), "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$",
+    "1 to 64 letters, digits, `.`, `_` or `-`, the first a letter or digit"
+);
+text_id!(
     /// The name of an operation.
     OperationName, 40, |c| c.is_ascii_lowercase(), "^[a-z][A-Za-z0-9._-]{0,39}$",
     "the name of an operation such as `get_next_available_id`"

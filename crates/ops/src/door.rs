@@ -11,7 +11,7 @@ use contract::dialect::Dialect;
 use contract::envelope::{Artifact, ResponseMetadata};
 use contract::error::{Kind, OpError};
 use contract::event::{Correlation, Outcome};
-use contract::id::IdempotencyKey;
+use contract::id::{IdempotencyKey, KeyId};
 use futures::FutureExt;
 use ledger::keyring::Keyring;
 use serde::{Deserialize, Serialize};
@@ -21,10 +21,12 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
+use crate::authorise;
 use crate::clock::Clock;
 use crate::context::{Progress, Services, Settings};
 use crate::drive::Driven;
 use crate::entry::Entry;
+use crate::keys::{self, KeyRecord};
 use crate::limits;
 use crate::misses::Misses;
 use crate::operation::store_error;
@@ -170,6 +172,13 @@ impl Platform {
         }
     }
 
+    /// The key of this id, for whoever must find out who is calling. It has no event: the call that follows has one, and
+    /// so has a refusal.
+    pub async fn find_key(&self, key_id: &KeyId) -> Result<Option<KeyRecord>, OpError> {
+        let mut reader = self.0.store.read().await.map_err(store_error)?;
+        keys::find(&mut reader, key_id).await.map_err(store_error)
+    }
+
     /// Writes what is queued and lets go of the store.
     pub async fn close(&self) {
         if let Err(error) = self.0.queue.close().await {
@@ -214,8 +223,7 @@ impl Inner {
             let error = OpError::not_found("no operation of this name; `tools` lists them all");
             return self.record(&ticket, None, failed(&call.input, error)).await;
         };
-        if !tool.entry.roles.iter().any(|role| ticket.actor.roles.contains(role)) {
-            let error = OpError::refused(format!("`{}` may not call `{}`", ticket.actor.id, tool.entry.name));
+        if let Err(error) = authorise::check(tool, &ticket.actor) {
             return self.record(&ticket, Some(tool), failed(&call.input, error)).await;
         }
         let caller = || format!("{}/{}", ticket.actor.organisation_id, ticket.actor.id);

@@ -168,6 +168,13 @@ fn finish<T: Serialize>(tool: &Tool, answer: Answer<T>) -> Result<Done, OpError>
     Ok(Done { output, out_hash, artifacts: answer.artifacts, metadata: answer.metadata, objects: answer.objects })
 }
 
+/// What a repeated call is told whose first answer held a secret: that it was carried out, and what it made.
+fn shown_once(objects: &str) -> OpError {
+    let objects: Vec<Touched> = serde_json::from_str(objects).unwrap_or_default();
+    let made: Vec<String> = objects.iter().map(|object| format!("{} `{}`", object.kind, object.id)).collect();
+    OpError::conflict(format!("already carried out: {}; its answer was shown once and is not kept", made.join(", ")))
+}
+
 /// One write on its way through the writer. Repeatable: nothing in it changes from one try to the next.
 struct Change<T: Write> {
     operation: T,
@@ -212,10 +219,14 @@ impl<T: Write> Change<T> {
             if stored.in_hash != self.in_hash {
                 return Err(OpError::conflict("the idempotency key was used with another input").into());
             }
+            if !T::KEEPS_OUTPUT {
+                return Err(shown_once(&stored.output).into());
+            }
             return serde_json::from_str(&stored.output).map_err(|error| OpError::internal(error).into());
         }
         let done = self.run(tx).await?;
-        let output = serde_json::to_string(&done).map_err(OpError::internal)?;
+        let output = if T::KEEPS_OUTPUT { serde_json::to_string(&done) } else { serde_json::to_string(&done.objects) };
+        let output = output.map_err(OpError::internal)?;
         let stored = idempotency::Stored { in_hash: self.in_hash.clone(), output };
         let recorded_at_us = self.ticket.started_us;
         idempotency::insert(tx, organisation_id, actor_id, T::NAME, key.as_str(), &stored, recorded_at_us).await?;

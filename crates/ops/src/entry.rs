@@ -15,6 +15,7 @@ pub struct Entry {
     pub about: &'static str,
     pub family: Family,
     pub roles: &'static [Role],
+    pub scope: Option<&'static str>,
     pub aliases: &'static [&'static str],
     pub is_tool: bool,
     /// A write answers only after its event is durable, also when it fails.
@@ -40,6 +41,7 @@ impl Entry {
             about: T::ABOUT,
             family: T::FAMILY,
             roles: T::ROLES,
+            scope: T::SCOPE,
             aliases: T::ALIASES,
             is_tool: T::IS_TOOL,
             is_write: false,

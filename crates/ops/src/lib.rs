@@ -4,6 +4,7 @@
 //! Every surface reaches it through [`Platform::call`] and in no other way.
 
 mod audit;
+pub mod authorise;
 mod clock;
 mod context;
 mod door;
@@ -11,6 +12,7 @@ mod drive;
 mod entry;
 mod family;
 mod house;
+pub mod keys;
 pub mod limits;
 mod misses;
 mod notary;
@@ -36,5 +38,5 @@ pub use table::{Table, TableError, Tool};
 
 /// Tables of every crate, in order.
 pub fn migrations() -> Vec<store::Migration> {
-    [store::MIGRATIONS, ::workflow::MIGRATIONS].concat()
+    [store::MIGRATIONS, ::workflow::MIGRATIONS, keys::MIGRATIONS].concat()
 }

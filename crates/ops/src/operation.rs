@@ -24,6 +24,8 @@ pub trait Operation: DeserializeOwned + Serialize + JsonSchema + Send + Sync + '
     const FAMILY: Family;
     /// Roles that may call it.
     const ROLES: &'static [Role];
+    /// What a token or key that is limited to scopes needs beside a role.
+    const SCOPE: Option<&'static str> = None;
     /// Other names that are understood on a call and never listed.
     const ALIASES: &'static [&'static str] = &[];
     /// Listed as an MCP tool. Operations that only serve a prompt are not.
@@ -46,6 +48,10 @@ pub trait Read: Operation {
 /// Changes something. `prepare` may take its time; `apply` is short, only SQL, and repeatable: after a lost race the
 /// door runs it again on a fresh transaction.
 pub trait Write: Operation {
+    /// Whether the output is kept for repeated calls with the same idempotency key. One that holds a secret is not: a
+    /// repeated call is told that it was carried out, and what it made.
+    const KEEPS_OUTPUT: bool = true;
+
     type Plan: Send + Sync + 'static;
 
     fn prepare(&self, ctx: &Context<'_>) -> impl Future<Output = Result<Self::Plan, OpError>> + Send;

@@ -3,6 +3,7 @@
 use crate::entry::Entry;
 use crate::house::TidyHouse;
 use contract::describe::DescribeOperation;
+use contract::key::{CreateKey, ListKeys, RevokeKey};
 use contract::ledger::{AuditCheckpoint, AuditExport, AuditProve, AuditSearch, AuditVerify};
 use contract::workflow::{
     ConfirmReservation, DeleteExpiredReservations, GetNextAvailableId, ListArtifactTypes, ReserveIdRange,
@@ -13,6 +14,9 @@ use crate::workflow::guide_numbering::GuideNumbering;
 pub const OPERATIONS: &[Entry] = &[
     Entry::read::<DescribeOperation>(),
     Entry::write::<TidyHouse>(),
+    Entry::write::<CreateKey>(),
+    Entry::read::<ListKeys>(),
+    Entry::write::<RevokeKey>(),
     Entry::read::<ListArtifactTypes>(),
     Entry::read::<GuideNumbering>(),
     Entry::write::<GetNextAvailableId>(),

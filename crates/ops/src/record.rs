@@ -58,7 +58,7 @@ impl Ticket {
             call_id: self.call_id.to_string(),
             time: rfc3339_us(self.started_us),
             organisation_id: self.actor.organisation_id.clone(),
-            actor: EventActor { id: self.actor.id.clone(), kind: self.actor.kind },
+            actor: EventActor::from(&self.actor),
             operation: self.operation.to_owned(),
             outcome: ending.outcome,
             code: ending.code.map(str::to_owned),

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use contract::schema::SchemaObject;
+use contract::scope::Scope;
 use jsonschema::{PatternOptions, Validator};
 use serde_json::Value;
 
@@ -14,6 +15,8 @@ use crate::family::Family;
 pub enum TableError {
     #[error("two operations are called `{0}`")]
     RepeatedName(&'static str),
+    #[error("`{operation}` asks for `{scope}`, which is no scope")]
+    Scope { operation: &'static str, scope: &'static str },
     #[error("the schema of `{operation}` does not compile")]
     Schema { operation: &'static str, source: Box<dyn std::error::Error + Send + Sync> },
 }
@@ -21,6 +24,7 @@ pub enum TableError {
 /// An entry with its compiled schemas.
 pub struct Tool {
     pub entry: &'static Entry,
+    pub scope: Option<Scope>,
     pub input_schema: Arc<SchemaObject>,
     pub output_schema: Arc<SchemaObject>,
     pub(crate) input: Validator,
@@ -41,6 +45,10 @@ impl Table {
                     return Err(TableError::RepeatedName(name));
                 }
             }
+            let scope = entry
+                .scope
+                .map(|scope| Scope::parse(scope).map_err(|_| TableError::Scope { operation: entry.name, scope }))
+                .transpose()?;
             let (input_schema, output_schema) = ((entry.input_schema)(), (entry.output_schema)());
             let compile = |schema: &SchemaObject| {
                 validator(schema).map_err(|source| TableError::Schema { operation: entry.name, source })
@@ -48,6 +56,7 @@ impl Table {
             let (input, output) = (compile(&input_schema)?, compile(&output_schema)?);
             table.tools.push(Arc::new(Tool {
                 entry,
+                scope,
                 input_schema: Arc::new(input_schema),
                 output_schema: Arc::new(output_schema),
                 input,

@@ -1,22 +1,34 @@
-//! Who is calling: bearer tokens, API keys and browser sessions, all compared by hash and in constant time.
+//! Who is calling: bearer tokens, API keys, tokens of an authorization server, and browser sessions.
+//!
+//! Secrets of our own are compared by hash and in constant time. No token is logged, stored or passed on.
 
-use std::collections::HashMap;
+mod refusal;
+mod stored_keys;
+
+use std::collections::{BTreeSet, HashMap};
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use contract::actor::{Actor, ActorKind, Role};
+use contract::actor::{Actor, ActorKind, Credential, Role};
 use contract::canonical::digest;
 use contract::id::{ActorId, OrganisationId};
+use contract::key;
 use http::HeaderMap;
 use subtle::ConstantTimeEq;
 
+pub use refusal::Refusal;
+use stored_keys::StoredKeys;
+
+use crate::oauth::{OauthError, Tokens};
+use crate::owner::House;
 use crate::settings::{Auth, Settings};
 
 const SESSION_KEPT_FOR: Duration = Duration::from_secs(12 * 60 * 60);
 const SESSIONS_MAX: usize = 1_024;
+const ORGANISATIONS_MAX: usize = 1_024;
 pub const SESSION_COOKIE: &str = "materia_session";
 
 #[derive(Debug, thiserror::Error)]
@@ -25,40 +37,40 @@ pub enum AuthError {
     TokenFile { path: PathBuf, source: std::io::Error },
     #[error("the API key of `{actor_id}` is not a hex SHA-256")]
     KeyHash { actor_id: ActorId },
+    #[error("the authorization servers cannot be used")]
+    Oauth(#[source] OauthError),
 }
 
-/// Why a request was not let in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Refusal {
-    NoToken,
-    UnknownToken,
-}
-
-impl Refusal {
-    pub fn code(self) -> &'static str {
-        match self {
-            Refusal::NoToken => "NO_TOKEN",
-            Refusal::UnknownToken => "UNKNOWN_TOKEN",
-        }
-    }
+/// Somebody who was recognised, and until when at most.
+#[derive(Debug, Clone)]
+pub struct Caller {
+    pub actor: Actor,
+    /// When their token or key expires, in microseconds since 1970.
+    pub expires_at_us: Option<i64>,
 }
 
 pub struct Authenticator {
+    house: Arc<House>,
+    /// The start token and the keys of the settings.
     keys: Vec<([u8; 32], Actor)>,
-    sessions: Mutex<HashMap<[u8; 32], (Actor, Instant)>>,
+    stored_keys: StoredKeys,
+    tokens: Tokens,
+    sessions: Mutex<HashMap<[u8; 32], (Caller, Instant)>>,
     /// Everybody is this actor when authentication is off.
     everybody: Option<Actor>,
+    /// Organisations that came by, for whoever tidies up after them.
+    organisations: Mutex<BTreeSet<OrganisationId>>,
 }
 
 /// The person who owns the data folder: the command line, stdio and the start token all act as this one.
 pub fn owner(organisation_id: &OrganisationId) -> Actor {
     #[expect(clippy::expect_used, reason = "the constant is an id, as the tests of `contract::id` show")]
     let id = ActorId::parse("owner").expect("an id");
-    Actor { organisation_id: organisation_id.clone(), id, kind: ActorKind::Human, roles: Role::ALL.to_vec() }
+    Actor::new(organisation_id.clone(), id, ActorKind::Human, Role::ALL.to_vec())
 }
 
 impl Authenticator {
-    pub fn new(settings: &Settings, token: &str) -> Result<Authenticator, AuthError> {
+    pub fn new(settings: &Settings, token: &str, house: Arc<House>) -> Result<Authenticator, AuthError> {
         let owner = owner(&settings.organisation_id);
         let mut keys = vec![(digest(token.as_bytes()), owner.clone())];
         for key in &settings.api_keys {
@@ -67,27 +79,49 @@ impl Authenticator {
                 .map_err(|_| AuthError::KeyHash { actor_id: key.actor_id.clone() })?;
             let kind = if key.roles.contains(&Role::Agent) { ActorKind::Agent } else { ActorKind::Service };
             let organisation_id = key.organisation_id.clone().unwrap_or_else(|| settings.organisation_id.clone());
-            keys.push((hash, Actor { organisation_id, id: key.actor_id.clone(), kind, roles: key.roles.clone() }));
+            keys.push((hash, Actor::new(organisation_id, key.actor_id.clone(), kind, key.roles.clone())));
         }
+        let organisations = keys.iter().map(|(_, actor)| actor.organisation_id.clone()).collect();
         let everybody = match settings.auth {
             Auth::None => Some(owner),
             Auth::Token => None,
         };
-        Ok(Authenticator { keys, sessions: Mutex::default(), everybody })
+        Ok(Authenticator {
+            stored_keys: StoredKeys::new(Arc::clone(&house)),
+            tokens: Tokens::new(&settings.oauth, &settings.organisation_id).map_err(AuthError::Oauth)?,
+            house,
+            keys,
+            sessions: Mutex::default(),
+            everybody,
+            organisations: Mutex::new(organisations),
+        })
     }
 
     /// Tokens count only in the `Authorization` header, sessions only as a cookie; a URL never carries either.
-    pub fn identify(&self, headers: &HeaderMap) -> Result<Actor, Refusal> {
+    pub async fn identify(&self, headers: &HeaderMap) -> Result<Caller, Refusal> {
         if let Some(actor) = &self.everybody {
-            return Ok(actor.clone());
+            return Ok(Caller { actor: actor.clone(), expires_at_us: None });
         }
-        if let Some(token) = bearer(headers) {
-            return self.find_key(token).ok_or(Refusal::UnknownToken);
+        let caller = match (bearer(headers), cookie(headers, SESSION_COOKIE)) {
+            (Some(token), _) => self.find_bearer(token).await?,
+            (None, Some(session)) => self.find_session(session).await?,
+            (None, None) => return Err(Refusal::NoToken),
+        };
+        let mut organisations = self.organisations.lock().unwrap_or_else(PoisonError::into_inner);
+        if organisations.len() < ORGANISATIONS_MAX && !organisations.contains(&caller.actor.organisation_id) {
+            organisations.insert(caller.actor.organisation_id.clone());
         }
-        match cookie(headers, SESSION_COOKIE) {
-            Some(session) => self.find_session(session).ok_or(Refusal::UnknownToken),
-            None => Err(Refusal::NoToken),
+        Ok(caller)
+    }
+
+    async fn find_bearer(&self, token: &str) -> Result<Caller, Refusal> {
+        if let Some(actor) = self.find_key(token) {
+            return Ok(Caller { actor, expires_at_us: None });
         }
+        if let Some(key_id) = key::key_id(token) {
+            return self.stored_keys.identify(&key_id, token).await;
+        }
+        self.tokens.identify(token).await
     }
 
     fn find_key(&self, token: &str) -> Option<Actor> {
@@ -99,22 +133,37 @@ impl Authenticator {
             .cloned()
     }
 
-    fn find_session(&self, session: &str) -> Option<Actor> {
-        let sessions = self.sessions.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let (actor, since) = sessions.get(&digest(session.as_bytes()))?;
-        (since.elapsed() < SESSION_KEPT_FOR).then(|| actor.clone())
+    /// A session ends with what it was opened with: its token's expiry, its key's expiry or revocation.
+    async fn find_session(&self, session: &str) -> Result<Caller, Refusal> {
+        let found = {
+            let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+            sessions.get(&digest(session.as_bytes())).cloned()
+        };
+        let (caller, _) = found.filter(|(_, since)| since.elapsed() < SESSION_KEPT_FOR).ok_or(Refusal::UnknownToken)?;
+        if caller.expires_at_us.is_some_and(|expires_at_us| expires_at_us <= self.house.now_us()) {
+            return Err(Refusal::TokenExpired);
+        }
+        if let Credential::Key { key_id } = &caller.actor.credential {
+            self.stored_keys.check_in_force(key_id).await?;
+        }
+        Ok(caller)
     }
 
     /// Opens a browser session for somebody who has shown a token. `None` when there are too many.
-    pub fn open_session(&self, actor: Actor) -> Option<String> {
+    pub fn open_session(&self, caller: Caller) -> Option<String> {
         let session = random_token();
-        let mut sessions = self.sessions.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
         sessions.retain(|_, (_, since)| since.elapsed() < SESSION_KEPT_FOR);
         if sessions.len() >= SESSIONS_MAX {
             return None;
         }
-        sessions.insert(digest(session.as_bytes()), (actor, Instant::now()));
+        sessions.insert(digest(session.as_bytes()), (caller, Instant::now()));
         Some(session)
+    }
+
+    /// The organisations of the settings and those that came by.
+    pub fn organisations(&self) -> Vec<OrganisationId> {
+        self.organisations.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
     }
 }
 
@@ -178,24 +227,42 @@ mod tests {
         HeaderMap::from_iter([(name, HeaderValue::from_static(value))])
     }
 
-    #[test]
-    fn a_token_counts_only_in_the_authorization_header() {
-        let auth = Authenticator::new(&Settings::default(), "right").unwrap();
-        let check = |headers: HeaderMap| auth.identify(&headers).map(|actor| actor.id.to_string());
-        assert_eq!(check(headers(http::header::AUTHORIZATION, "Bearer right")), Ok("owner".to_owned()));
-        assert_eq!(check(headers(http::header::AUTHORIZATION, "Bearer wrong")), Err(Refusal::UnknownToken));
-        assert_eq!(check(headers(http::header::AUTHORIZATION, "right")), Err(Refusal::NoToken));
-        assert_eq!(check(headers(http::header::COOKIE, "materia_session=right")), Err(Refusal::UnknownToken));
-        assert_eq!(check(HeaderMap::new()), Err(Refusal::NoToken));
+    async fn authenticator(folder: &Path) -> Authenticator {
+        let house = crate::assemble::enter(folder.to_owned(), &Settings::default()).await.unwrap();
+        Authenticator::new(&Settings::default(), "right", house).unwrap()
     }
 
-    #[test]
-    fn a_session_opens_only_for_its_own_secret() {
-        let auth = Authenticator::new(&Settings::default(), "right").unwrap();
-        let session = auth.open_session(owner(&Settings::default().organisation_id)).unwrap();
-        let value = HeaderValue::from_str(&format!("a=b; materia_session={session}")).unwrap();
-        let headers = HeaderMap::from_iter([(http::header::COOKIE, value)]);
-        assert!(auth.identify(&headers).is_ok());
+    #[tokio::test]
+    async fn a_token_counts_only_in_the_authorization_header() {
+        let folder = tempfile::tempdir().unwrap();
+        let auth = authenticator(folder.path()).await;
+        let check = async |headers: HeaderMap, expected: Result<&str, Refusal>| {
+            let found = auth.identify(&headers).await.map(|caller| caller.actor.id.to_string());
+            assert_eq!(found, expected.map(str::to_owned));
+        };
+        check(headers(http::header::AUTHORIZATION, "Bearer right"), Ok("owner")).await;
+        check(headers(http::header::AUTHORIZATION, "Bearer wrong"), Err(Refusal::UnknownToken)).await;
+        check(headers(http::header::AUTHORIZATION, "Bearer mk_a_b"), Err(Refusal::UnknownToken)).await;
+        check(headers(http::header::AUTHORIZATION, "Bearer e30.e30.e30"), Err(Refusal::UnknownToken)).await;
+        check(headers(http::header::AUTHORIZATION, "right"), Err(Refusal::NoToken)).await;
+        check(headers(http::header::COOKIE, "materia_session=right"), Err(Refusal::UnknownToken)).await;
+        check(HeaderMap::new(), Err(Refusal::NoToken)).await;
+    }
+
+    #[tokio::test]
+    async fn a_session_opens_only_for_its_own_secret_and_ends_with_its_token() {
+        let folder = tempfile::tempdir().unwrap();
+        let auth = authenticator(folder.path()).await;
+        let check = async |expires_at_us: Option<i64>, is_open: bool| {
+            let actor = owner(&Settings::default().organisation_id);
+            let session = auth.open_session(Caller { actor, expires_at_us }).unwrap();
+            let value = HeaderValue::from_str(&format!("a=b; materia_session={session}")).unwrap();
+            let headers = HeaderMap::from_iter([(http::header::COOKIE, value)]);
+            assert_eq!(auth.identify(&headers).await.is_ok(), is_open, "{expires_at_us:?}");
+        };
+        check(None, true).await;
+        check(Some(i64::MAX), true).await;
+        check(Some(auth.house.now_us()), false).await;
     }
 
     #[test]

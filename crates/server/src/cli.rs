@@ -4,6 +4,7 @@ mod audit;
 mod call;
 mod config;
 mod doctor;
+mod key;
 mod mcp;
 mod rebuild;
 mod recover;
@@ -54,6 +55,8 @@ enum Command {
     Tools(tools::ListArguments),
     /// Print the JSON Schemas of an operation
     Schema(tools::SchemaArguments),
+    /// Make, list and revoke API keys
+    Key(key::Arguments),
     /// Show every setting, its value and where it comes from
     Config,
     /// Check what is installed, what is missing and what to do about it
@@ -92,6 +95,7 @@ pub async fn run() -> anyhow::Result<ExitCode> {
         Command::Call(arguments) => call::run(place, arguments).await,
         Command::Tools(arguments) => tools::list(&arguments),
         Command::Schema(arguments) => tools::schema(&arguments),
+        Command::Key(arguments) => key::run(place, arguments).await,
         Command::Config => config::run(&place),
         Command::Doctor => doctor::run(&place).await,
         Command::Audit(command) => audit::run(place, command).await,

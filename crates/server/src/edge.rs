@@ -13,15 +13,18 @@ use axum::body::Body;
 use axum::extract::{ConnectInfo, Request, State};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
+use contract::actor::Credential;
 use contract::dialect;
-use contract::error::OpError;
+use contract::error::{Kind, OpError};
 use http::{HeaderValue, Method, StatusCode, header};
+use ops::authorise::SCOPE_DETAIL;
 use serde_json::{Value, json};
 
 pub use hosts::Hosts;
 pub use limiter::Limiter;
 
 use crate::auth::{Authenticator, Refusal};
+use crate::oauth::metadata::Challenge;
 use crate::owner::House;
 
 /// In whose words the edge refuses.
@@ -35,6 +38,7 @@ pub enum Voice {
 pub struct Edge {
     pub house: Arc<House>,
     pub authenticator: Arc<Authenticator>,
+    pub challenge: Arc<Challenge>,
     pub hosts: Hosts,
     pub limiter: Arc<Limiter>,
     pub body_bytes_max: usize,
@@ -94,7 +98,17 @@ pub fn error_response(error: &OpError, body: &Value) -> Response {
     if let Some(ms) = error.details.retry_after_ms {
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(ms.div_ceil(1_000).max(1)));
     }
+    if error.kind == Kind::Refused {
+        let scope = error.details.more.get(SCOPE_DETAIL).and_then(Value::as_str);
+        response.extensions_mut().insert(Denied { scope: scope.map(str::to_owned) });
+    }
     response
+}
+
+/// Beside a 403: the caller may not, and which scope would help. A holder of a token is then told where to get it.
+#[derive(Debug, Clone)]
+pub struct Denied {
+    pub scope: Option<String>,
 }
 
 /// Checks that need no identity, then reads the body within its limits.
@@ -126,14 +140,14 @@ async fn shield(State(edge): State<Arc<Edge>>, request: Request, next: Next) -> 
 
 /// Finds out who it is, keeps them to their rate, and only then reads what they send.
 async fn admit(State(edge): State<Arc<Edge>>, mut request: Request, next: Next) -> Response {
-    let actor = match edge.authenticator.identify(request.headers()) {
-        Ok(actor) => actor,
+    let caller = match edge.authenticator.identify(request.headers()).await {
+        Ok(caller) => caller,
         Err(refusal) => {
             edge.house.note_refusal(&source(&request), refusal.code());
             return unauthenticated(&edge, refusal);
         }
     };
-    let _permit = match edge.limiter.admit(&actor) {
+    let _permit = match edge.limiter.admit(&caller.actor) {
         Ok(permit) => permit,
         Err(error) => return edge.error(&error),
     };
@@ -145,8 +159,15 @@ async fn admit(State(edge): State<Arc<Edge>>, mut request: Request, next: Next) 
         };
         request = Request::from_parts(parts, Body::from(bytes));
     }
-    request.extensions_mut().insert(actor);
-    next.run(request).await
+    let has_token = matches!(caller.actor.credential, Credential::Token { .. });
+    request.extensions_mut().insert(caller.actor.clone());
+    request.extensions_mut().insert(caller);
+    let mut response = next.run(request).await;
+    if let (true, Some(denied)) = (has_token, response.extensions().get::<Denied>()) {
+        let challenge = edge.challenge.insufficient(denied.scope.as_deref());
+        response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
+    }
+    response
 }
 
 /// What is left of an unread body must not be taken for the next request.
@@ -156,12 +177,11 @@ fn closing(mut response: Response) -> Response {
 }
 
 fn unauthenticated(edge: &Edge, refusal: Refusal) -> Response {
-    let message = match refusal {
-        Refusal::NoToken => "send `Authorization: Bearer …` with the start token or an API key",
-        Refusal::UnknownToken => "the token is not known",
-    };
-    let mut response = edge.refuse(StatusCode::UNAUTHORIZED, message);
-    response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"materia\""));
+    if refusal == Refusal::Unavailable {
+        return closing(edge.error(&OpError::busy(refusal.message(), 1_000)));
+    }
+    let mut response = edge.refuse(StatusCode::UNAUTHORIZED, refusal.message());
+    response.headers_mut().insert(header::WWW_AUTHENTICATE, edge.challenge.unauthenticated(refusal));
     closing(response)
 }
 

@@ -9,6 +9,7 @@ pub mod health;
 pub mod ids_service;
 pub mod listen;
 pub mod mcp;
+pub mod oauth;
 pub mod owner;
 pub mod pages;
 pub mod rest;

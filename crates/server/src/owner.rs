@@ -13,7 +13,8 @@ use std::time::Duration;
 use contract::actor::Actor;
 use contract::dialect::Dialect;
 use contract::error::OpError;
-use contract::id::IdempotencyKey;
+use contract::id::{IdempotencyKey, KeyId};
+use ops::keys::KeyRecord;
 use ops::refusals::{RefusalCounter, Refused};
 use ops::{Call, Clock, Entry, Platform, Reply, Services, Table, TableError};
 use store::{OwnerLock, Store, Target};
@@ -26,6 +27,8 @@ use uuid::Uuid;
 /// How long a call waits for somebody to own the folder.
 const OWNER_WITHIN: Duration = Duration::from_secs(10);
 const RETRY_EVERY: Duration = Duration::from_millis(20);
+/// How long a caller who shows a key waits for somebody to own the folder.
+const KEY_WITHIN: Duration = Duration::from_secs(3);
 /// How soon an idle guest notices that the owner is gone.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 const RECORD_REFUSALS_EVERY: Duration = Duration::from_secs(10);
@@ -147,6 +150,32 @@ impl House {
         }
     }
 
+    /// The API key of this id, from here or from the owner.
+    pub async fn find_key(&self, key_id: &KeyId) -> Result<Option<KeyRecord>, OpError> {
+        let give_up = Instant::now() + KEY_WITHIN;
+        loop {
+            if let Some(platform) = self.platform() {
+                return platform.find_key(key_id).await;
+            }
+            let error = match guest::find_key(&self.options.folder, key_id).await {
+                Ok(found) => return found,
+                Err(error) => error,
+            };
+            if Instant::now() > give_up {
+                return Err(OpError::busy(NO_OWNER, 1_000).with_source(error));
+            }
+            if let Err(error) = self.take_over().await {
+                tracing::warn!(error = %error, "Could not take over the data folder");
+            }
+            tokio::time::sleep(RETRY_EVERY).await;
+        }
+    }
+
+    /// The time by which things of this house expire, in microseconds since 1970.
+    pub fn now_us(&self) -> i64 {
+        self.options.clock.now_us()
+    }
+
     /// Counts a request that was refused before anybody was authenticated.
     pub fn note_refusal(&self, source: &str, reason: &'static str) {
         self.refusals.note(source, reason);
@@ -245,12 +274,13 @@ impl House {
     }
 }
 
+const NO_OWNER: &str = "the owner of the data folder does not answer, try again";
+
 fn unreachable_reply(error: impl std::error::Error + Send + Sync + 'static) -> Reply {
-    let message = "the owner of the data folder does not answer, try again";
     Reply {
         call_id: Uuid::now_v7(),
         dialect: Dialect::Common,
-        result: Err(OpError::busy(message, 1_000).with_source(error)),
+        result: Err(OpError::busy(NO_OWNER, 1_000).with_source(error)),
         audit: contract::audit::AuditBlock {
             in_hash: String::new(),
             out_hash: String::new(),
@@ -285,6 +315,7 @@ async fn look_after(house: std::sync::Weak<House>) {
 enum Asked {
     Call(Box<(Actor, Call)>),
     Refusals(Vec<Refused>),
+    Key(KeyId),
     Ping,
 }
 
@@ -293,6 +324,7 @@ enum Asked {
 enum Told {
     Progress { done: f64, total: Option<f64>, message: String },
     Reply(Box<Reply>),
+    Key(Box<Result<Option<KeyRecord>, OpError>>),
     Done,
 }
 

@@ -7,12 +7,11 @@ use axum::Router;
 use axum::extract::State;
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::{get, post};
-use contract::actor::Actor;
 use http::{HeaderValue, StatusCode, header};
 use ops::Table;
 use serde_json::{Value, json};
 
-use crate::auth::{Authenticator, SESSION_COOKIE};
+use crate::auth::{Authenticator, Caller, SESSION_COOKIE};
 use crate::edge::answer;
 use crate::owner::House;
 use crate::rest::openapi;
@@ -119,8 +118,9 @@ fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-async fn open_session(State(pages): State<Pages>, Extension(actor): Extension<Actor>) -> Response {
-    let Some(session) = pages.authenticator.open_session(actor.clone()) else {
+async fn open_session(State(pages): State<Pages>, Extension(caller): Extension<Caller>) -> Response {
+    let actor = caller.actor.clone();
+    let Some(session) = pages.authenticator.open_session(caller) else {
         let body = json!({ "error": { "code": "BUSY", "message": "too many sessions are open" } });
         return answer(StatusCode::SERVICE_UNAVAILABLE, &body);
     };

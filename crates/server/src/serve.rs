@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::routing::any;
+use contract::actor::Actor;
 use contract::id::ActorId;
 use ops::{Call, Family};
 use serde_json::json;
@@ -20,6 +21,7 @@ use crate::health::{self, Health};
 use crate::ids_service::{self, IdsService};
 use crate::listen::{self, ListenOptions};
 use crate::mcp;
+use crate::oauth::metadata::{self, Challenge};
 use crate::owner::House;
 use crate::pages::{self, Pages};
 use crate::rest::{self, Rest};
@@ -50,7 +52,9 @@ pub struct Server {
 
 impl Server {
     pub async fn start(house: Arc<House>, settings: &Settings, token: &str) -> Result<Server, ServeError> {
-        let authenticator = Arc::new(Authenticator::new(settings, token).map_err(ServeError::Auth)?);
+        let authenticator =
+            Arc::new(Authenticator::new(settings, token, Arc::clone(&house)).map_err(ServeError::Auth)?);
+        let challenge = Arc::new(Challenge::new(&settings.oauth, house.table()));
         let limiter = Arc::new(Limiter::new(settings));
         let stop = CancellationToken::new();
         let http = bind("listen", settings.listen).await?;
@@ -62,6 +66,7 @@ impl Server {
             Arc::new(Edge {
                 house: Arc::clone(&house),
                 authenticator: Arc::clone(&authenticator),
+                challenge: Arc::clone(&challenge),
                 hosts: Hosts::new(port, &settings.allowed_hosts, &settings.allowed_origins),
                 limiter: Arc::clone(&limiter),
                 body_bytes_max: settings.body_bytes_max,
@@ -72,7 +77,9 @@ impl Server {
         let pages = Pages::new(&house, Arc::clone(&authenticator));
         let body_bytes_max = settings.body_bytes_max;
         let main = edge(http.1.port(), Voice::House).wrap(
-            pages::open_routes(pages.clone()).merge(health::routes(health.clone())),
+            pages::open_routes(pages.clone())
+                .merge(health::routes(health.clone()))
+                .merge(metadata::routes(&settings.oauth, house.table())),
             mcp_routes(&house, body_bytes_max, &stop)
                 .merge(rest::routes(Rest { house: Arc::clone(&house), body_bytes_max }))
                 .merge(pages::protected_routes(pages)),
@@ -104,7 +111,7 @@ impl Server {
             server.tasks_running.spawn(listen::serve(listener, router, options.clone()));
         }
         server.tasks_running.spawn(grpc::serve(grpc.0, Arc::clone(&house), options.stop.clone()));
-        server.tasks_running.spawn(tidy(house, settings.clone(), options.stop));
+        server.tasks_running.spawn(tidy(house, authenticator, owner(&settings.organisation_id), options.stop));
         Ok(server)
     }
 
@@ -136,23 +143,18 @@ fn mcp_routes(house: &Arc<House>, body_bytes_max: usize, stop: &CancellationToke
 }
 
 /// Deletes what has expired, through the door, as the house itself.
-async fn tidy(house: Arc<House>, settings: Settings, stop: CancellationToken) {
-    let mut actor = owner(&settings.organisation_id);
+async fn tidy(house: Arc<House>, authenticator: Arc<Authenticator>, mut actor: Actor, stop: CancellationToken) {
     if let Ok(id) = ActorId::parse("housekeeper") {
         actor.id = id;
     }
     actor.kind = contract::actor::ActorKind::Service;
-    let mut organisations = vec![settings.organisation_id.clone()];
-    organisations.extend(settings.api_keys.iter().filter_map(|key| key.organisation_id.clone()));
-    organisations.sort();
-    organisations.dedup();
     loop {
         tokio::select! {
             () = tokio::time::sleep(TIDY_EVERY) => {}
             () = stop.cancelled() => return,
         }
-        for organisation_id in &organisations {
-            actor.organisation_id = organisation_id.clone();
+        for organisation_id in authenticator.organisations() {
+            actor.organisation_id = organisation_id;
             for operation in ["delete_expired_reservations", "tidy_house"] {
                 let call = Call { operation: operation.to_owned(), input: json!({}), ..Call::default() };
                 // A failure is in the log and in its event; the next round tries again.

@@ -1,5 +1,7 @@
 //! Settings: a default for each, then `materia.toml`, then `MATERIA_*`, then flags; the later one wins.
 
+pub mod oauth;
+
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -17,6 +19,8 @@ pub enum SettingsError {
     Wrong(#[source] Box<figment::Error>),
     #[error("`auth = \"none\"` serves only loopback addresses, but `{setting}` is {address}")]
     OpenToTheWorld { setting: &'static str, address: SocketAddr },
+    #[error("the settings of an authorization server are wrong")]
+    Oauth(#[source] oauth::OauthSettingsError),
     #[error("no data folder: give --data, or set MATERIA_DATA or HOME")]
     NoDataFolder,
 }
@@ -57,6 +61,8 @@ pub struct Settings {
     pub database_url: Option<String>,
     pub auth: Auth,
     pub api_keys: Vec<ApiKey>,
+    /// Authorization servers whose tokens are accepted.
+    pub oauth: Vec<oauth::Issuer>,
     /// Names under which clients reach this server, beside loopback.
     pub allowed_hosts: Vec<String>,
     /// Web origins that may call, beside the server's own.
@@ -102,6 +108,7 @@ impl Default for Settings {
             database_url: None,
             auth: Auth::Token,
             api_keys: Vec::new(),
+            oauth: Vec::new(),
             allowed_hosts: Vec::new(),
             allowed_origins: Vec::new(),
             organisation_id,
@@ -153,6 +160,7 @@ impl Settings {
     }
 
     fn check(&self) -> Result<(), SettingsError> {
+        oauth::check(&self.oauth).map_err(SettingsError::Oauth)?;
         let addresses = [
             ("listen", self.listen),
             ("tasks_listen", self.tasks_listen),
@@ -197,6 +205,10 @@ fn shown(name: &str, value: &serde_json::Value) -> String {
     match (name, value) {
         ("database_url", serde_json::Value::String(url)) => masked_url(url),
         ("api_keys", serde_json::Value::Array(keys)) => format!("{} keys", keys.len()),
+        ("oauth", serde_json::Value::Array(issuers)) => {
+            let named = issuers.iter().filter_map(|issuer| issuer.get("issuer")?.as_str());
+            format!("[{}]", named.collect::<Vec<_>>().join(", "))
+        }
         (_, serde_json::Value::String(text)) => text.clone(),
         (_, serde_json::Value::Null) => "-".to_owned(),
         (_, other) => other.to_string(),

@@ -28,6 +28,7 @@ impl Read for DescribeOperation {
             about: tool.entry.about.to_owned(),
             is_read_only: !tool.entry.is_write,
             roles: tool.entry.roles.iter().map(|role| role.name().to_owned()).collect(),
+            scope: tool.scope.as_ref().map(ToString::to_string),
             input_schema: (*tool.input_schema).clone(),
             output_schema: (*tool.output_schema).clone(),
         }))

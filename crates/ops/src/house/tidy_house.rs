@@ -25,6 +25,7 @@ impl Operation for TidyHouse {
     const ABOUT: &'static str = "Delete idempotency keys that are older than a day.";
     const FAMILY: Family = Family::House;
     const ROLES: &'static [Role] = &[Role::Admin];
+    const SCOPE: Option<&'static str> = Some("house.admin");
     const IS_TOOL: bool = false;
 
     type Output = Tidied;

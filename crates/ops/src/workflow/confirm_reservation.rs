@@ -23,6 +23,7 @@ impl Operation for ConfirmReservation {
     const ABOUT: &'static str = "Confirm a reservation that you made with reserve_id_range, before it expires.";
     const FAMILY: Family = Family::Workflow;
     const ROLES: &'static [Role] = NUMBERING_ROLES;
+    const SCOPE: Option<&'static str> = Some("id.reserve");
 
     type Output = ConfirmedReservation;
 }

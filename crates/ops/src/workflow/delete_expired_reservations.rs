@@ -22,6 +22,7 @@ impl Operation for DeleteExpiredReservations {
     const ABOUT: &'static str = "Delete the reservations that expired unconfirmed. Their ids are not given out again.";
     const FAMILY: Family = Family::Workflow;
     const ROLES: &'static [Role] = NUMBERING_ROLES;
+    const SCOPE: Option<&'static str> = Some("id.reserve");
 
     type Output = DeletedReservations;
 }

@@ -18,6 +18,7 @@ impl Operation for GetNextAvailableId {
          will ever get it.";
     const FAMILY: Family = Family::Workflow;
     const ROLES: &'static [Role] = NUMBERING_ROLES;
+    const SCOPE: Option<&'static str> = Some("id.reserve");
 
     type Output = NextAvailableId;
 

@@ -29,6 +29,7 @@ impl Operation for ReserveIdRange {
          reservation before it expires; expired ids are not given out again.";
     const FAMILY: Family = Family::Workflow;
     const ROLES: &'static [Role] = NUMBERING_ROLES;
+    const SCOPE: Option<&'static str> = Some("id.reserve");
 
     type Output = ReservedIdRange;
 

@@ -10,6 +10,8 @@
 mod contracts;
 mod door;
 mod ids;
+mod keys;
 mod ledger;
+mod permissions;
 mod script;
 mod trials;

@@ -68,12 +68,8 @@ pub fn actor(name: &str) -> Actor {
         _ => Role::ALL.into_iter().filter(|role| role.name() == name).collect(),
     };
     let organisation = if name == "rival" { "elsewhere" } else { "here" };
-    Actor {
-        organisation_id: OrganisationId::parse(organisation).unwrap(),
-        id: ActorId::parse(name).unwrap(),
-        kind: ActorKind::Human,
-        roles,
-    }
+    let organisation_id = OrganisationId::parse(organisation).unwrap();
+    Actor::new(organisation_id, ActorId::parse(name).unwrap(), ActorKind::Human, roles)
 }
 
 impl Stage {
@@ -83,8 +79,12 @@ impl Stage {
     }
 
     pub async fn call(&self, name: &str, operation: &str, input: Value) -> Reply {
+        self.call_as(&actor(name), operation, input).await
+    }
+
+    pub async fn call_as(&self, actor: &Actor, operation: &str, input: Value) -> Reply {
         let call = Call { operation: operation.to_owned(), input, ..Call::default() };
-        self.platform.call(&actor(name), call).await
+        self.platform.call(actor, call).await
     }
 
     pub async fn call_with_key(&self, name: &str, operation: &str, input: Value, key: &str) -> Reply {

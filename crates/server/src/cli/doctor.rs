@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use super::{Place, print_lines};
 use crate::assemble;
+use crate::oauth;
 use crate::settings::Settings;
 
 /// One line of the report.
@@ -69,6 +70,19 @@ async fn look(place: &Place, settings: &Settings) -> Vec<Finding> {
             format!("the data folder cannot be used: {:#}", anyhow::Error::from(error)),
             "give another with --data, or check --database-url",
         )),
+    }
+    for issuer in &settings.oauth {
+        findings.push(match oauth::count_keys(issuer).await {
+            Ok(0) => Finding::wrong(
+                format!("{} publishes no key that fits the setting `algorithms`", issuer.issuer),
+                "which algorithms does it sign with?",
+            ),
+            Ok(n_keys) => Finding::fine(format!("{} publishes {n_keys} keys for its tokens", issuer.issuer)),
+            Err(error) => Finding::wrong(
+                format!("{:#}", anyhow::Error::from(error)),
+                "is `jwks_url` or `jwks_file` right, and in reach from here?",
+            ),
+        });
     }
     let token = place.data.join("token");
     if let Ok(metadata) = std::fs::metadata(&token) {

@@ -11,11 +11,12 @@ use axum::extract::State;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use contract::actor::Actor;
+use contract::actor::{Actor, Credential};
 use contract::strict::Limits;
 use futures::{Stream, StreamExt};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use ops::Family;
+use ops::authorise::missing_scope;
 use rmcp::RoleServer;
 use rmcp::model::{
     ClientCapabilities, ClientJsonRpcMessage, ErrorCode, Implementation, InitializeRequestParams, JsonRpcMessage,
@@ -27,11 +28,11 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::envelope::{self, EnvelopeError};
+use super::envelope::{self, Envelope, EnvelopeError};
 use super::handler::Handler;
 use super::headers::{self, Era};
 use super::lifted::Lifted;
-use crate::edge::answer;
+use crate::edge::{Denied, answer};
 use crate::owner::House;
 
 const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(15);
@@ -85,11 +86,17 @@ async fn serve(
         message: format!("Invalid Request: {message}"),
         data: Value::Null,
     };
+    let denied = denied(endpoint, &actor, &envelope);
     match envelope.message {
         JsonRpcMessage::Request(request) => {
             let handler =
                 Handler { house: Arc::clone(&endpoint.house), actor: Arc::new(actor), family: endpoint.family };
-            Ok(dispatch(endpoint, handler, request, &era).await)
+            let mut response = dispatch(endpoint, handler, request, &era).await;
+            if let Some(denied) = denied {
+                *response.status_mut() = StatusCode::FORBIDDEN;
+                response.extensions_mut().insert(denied);
+            }
+            Ok(response)
         }
         // Nothing outlives a request here, so there is nothing to notify.
         JsonRpcMessage::Notification(_) => Ok(StatusCode::ACCEPTED.into_response()),
@@ -97,6 +104,19 @@ async fn serve(
             Err(refuse("no request of ours is waiting for a response"))
         }
     }
+}
+
+/// A token that lacks the scope of the tool it calls is answered 403, so that its client can ask for a better one. The
+/// door refuses the call as any other and records it; this only decides the status.
+fn denied(endpoint: &Endpoint, actor: &Actor, envelope: &Envelope) -> Option<Denied> {
+    let is_call = envelope.method() == Some("tools/call");
+    if !is_call || !matches!(actor.credential, Credential::Token { .. }) {
+        return None;
+    }
+    let name = envelope.value.get("params")?.get("name")?.as_str()?;
+    let tool = endpoint.house.table().find_in(name, endpoint.family).filter(|tool| tool.entry.is_tool)?;
+    let scope = missing_scope(tool, actor)?;
+    Some(Denied { scope: Some(scope.to_string()) })
 }
 
 /// Clients must take both forms of answer and send JSON.

@@ -3,6 +3,9 @@
 use std::path::Path;
 
 use contract::actor::Actor;
+use contract::error::OpError;
+use contract::id::KeyId;
+use ops::keys::KeyRecord;
 use ops::refusals::Refused;
 use ops::{Call, Reply};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
@@ -27,8 +30,16 @@ pub async fn call(folder: &Path, actor: &Actor, call: &Call) -> Result<Reply, Gu
         match next(&mut answers).await? {
             Told::Progress { done, total, message } => call.progress.report(done, total, &message),
             Told::Reply(reply) => return Ok(*reply),
-            Told::Done => return Err(GuestError::Other),
+            Told::Key(_) | Told::Done => return Err(GuestError::Other),
         }
+    }
+}
+
+/// What the owner knows of a key; the inner error is the owner's.
+pub async fn find_key(folder: &Path, key_id: &KeyId) -> Result<Result<Option<KeyRecord>, OpError>, GuestError> {
+    match next(&mut ask(folder, &Asked::Key(key_id.clone())).await?).await? {
+        Told::Key(found) => Ok(*found),
+        Told::Progress { .. } | Told::Reply(_) | Told::Done => Err(GuestError::Other),
     }
 }
 
@@ -43,7 +54,7 @@ pub async fn record_refusals(folder: &Path, refused: &[Refused]) -> Result<(), G
 async fn done(folder: &Path, asked: &Asked) -> Result<(), GuestError> {
     match next(&mut ask(folder, asked).await?).await? {
         Told::Done => Ok(()),
-        Told::Progress { .. } | Told::Reply(_) => Err(GuestError::Other),
+        Told::Progress { .. } | Told::Reply(_) | Told::Key(_) => Err(GuestError::Other),
     }
 }
 

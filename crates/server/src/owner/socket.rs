@@ -71,6 +71,7 @@ async fn answer(stream: UnixStream, platform: Platform) -> std::io::Result<()> {
             platform.record_refusals(&refused).await;
             tell(&mut writer, &Told::Done).await
         }
+        Asked::Key(key_id) => tell(&mut writer, &Told::Key(Box::new(platform.find_key(&key_id).await))).await,
         Asked::Call(asked) => {
             let (actor, mut call) = *asked;
             let (sender, mut reports) = mpsc::channel(PROGRESS_QUEUE_MAX);

@@ -11,6 +11,7 @@
 )]
 
 mod attacks;
+mod authorisation;
 mod clients;
 mod contention;
 mod house;

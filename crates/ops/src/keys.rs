@@ -1,0 +1,147 @@
+//! The table of API keys. Only the hash of a key is kept, and a revoked key stays as a record of itself.
+
+use contract::actor::{Actor, ActorKind, Credential, Role};
+use contract::canonical::digest;
+use contract::id::{ActorId, KeyId, OrganisationId};
+use contract::key::{KEYS_MAX, KeyText};
+use contract::scope::Scope;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use store::{Conn, Migration, Param, Row, StoreError, Tx};
+use uuid::Uuid;
+
+pub const MIGRATIONS: &[Migration] =
+    &[Migration { version: 200, name: "api_keys", sql: include_str!("../migrations/0200_api_keys.sql") }];
+
+/// A key as the table has it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeyRecord {
+    pub key_id: KeyId,
+    pub organisation_id: OrganisationId,
+    /// Hex SHA-256 of the whole key.
+    pub sha256: String,
+    pub actor_id: ActorId,
+    pub roles: Vec<Role>,
+    /// Empty where the roles alone decide.
+    pub scopes: Vec<Scope>,
+    pub created_at_us: i64,
+    pub expires_at_us: Option<i64>,
+    pub revoked_at_us: Option<i64>,
+    pub created_by: ActorId,
+}
+
+impl KeyRecord {
+    /// Whoever shows the key.
+    pub fn actor(&self) -> Actor {
+        let kind = if self.roles.contains(&Role::Agent) { ActorKind::Agent } else { ActorKind::Service };
+        Actor {
+            organisation_id: self.organisation_id.clone(),
+            id: self.actor_id.clone(),
+            kind,
+            roles: self.roles.clone(),
+            scopes: Some(self.scopes.clone()).filter(|scopes| !scopes.is_empty()),
+            patient_id: None,
+            credential: Credential::Key { key_id: self.key_id.clone() },
+        }
+    }
+}
+
+/// A key nobody has seen: its public id and its text. `None` only if our own ids stopped being ids.
+pub(crate) fn fresh() -> Option<(KeyId, KeyText)> {
+    let key_id = KeyId::parse(random_hex().get(..16)?).ok()?;
+    let key = KeyText::new(&key_id, &random_hex());
+    Some((key_id, key))
+}
+
+/// 256 random bits. A UUIDv4 has 122, so the digest of three of them has enough.
+fn random_hex() -> String {
+    let random: Vec<u8> = std::iter::repeat_with(Uuid::new_v4).take(3).flat_map(Uuid::into_bytes).collect();
+    hex::encode(digest(&random))
+}
+
+pub(crate) fn sha256(key: &KeyText) -> String {
+    hex::encode(digest(key.as_str().as_bytes()))
+}
+
+pub(crate) async fn insert(tx: &mut Tx<'_>, key: &KeyRecord) -> Result<(), StoreError> {
+    let (roles, scopes) = (list(&key.roles)?, list(&key.scopes)?);
+    let sql = "INSERT INTO api_keys (key_id, organisation_id, sha256, actor_id, roles, scopes, created_at_us,
+        expires_at_us, revoked_at_us, created_by) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
+    let params: [Param<'_>; 10] = [
+        key.key_id.as_str().into(),
+        key.organisation_id.as_str().into(),
+        key.sha256.as_str().into(),
+        key.actor_id.as_str().into(),
+        roles.as_str().into(),
+        scopes.as_str().into(),
+        key.created_at_us.into(),
+        key.expires_at_us.into(),
+        key.revoked_at_us.into(),
+        key.created_by.as_str().into(),
+    ];
+    tx.execute(sql, &params).await?;
+    Ok(())
+}
+
+/// Keys of an organisation that were not revoked, expired ones among them.
+pub(crate) async fn count(conn: &mut Conn, organisation_id: &OrganisationId) -> Result<i64, StoreError> {
+    let sql = "SELECT COUNT(*) FROM api_keys WHERE organisation_id = $1 AND revoked_at_us IS NULL";
+    let row = conn.fetch_optional(sql, &[organisation_id.as_str().into()]).await?;
+    row.map_or(Ok(0), |row| row.int(0))
+}
+
+pub(crate) async fn find(conn: &mut Conn, key_id: &KeyId) -> Result<Option<KeyRecord>, StoreError> {
+    let sql = "SELECT key_id, organisation_id, sha256, actor_id, roles, scopes, created_at_us, expires_at_us,
+        revoked_at_us, created_by FROM api_keys WHERE key_id = $1";
+    conn.fetch_optional(sql, &[key_id.as_str().into()]).await?.as_ref().map(record).transpose()
+}
+
+/// Keys in force first, the newest first.
+pub(crate) async fn of(conn: &mut Conn, organisation_id: &OrganisationId) -> Result<Vec<KeyRecord>, StoreError> {
+    let sql = "SELECT key_id, organisation_id, sha256, actor_id, roles, scopes, created_at_us, expires_at_us,
+        revoked_at_us, created_by FROM api_keys WHERE organisation_id = $1
+        ORDER BY CASE WHEN revoked_at_us IS NULL THEN 0 ELSE 1 END, created_at_us DESC, key_id LIMIT $2";
+    let rows = conn.fetch_all(sql, &[organisation_id.as_str().into(), KEYS_MAX.into()]).await?;
+    rows.iter().map(record).collect()
+}
+
+/// Revokes a key of the organisation and answers since when it is; `None` if there is no such key.
+pub(crate) async fn revoke(
+    tx: &mut Tx<'_>,
+    organisation_id: &OrganisationId,
+    key_id: &KeyId,
+    now_us: i64,
+) -> Result<Option<i64>, StoreError> {
+    let sql = "UPDATE api_keys SET revoked_at_us = COALESCE(revoked_at_us, $3)
+        WHERE organisation_id = $1 AND key_id = $2 RETURNING revoked_at_us";
+    let row = tx.fetch_optional(sql, &[organisation_id.as_str().into(), key_id.as_str().into(), now_us.into()]).await?;
+    row.map(|row| row.int(0)).transpose()
+}
+
+fn record(row: &Row) -> Result<KeyRecord, StoreError> {
+    Ok(KeyRecord {
+        key_id: id(&row.text(0)?, KeyId::parse)?,
+        organisation_id: id(&row.text(1)?, OrganisationId::parse)?,
+        sha256: row.text(2)?,
+        actor_id: id(&row.text(3)?, ActorId::parse)?,
+        roles: listed(&row.text(4)?)?,
+        scopes: listed(&row.text(5)?)?,
+        created_at_us: row.int(6)?,
+        expires_at_us: row.opt_int(7)?,
+        revoked_at_us: row.opt_int(8)?,
+        created_by: id(&row.text(9)?, ActorId::parse)?,
+    })
+}
+
+/// What was checked before it was written is checked again after it was read.
+fn id<T, E>(text: &str, parse: impl Fn(&str) -> Result<T, E>) -> Result<T, StoreError> {
+    parse(text).map_err(|_| StoreError::other("a key in the table has an id that is none"))
+}
+
+fn list<T: Serialize>(items: &[T]) -> Result<String, StoreError> {
+    serde_json::to_string(items).map_err(|_| StoreError::other("a list of a key cannot be written"))
+}
+
+fn listed<T: DeserializeOwned>(text: &str) -> Result<Vec<T>, StoreError> {
+    serde_json::from_str(text).map_err(|_| StoreError::other("a key in the table has a role or scope that is none"))
+}

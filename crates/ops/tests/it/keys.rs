@@ -1,0 +1,159 @@
+//! API keys through the door, on both engines.
+
+use contract::actor::{Actor, ActorKind, Credential};
+use contract::canonical::digest;
+use contract::id::KeyId;
+use contract::scope::Scope;
+use ops::operations::OPERATIONS;
+use serde_json::{Value, json};
+use store::Row;
+
+use crate::script::{START_US, Stage, actor, check, on_postgres, on_sqlite};
+
+const DAY_US: i64 = 86_400_000_000;
+
+async fn both() -> [Stage; 2] {
+    [on_sqlite(OPERATIONS).await, on_postgres(OPERATIONS).await]
+}
+
+async fn output(stage: &Stage, name: &str, operation: &str, input: Value) -> Value {
+    stage.call(name, operation, input).await.result.unwrap().output
+}
+
+fn key_id(output: &Value) -> KeyId {
+    KeyId::parse(output["key_id"].as_str().unwrap()).unwrap()
+}
+
+#[tokio::test]
+async fn a_key_is_shown_once_and_only_its_hash_is_kept() {
+    for stage in both().await {
+        let input = json!({"actor_id": "robot", "roles": ["agent"], "scopes": ["id.reserve"], "expires_in_days": 90});
+        let created = output(&stage, "owner", "create_key", input).await;
+        let key = created["key"].as_str().unwrap();
+        assert_eq!(contract::key::key_id(key), Some(key_id(&created)));
+        assert_eq!(created["created_at"], "2026-02-04T19:00:00.000Z");
+        assert_eq!(created["expires_at"], "2026-05-05T19:00:00.000Z");
+        let listed = output(&stage, "owner", "list_keys", json!({})).await;
+        assert_eq!(
+            listed["keys"],
+            json!([{
+                "key_id": created["key_id"], "actor_id": "robot", "roles": ["agent"], "scopes": ["id.reserve"],
+                "created_at": created["created_at"], "expires_at": created["expires_at"],
+            }])
+        );
+        let record = stage.platform.find_key(&key_id(&created)).await.unwrap().unwrap();
+        assert_eq!(record.sha256, hex::encode(digest(key.as_bytes())));
+        let expected = Actor {
+            kind: ActorKind::Agent,
+            scopes: Some(vec![Scope::parse("id.reserve").unwrap()]),
+            credential: Credential::Key { key_id: key_id(&created) },
+            ..actor("agent")
+        };
+        assert_eq!(Actor { id: expected.id.clone(), ..record.actor() }, expected);
+        assert_secret_is_nowhere(&stage, key).await;
+    }
+}
+
+/// Looks for the secret part of a key in every table that a call writes.
+async fn assert_secret_is_nowhere(stage: &Stage, key: &str) {
+    let (_, secret) = key.rsplit_once('_').unwrap();
+    stage.bodies().await;
+    let mut reader = stage.store.read().await.unwrap();
+    let mut rows: Vec<Row> = Vec::new();
+    rows.extend(reader.fetch_all("SELECT body FROM events", &[]).await.unwrap());
+    rows.extend(reader.fetch_all("SELECT output FROM idempotency_keys", &[]).await.unwrap());
+    rows.extend(reader.fetch_all("SELECT sha256 FROM api_keys", &[]).await.unwrap());
+    assert!(rows.len() >= 2);
+    assert!(rows.iter().all(|row| !row.text(0).unwrap().contains(secret)), "the secret is in a table");
+}
+
+#[tokio::test]
+async fn a_repeated_creation_makes_no_second_key_and_does_not_show_the_first_again() {
+    for stage in both().await {
+        let input = json!({"actor_id": "robot", "roles": ["agent"]});
+        let first = stage.call_with_key("owner", "create_key", input.clone(), "k1").await.result.unwrap().output;
+        let second = stage.call_with_key("owner", "create_key", input, "k1").await.result.unwrap_err();
+        let key_id = first["key_id"].as_str().unwrap();
+        assert_eq!(second.code(), "CONFLICT");
+        let expected = format!("already carried out: key `{key_id}`; its answer was shown once and is not kept");
+        assert_eq!(second.message, expected);
+        let listed = output(&stage, "owner", "list_keys", json!({})).await;
+        assert_eq!(listed["keys"].as_array().unwrap().len(), 1);
+        assert_secret_is_nowhere(&stage, first["key"].as_str().unwrap()).await;
+    }
+}
+
+#[tokio::test]
+async fn a_revoked_key_stays_revoked_and_those_in_force_are_listed_first() {
+    for stage in both().await {
+        let first = output(&stage, "owner", "create_key", json!({"actor_id": "a", "roles": ["viewer"]})).await;
+        let revoked = output(&stage, "owner", "revoke_key", json!({"key_id": first["key_id"]})).await;
+        stage.clock.set_us(START_US + DAY_US);
+        let again = output(&stage, "owner", "revoke_key", json!({"key_id": first["key_id"]})).await;
+        assert_eq!((&revoked["revoked_at"], &revoked), (&json!("2026-02-04T19:00:00.000Z"), &again));
+        output(&stage, "owner", "create_key", json!({"actor_id": "b", "roles": ["viewer"]})).await;
+        stage.clock.set_us(START_US + 2 * DAY_US);
+        output(&stage, "owner", "create_key", json!({"actor_id": "c", "roles": ["viewer"]})).await;
+        let listed = output(&stage, "owner", "list_keys", json!({})).await;
+        let order: Vec<&str> =
+            listed["keys"].as_array().unwrap().iter().map(|key| key["actor_id"].as_str().unwrap()).collect();
+        assert_eq!(order, ["c", "b", "a"]);
+        let record = stage.platform.find_key(&key_id(&first)).await.unwrap().unwrap();
+        assert_eq!(record.revoked_at_us, Some(START_US));
+    }
+}
+
+#[tokio::test]
+async fn only_an_administrator_makes_keys_and_a_limited_one_hands_on_no_more_than_they_have() {
+    let stage = on_sqlite(OPERATIONS).await;
+    let scope = |text: &str| Scope::parse(text).unwrap();
+    let limited = Actor { scopes: Some(vec![scope("key.admin"), scope("id.reserve")]), ..actor("admin") };
+    let create = async |scopes: Value| {
+        let mut input = json!({"actor_id": "robot", "roles": ["agent"], "scopes": scopes});
+        if scopes.is_null() {
+            input.as_object_mut().unwrap().remove("scopes");
+        }
+        let reply = stage.call_as(&limited, "create_key", input).await;
+        reply.result.map(|_| "ok").unwrap_or_else(|error| error.code())
+    };
+    assert_eq!(create(json!(["id.reserve"])).await, "ok");
+    assert_eq!(create(json!(["id.reserve", "audit.read"])).await, "DENIED");
+    assert_eq!(create(json!(["patient/*.rs"])).await, "DENIED");
+    assert_eq!(create(json!([])).await, "INVALID_ARG");
+    assert_eq!(create(Value::Null).await, "INVALID_ARG");
+}
+
+#[tokio::test]
+async fn wrong_wishes_for_a_key_are_refused_with_the_field() {
+    check(
+        r#"
+        owner create_key {"actor_id":"robot","roles":[]}
+        owner create_key {"actor_id":"robot","roles":["king"]}
+        owner create_key {"actor_id":"robot","roles":["agent"],"expires_in_days":0}
+        owner create_key {"actor_id":"robot","roles":["agent"],"expires_in_days":3651}
+        owner create_key {"actor_id":"robot","roles":["agent"],"scopes":["everything"]}
+        owner create_key {"actor_id":"a b","roles":["agent"]}
+        author create_key {"actor_id":"robot","roles":["agent"]}
+        owner revoke_key {"key_id":"nobodys"}
+        "#,
+        r#"
+        INVALID_ARG: `roles`: expected at least 1 items
+        INVALID_ARG: `roles/0`: expected one of ["viewer","clinician","author","curator","approver","auditor","privacy_officer","admin","agent"]
+        INVALID_ARG: `expires_in_days`: expected at least 1
+        INVALID_ARG: `expires_in_days`: expected at most 3650
+        INVALID_ARG: expected a scope such as `id.reserve` or `patient/Observation.rs`
+        INVALID_ARG: `actor_id`: expected text that matches `^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`
+        DENIED: `author` may not call `create_key`
+        NOT_FOUND: no key of this id
+        event owner create_key invalid
+        event owner create_key invalid
+        event owner create_key invalid
+        event owner create_key invalid
+        event owner create_key invalid
+        event owner create_key invalid
+        event author create_key denied
+        event owner revoke_key not_found
+        "#,
+    )
+    .await;
+}

@@ -1,0 +1,92 @@
+//! API keys of the table, looked up through whoever owns the data folder and remembered for a moment.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use contract::canonical::digest;
+use contract::id::KeyId;
+use ops::keys::KeyRecord;
+use subtle::ConstantTimeEq;
+
+use super::{Caller, Refusal};
+use crate::owner::House;
+
+/// A revoked key is refused after at most this long.
+const REMEMBERED_FOR: Duration = Duration::from_secs(2);
+const REMEMBERED_MAX: usize = 4_096;
+
+type Remembered = HashMap<KeyId, (Instant, Option<Arc<KeyRecord>>)>;
+
+pub struct StoredKeys {
+    house: Arc<House>,
+    remembered: Mutex<Remembered>,
+}
+
+impl StoredKeys {
+    pub fn new(house: Arc<House>) -> StoredKeys {
+        StoredKeys { house, remembered: Mutex::default() }
+    }
+
+    /// Whoever shows `token`, which claims to be the key `key_id`.
+    pub async fn identify(&self, key_id: &KeyId, token: &str) -> Result<Caller, Refusal> {
+        let record = self.find(key_id).await?.ok_or(Refusal::UnknownToken)?;
+        let mut known = [0; 32];
+        let is_hash = hex::decode_to_slice(&record.sha256, &mut known).is_ok();
+        // Only who has the secret learns that the key was revoked.
+        if !is_hash || !bool::from(known.ct_eq(&digest(token.as_bytes()))) {
+            return Err(Refusal::UnknownToken);
+        }
+        self.check(&record)?;
+        Ok(Caller { actor: record.actor(), expires_at_us: record.expires_at_us })
+    }
+
+    /// For a session that was opened with the key: is the key still in force?
+    pub async fn check_in_force(&self, key_id: &KeyId) -> Result<(), Refusal> {
+        match self.find(key_id).await? {
+            Some(record) => self.check(&record),
+            None => Err(Refusal::UnknownToken),
+        }
+    }
+
+    fn check(&self, record: &KeyRecord) -> Result<(), Refusal> {
+        if record.revoked_at_us.is_some() {
+            return Err(Refusal::KeyRevoked);
+        }
+        match record.expires_at_us {
+            Some(expires_at_us) if expires_at_us <= self.house.now_us() => Err(Refusal::KeyExpired),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    async fn find(&self, key_id: &KeyId) -> Result<Option<Arc<KeyRecord>>, Refusal> {
+        if let Some(remembered) = self.remember(|keys| keys.get(key_id).filter(|(since, _)| is_fresh(*since)).cloned())
+        {
+            return Ok(remembered.1);
+        }
+        let asked = Instant::now();
+        let found = self.house.find_key(key_id).await.map_err(|error| {
+            tracing::warn!(error = %error, "A key could not be looked up");
+            Refusal::Unavailable
+        })?;
+        let found = found.map(Arc::new);
+        self.remember(|keys| {
+            if keys.len() >= REMEMBERED_MAX {
+                keys.retain(|_, (since, _)| is_fresh(*since));
+            }
+            // A flood of made-up ids is not worth remembering; a key that exists always is.
+            if keys.len() < REMEMBERED_MAX || found.is_some() {
+                keys.insert(key_id.clone(), (asked, found.clone()));
+            }
+        });
+        Ok(found)
+    }
+
+    fn remember<T>(&self, use_keys: impl FnOnce(&mut Remembered) -> T) -> T {
+        use_keys(&mut self.remembered.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+fn is_fresh(since: Instant) -> bool {
+    since.elapsed() < REMEMBERED_FOR
+}
