@@ -1,9 +1,11 @@
 //! `cargo xtask bench NAME`: the package `bench` on a release build, with a PostgreSQL of its own.
 
+use std::process::Command;
+
 use anyhow::{Result, bail};
 
 use crate::{
-    cargo::{self, cargo, release_binary},
+    cargo::{self, cargo, release},
     postgres::{self, Postgres},
 };
 
@@ -20,8 +22,9 @@ pub fn bench(name: &str, arguments: &[String]) -> Result<()> {
     }
     cargo::run(&mut cargo(&["build", "--release", "--package", "server", "--package", "bench"]))?;
     let postgres = Postgres::start()?;
-    let mut bench = cargo(&["run", "--release", "--quiet", "--package", "bench", "--", name]);
-    bench.args(arguments).env("MATERIA_BIN", release_binary()).env(postgres::URL_VARIABLE, postgres.url());
+    // Not `cargo run --package bench`: another choice of packages is another choice of features, and builds all again.
+    let mut bench = Command::new(release("bench"));
+    bench.arg(name).args(arguments).env("MATERIA_BIN", release("materia")).env(postgres::URL_VARIABLE, postgres.url());
     cargo::run(&mut bench)
 }
 

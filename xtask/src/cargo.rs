@@ -24,9 +24,9 @@ fn target() -> PathBuf {
     env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), |folder| root().join(folder))
 }
 
-/// The release build of `materia`.
-pub fn release_binary() -> PathBuf {
-    target().join("release").join("materia")
+/// The release build of one of our programs.
+pub fn release(program: &str) -> PathBuf {
+    target().join("release").join(program)
 }
 
 /// A cargo call in the root of the work tree.

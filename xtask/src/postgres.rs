@@ -106,9 +106,10 @@ impl Server {
 }
 
 impl Drop for Server {
-    /// A fast shutdown (SIGINT), or the hard end if that takes too long.
+    /// The server's immediate shutdown (SIGQUIT), or the hard end if that takes too long. The gentler ones write a
+    /// checkpoint of every test's database, which took a minute, for data that is thrown away.
     fn drop(&mut self) {
-        let asked = Command::new("kill").args(["-INT", &self.0.id().to_string()]).status();
+        let asked = Command::new("kill").args(["-QUIT", &self.0.id().to_string()]).status();
         let deadline = Instant::now() + STOP_DEADLINE;
         while asked.is_ok() && Instant::now() < deadline {
             if !matches!(self.0.try_wait(), Ok(None)) {
@@ -146,7 +147,7 @@ impl Drop for Folder {
 /// `program` as a user that PostgreSQL accepts (it refuses root), ended when xtask ends.
 fn as_postgres(program: &Path) -> Result<Command> {
     let mut command = Command::new("setpriv");
-    command.args(["--pdeathsig", "INT"]);
+    command.args(["--pdeathsig", "QUIT"]);
     if is_root()? {
         // `setpriv` and not `runuser`: it replaces itself by the program, so the signal and the
         // process id are the server's own.

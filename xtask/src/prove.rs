@@ -1,7 +1,8 @@
 //! `cargo xtask prove`: the crash and contention tests at full size, and RELIABILITY.md from what they print.
 //!
-//! A proof is a line `proof: SUBJECT key=value …` of a test that passed. The report is written only if all
-//! of them passed, so a committed RELIABILITY.md is never the record of a failure.
+//! A proof is a line `proof: SUBJECT key=value …` of a test that passed. The report is written only if all of them
+//! passed and the work tree stood still meanwhile: RELIABILITY.md is never the record of a failure, and the commit that
+//! it names is the one that was built.
 
 use std::{
     fs,
@@ -23,14 +24,22 @@ const MARK: &str = "proof: ";
 const MODULES: &[&str] = &["contention::", "kills::", "owner::"];
 
 pub fn prove() -> Result<()> {
-    cargo::run(&mut cargo(&["build", "--release", "--package", "server"]))?;
+    let tree = Tree::read()?;
+    let binary = ["test", "--release", "--package", "server", "--test", "it"];
+    cargo::run(cargo(&binary).arg("--no-run"))?;
     let postgres = Postgres::start()?;
     // One test at a time: each measures a machine that it has to itself.
-    let mut tests = cargo(&["test", "--release", "--package", "server", "--test", "it", "--"]);
-    tests.args(["--nocapture", "--test-threads=1"]).args(MODULES);
+    let mut tests = cargo(&binary);
+    tests.args(["--", "--nocapture", "--test-threads=1"]).args(MODULES);
     tests.env("MATERIA_PROVE", "1").env(postgres::URL_VARIABLE, postgres.url());
+    let command = format!("MATERIA_PROVE=1 {}", cargo::line(&tests));
     let proofs = run_and_read_proofs(&mut tests)?;
-    let report = report(&machine()?, &proofs);
+    if Tree::read()? != tree {
+        bail!(
+            "the work tree changed during the run, so the proofs belong to no one commit; {REPORT} is left as it was"
+        );
+    }
+    let report = report(&tree, &machine()?, &command, &proofs);
     let path = root().join(REPORT);
     fs::write(&path, &report).with_context(|| format!("could not write `{}`", path.display()))?;
     println!("\n{report}\nwritten to {}", path.display());
@@ -82,9 +91,26 @@ impl Proof {
     }
 }
 
+/// What was built.
+#[derive(PartialEq, Eq)]
+struct Tree {
+    commit: String,
+    /// What differs from the commit, in git's words; empty if nothing does.
+    changes: String,
+}
+
+impl Tree {
+    fn read() -> Result<Tree> {
+        let git = |arguments: &[&str]| run_quietly(Command::new("git").current_dir(root()).args(arguments));
+        let rest = ["--", ".", ":!RELIABILITY.md"];
+        let status = git(&[&["status", "--porcelain"], rest.as_slice()].concat())?;
+        let diff = git(&[&["diff", "HEAD"], rest.as_slice()].concat())?;
+        Ok(Tree { commit: git(&["rev-parse", "HEAD"])?.trim().to_owned(), changes: status + &diff })
+    }
+}
+
 /// The circumstances without which a count says little.
 struct Machine {
-    commit: String,
     date: String,
     cpu: String,
     n_cores: usize,
@@ -94,16 +120,11 @@ struct Machine {
 }
 
 fn machine() -> Result<Machine> {
-    let git = |arguments: &[&str]| run_quietly(Command::new("git").current_dir(root()).args(arguments));
-    let commit = git(&["rev-parse", "HEAD"]).map_or_else(|_| "none yet".to_owned(), |text| text.trim().to_owned());
-    let status = git(&["status", "--porcelain", "--", ".", ":!RELIABILITY.md"])?;
-    let changes = if status.trim().is_empty() { "" } else { " with uncommitted changes" };
     let postgres = crate::install::install_postgresql()?.join("postgres");
     let read = |path: &str| fs::read_to_string(path).with_context(|| format!("could not read `{path}`"));
     let memory = value_after(&read("/proc/meminfo")?, "MemTotal");
     let memory_kib: u64 = memory.split_whitespace().next().unwrap_or_default().parse().unwrap_or(0);
     Ok(Machine {
-        commit: format!("{commit}{changes}"),
         date: run_quietly(Command::new("date").args(["-u", "+%Y-%m-%d %H:%M UTC"]))?.trim().to_owned(),
         cpu: value_after(&read("/proc/cpuinfo")?, "model name"),
         n_cores: std::thread::available_parallelism()?.get(),
@@ -119,7 +140,8 @@ fn value_after(text: &str, key: &str) -> String {
     line.map_or_else(String::new, |(_, value)| value.trim().to_owned())
 }
 
-fn report(machine: &Machine, proofs: &[Proof]) -> String {
+fn report(tree: &Tree, machine: &Machine, command: &str, proofs: &[Proof]) -> String {
+    let changes = if tree.changes.is_empty() { "" } else { " with uncommitted changes" };
     let rows: String = proofs.iter().map(Proof::row).collect();
     format!(
         "\
@@ -130,7 +152,8 @@ Counted by `cargo xtask prove`, which writes this file only if every proof passe
 
 | | |
 |---|---|
-| commit | {} |
+| commit | {}{changes} |
+| command | `{command}` |
 | date | {} |
 | machine | {}, {} cores, {} GiB |
 | kernel | {} |
@@ -142,7 +165,7 @@ Counted by `cargo xtask prove`, which writes this file only if every proof passe
 `kill -9` shows what survives the death of the process. It does not show what survives a power failure: the
 page cache outlives the process.
 ",
-        machine.commit,
+        tree.commit,
         machine.date,
         machine.cpu,
         machine.n_cores,

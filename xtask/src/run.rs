@@ -14,7 +14,7 @@ pub fn serve(arguments: &[String]) -> Result<()> {
     };
     println!("Building the release binary …");
     cargo::run(&mut cargo::cargo(&["build", "--release", "--package", "server", "--bin", "materia"]))?;
-    let mut serve = Command::new(cargo::release_binary());
+    let mut serve = Command::new(cargo::release("materia"));
     serve.arg("serve").args(arguments);
     println!("$ {}", cargo::line(&serve));
     // `exec` leaves one process on the terminal, so Ctrl-C reaches the server alone and the prompt comes

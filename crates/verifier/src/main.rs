@@ -49,6 +49,7 @@ enum Check {
         /// One line for each event, from 0: {"leaf_index":N,"event":"…"}
         #[arg(long, value_name = "EXPORT.ndjson")]
         events: PathBuf,
+        /// The signed checkpoint of the whole log
         #[arg(long, value_name = "FILE")]
         checkpoint: PathBuf,
         /// An earlier checkpoint, to show that nothing before it was changed since

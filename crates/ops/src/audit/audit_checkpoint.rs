@@ -16,6 +16,7 @@ impl Operation for AuditCheckpoint {
         "Get a signed checkpoint of the log as it is now. Keep it: any later log must be consistent with it.";
     const FAMILY: Family = Family::Audit;
     const ROLES: &'static [Role] = AUDIT_ROLES;
+    const SCOPE: Option<&'static str> = Some("audit.read");
 
     type Output = LatestCheckpoint;
 }

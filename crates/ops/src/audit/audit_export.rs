@@ -21,6 +21,7 @@ impl Operation for AuditExport {
         "Export the log from a leaf on, as NDJSON for verification or as FHIR R4 AuditEvent resources.";
     const FAMILY: Family = Family::Audit;
     const ROLES: &'static [Role] = AUDIT_ROLES;
+    const SCOPE: Option<&'static str> = Some("audit.read");
 
     type Output = ExportedEvents;
 }

@@ -19,6 +19,7 @@ impl Operation for AuditProve {
          checkpoint, for `materia-verify` or any other reader of the C2SP formats.";
     const FAMILY: Family = Family::Audit;
     const ROLES: &'static [Role] = AUDIT_ROLES;
+    const SCOPE: Option<&'static str> = Some("audit.read");
 
     type Output = EventProof;
 }

@@ -18,6 +18,7 @@ impl Operation for AuditSearch {
         "Find events by call, actor, operation, outcome, time or any correlation id, newest first.";
     const FAMILY: Family = Family::Audit;
     const ROLES: &'static [Role] = AUDIT_ROLES;
+    const SCOPE: Option<&'static str> = Some("audit.read");
 
     type Output = FoundEvents;
 }

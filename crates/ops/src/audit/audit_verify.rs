@@ -17,6 +17,7 @@ impl Operation for AuditVerify {
          every audited row with the last event about it. Names what was changed.";
     const FAMILY: Family = Family::Audit;
     const ROLES: &'static [Role] = AUDIT_ROLES;
+    const SCOPE: Option<&'static str> = Some("audit.read");
     const DEADLINE: Option<Duration> = Some(Duration::from_secs(900));
 
     type Output = Verification;

@@ -31,6 +31,8 @@ fn naming(operation: &str, things: &Things) -> Value {
         "describe_operation" => json!({"name": "revoke_key"}),
         "get_next_available_id" | "guide_numbering" => json!({"artifact_type": "US"}),
         "reserve_id_range" => json!({"artifact_type": "US", "count": 2}),
+        "audit_prove" => json!({"call_id": "nobodys"}),
+        "audit_export" => json!({"format": "ndjson"}),
         _ => json!({}),
     }
 }

@@ -30,7 +30,7 @@ pub fn keyring() -> Keyring {
 pub fn settings() -> Settings {
     Settings {
         default_project_id: ProjectId::parse("default").unwrap(),
-        call_deadline: std::time::Duration::from_millis(500),
+        call_deadline: std::time::Duration::from_secs(3),
         reservation_expires_after: std::time::Duration::from_secs(15 * 60),
         reservations_per_minute_max: 10,
     }

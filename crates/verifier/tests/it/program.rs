@@ -210,7 +210,10 @@ fn consistency_is_read_from_the_request_to_a_witness() {
 #[test]
 fn a_wrong_key_is_invalid_and_a_mistyped_one_cannot_be_used() {
     let log = Log::of(3);
-    let desk = Desk::with(&[("export", log.export()), ("checkpoint", log.checkpoint(3).to_string())]);
+    let other_name = LogSigner::generate("other.example", [1; 32]).unwrap();
+    let by_other = Note::sign(log.checkpoint(3).text(), &[&other_name]).unwrap().to_string();
+    let desk =
+        Desk::with(&[("export", log.export()), ("checkpoint", log.checkpoint(3).to_string()), ("by_other", by_other)]);
     let run = |key: &str| desk.run(&format!("log --events export --checkpoint checkpoint --key {key}"));
     let right = log_key(1).verifier().to_string();
     assert_eq!(run(&right).0, 0);
@@ -218,8 +221,10 @@ fn a_wrong_key_is_invalid_and_a_mistyped_one_cannot_be_used() {
         run(&log_key(2).verifier().to_string()),
         (1, format!("INVALID: the checkpoint of `{ORIGIN}` is not signed by a key given with --key"))
     );
-    let other_name = LogSigner::generate("other.example", [1; 32]).unwrap().verifier();
-    assert_eq!(run(&other_name.to_string()).0, 1);
+    assert_eq!(run(&other_name.verifier().to_string()).0, 1);
+    // A trusted key signs for the log of its name, and for no other.
+    let arguments = format!("log --events export --checkpoint by_other --key {}", other_name.verifier());
+    assert_eq!(desk.run(&arguments).0, 1);
     let (code, text) = run(&right.replace("materia", "matéria"));
     assert_eq!(code, 2);
     assert!(text.starts_with("error: the id of the key `log.example/matéria` is "), "{text}");
