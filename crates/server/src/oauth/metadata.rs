@@ -120,7 +120,7 @@ mod tests {
         assert_eq!(
             challenge.unauthenticated(Refusal::NoToken),
             "Bearer realm=\"materia\", \
-             resource_metadata=\"https://a.example/.well-known/oauth-protected-resource/mcp\", scope=\"id.reserve\""
+             resource_metadata=\"https://a.example/.well-known/oauth-protected-resource/mcp\", scope=\"audit.read id.reserve\""
         );
         assert_eq!(
             challenge.unauthenticated(Refusal::TokenExpired),

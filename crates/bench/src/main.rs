@@ -1,0 +1,76 @@
+//! The benchmarks behind `cargo xtask bench`. Each compares the house with a reference in the same run, prints one
+//! line of JSON per figure, and fails when a target is missed.
+
+mod figures;
+mod ids;
+mod mcp;
+mod place;
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(about = "Compares the house with a reference, in the same run")]
+struct Arguments {
+    #[command(subcommand)]
+    bench: Bench,
+}
+
+#[derive(Subcommand)]
+enum Bench {
+    /// A cheap read through the whole door against a bare rmcp tool, over HTTP
+    Mcp(Plan),
+    /// Ids through the door against one commit per id, on SQLite and PostgreSQL
+    Ids(Plan),
+    /// The reference of `mcp`, as a process of its own
+    #[command(hide = true)]
+    BareServer,
+}
+
+/// How long to measure. Both sides take turns in every round; many short rounds even out what else the machine does.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub struct Plan {
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    pub rounds: u32,
+    /// Length of one side's turn
+    #[arg(long, default_value_t = 1.0)]
+    pub seconds: f64,
+}
+
+impl Plan {
+    pub fn turn(self) -> Duration {
+        Duration::from_secs_f64(self.seconds.clamp(0.1, 3_600.0))
+    }
+}
+
+/// Whether a bench met its targets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    Met,
+    Missed,
+}
+
+fn main() -> anyhow::Result<ExitCode> {
+    let verdict = match Arguments::parse().bench {
+        // One thread, so that the generator leaves the server as much of the machine as it can.
+        Bench::Mcp(plan) => tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .context("could not start the runtime")?
+            .block_on(mcp::run(plan))?,
+        // As the server's own runtime, since the door runs in this process.
+        Bench::Ids(plan) => runtime()?.block_on(ids::run(plan))?,
+        Bench::BareServer => runtime()?.block_on(mcp::bare::serve()).map(|()| Verdict::Met)?,
+    };
+    Ok(match verdict {
+        Verdict::Met => ExitCode::SUCCESS,
+        Verdict::Missed => ExitCode::FAILURE,
+    })
+}
+
+fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_multi_thread().enable_all().build().context("could not start the runtime")
+}
