@@ -76,7 +76,7 @@ async fn answer(house: &House, settings: &Settings, command: Command) -> anyhow:
     match command {
         Command::Verify { json } => {
             let found = call("audit_verify", json!({})).await?;
-            let is_fine = found["ok"] == true;
+            let is_fine = found.get("ok") == Some(&Value::Bool(true));
             if json {
                 print_lines([found.to_string()])?;
             } else {
@@ -91,8 +91,9 @@ async fn answer(house: &House, settings: &Settings, command: Command) -> anyhow:
                 return Ok(ExitCode::SUCCESS);
             };
             std::fs::create_dir_all(&folder).with_context(|| format!("could not make {}", folder.display()))?;
-            let text = |name: &str| proof.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
-            for (file, content) in [("event.json", text("event_json")), ("event.tlog-proof", text("proof"))] {
+            for (file, content) in
+                [("event.json", text(&proof, "event_json")), ("event.tlog-proof", text(&proof, "proof"))]
+            {
                 let path = folder.join(file);
                 std::fs::write(&path, content).with_context(|| format!("could not write {}", path.display()))?;
             }
@@ -101,7 +102,7 @@ async fn answer(house: &House, settings: &Settings, command: Command) -> anyhow:
                 format!(
                     "verify with: materia-verify proof --event {0}/event.json --proof {0}/event.tlog-proof --key '{1}'",
                     folder.display(),
-                    text("log_key").lines().next().unwrap_or_default()
+                    text(&proof, "log_key").lines().next().unwrap_or_default()
                 ),
             ])?;
         }
@@ -115,7 +116,7 @@ async fn answer(house: &House, settings: &Settings, command: Command) -> anyhow:
         }
         Command::Export { out: Some(folder), .. } => {
             let checkpoint = call("audit_checkpoint", json!({})).await?;
-            let mut left = checkpoint["tree_size"].as_u64().unwrap_or(0);
+            let mut left = checkpoint.get("tree_size").and_then(Value::as_u64).unwrap_or(0);
             std::fs::create_dir_all(&folder).with_context(|| format!("could not make {}", folder.display()))?;
             let mut events = String::new();
             let mut from_index = 0;
@@ -130,11 +131,12 @@ async fn answer(house: &House, settings: &Settings, command: Command) -> anyhow:
                 (left, from_index) = (left - n_lines, from_index + n_lines);
                 events.extend(page.into_iter().flat_map(|line| [line, "\n".to_owned()]));
             }
-            let text = |name: &str| checkpoint[name].as_str().unwrap_or_default().to_owned();
-            let key = text("log_key").lines().next().unwrap_or_default().to_owned();
-            for (file, content) in
-                [("events.ndjson", events), ("log.checkpoint", text("checkpoint")), ("log.key", key.clone())]
-            {
+            let key = text(&checkpoint, "log_key").lines().next().unwrap_or_default().to_owned();
+            for (file, content) in [
+                ("events.ndjson", events),
+                ("log.checkpoint", text(&checkpoint, "checkpoint")),
+                ("log.key", key.clone()),
+            ] {
                 let path = folder.join(file);
                 std::fs::write(&path, content).with_context(|| format!("could not write {}", path.display()))?;
             }
@@ -148,18 +150,22 @@ async fn answer(house: &House, settings: &Settings, command: Command) -> anyhow:
         }
         Command::Checkpoint => {
             let checkpoint = call("audit_checkpoint", json!({})).await?;
-            print_lines([checkpoint["checkpoint"].as_str().unwrap_or_default().trim_end().to_owned()])?;
+            print_lines([text(&checkpoint, "checkpoint").trim_end().to_owned()])?;
         }
         Command::Key => {
             let checkpoint = call("audit_checkpoint", json!({})).await?;
-            print_lines([checkpoint["log_key"].as_str().unwrap_or_default().to_owned()])?;
+            print_lines([text(&checkpoint, "log_key")])?;
         }
     }
     Ok(ExitCode::SUCCESS)
 }
 
+fn text(value: &Value, name: &str) -> String {
+    value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
+}
+
 fn lines(page: &Value) -> impl Iterator<Item = String> + use<> {
-    let lines = page["lines"].as_array().cloned().unwrap_or_default();
+    let lines = page.get("lines").and_then(Value::as_array).cloned().unwrap_or_default();
     lines.into_iter().filter_map(|line| line.as_str().map(str::to_owned))
 }
 
@@ -169,23 +175,20 @@ fn report(found: &Value) -> Vec<String> {
         "{} events and {} audited rows checked, root {}",
         number("n_events_checked"),
         number("n_objects_checked"),
-        found["root_hash"].as_str().unwrap_or_default()
+        text(found, "root_hash")
     )];
-    let problems = found["problems"].as_array().cloned().unwrap_or_default();
+    let problems = found.get("problems").and_then(Value::as_array).cloned().unwrap_or_default();
     if problems.is_empty() {
         lines.push("The log is whole.".to_owned());
     }
     lines.extend(problems.iter().map(|problem| {
-        let place = match (problem.get("leaf_index").and_then(Value::as_u64), problem["call_id"].as_str()) {
-            (Some(index), Some(call)) => format!(" at leaf {index} (call {call})"),
-            (Some(index), None) => format!(" at leaf {index}"),
-            (None, _) => String::new(),
-        };
-        format!(
-            "WRONG  {}{place}: {}",
-            problem["kind"].as_str().unwrap_or_default(),
-            problem["message"].as_str().unwrap_or_default()
-        )
+        let place =
+            match (problem.get("leaf_index").and_then(Value::as_u64), problem.get("call_id").and_then(Value::as_str)) {
+                (Some(index), Some(call)) => format!(" at leaf {index} (call {call})"),
+                (Some(index), None) => format!(" at leaf {index}"),
+                (None, _) => String::new(),
+            };
+        format!("WRONG  {}{place}: {}", text(problem, "kind"), text(problem, "message"))
     }));
     lines
 }

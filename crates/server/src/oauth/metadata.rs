@@ -125,7 +125,7 @@ mod tests {
         assert_eq!(
             challenge.unauthenticated(Refusal::TokenExpired),
             "Bearer realm=\"materia\", error=\"invalid_token\", error_description=\"the token has expired\", \
-             resource_metadata=\"https://a.example/.well-known/oauth-protected-resource/mcp\", scope=\"id.reserve\""
+             resource_metadata=\"https://a.example/.well-known/oauth-protected-resource/mcp\", scope=\"audit.read id.reserve\""
         );
         assert_eq!(
             challenge.insufficient(Some("audit.read")),
