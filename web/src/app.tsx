@@ -1,0 +1,71 @@
+// Puts the page of the address into the frame.
+
+import { SessionProvider, useSession } from './api/session.tsx';
+import { LanguageProvider, useLanguage } from './i18n/language.tsx';
+import { shell } from './i18n/messages/shell.ts';
+import { AuditPage } from './pages/audit/audit-page.tsx';
+import { EventPage } from './pages/audit/event-page.tsx';
+import { HomePage } from './pages/home/home-page.tsx';
+import { SettingsPage } from './pages/settings/settings-page.tsx';
+import { Progress } from './parts/progress.tsx';
+import { ErrorState } from './parts/states.tsx';
+import { ToastProvider } from './parts/toast.tsx';
+import { usePath, useRoute } from './router/router.tsx';
+import type { Route } from './router/routes.ts';
+import { ErrorBoundary } from './shell/error-boundary.tsx';
+import { NotFound } from './shell/not-found.tsx';
+import { Shell } from './shell/shell.tsx';
+import { SignIn } from './shell/sign-in.tsx';
+
+export function App() {
+  return (
+    <LanguageProvider>
+      <ToastProvider>
+        <SessionProvider>
+          <Shell>
+            <Gate />
+          </Shell>
+        </SessionProvider>
+      </ToastProvider>
+    </LanguageProvider>
+  );
+}
+
+/** Nothing is asked of the server before it is known who asks. */
+function Gate() {
+  const { t } = useLanguage();
+  const { state, retry } = useSession();
+  const path = usePath();
+  const route = useRoute();
+  switch (state.is) {
+    case 'checking':
+      return <Progress label={t(shell.checking)} />;
+    case 'signed_out':
+      return <SignIn cause={state.cause} />;
+    case 'failed':
+      return <ErrorState error={state.error} onRetry={retry} />;
+    case 'signed_in':
+      return (
+        <ErrorBoundary resetKey={path}>
+          <Page route={route} />
+        </ErrorBoundary>
+      );
+  }
+}
+
+function Page({ route }: { route: Route }) {
+  switch (route.page) {
+    case 'home':
+      return <HomePage />;
+    case 'audit':
+    case 'integrity':
+    case 'proof':
+      return <AuditPage page={route.page} />;
+    case 'event':
+      return <EventPage key={route.call_id} callId={route.call_id} />;
+    case 'settings':
+      return <SettingsPage section={route.section} />;
+    case 'not_found':
+      return <NotFound path={route.path} />;
+  }
+}

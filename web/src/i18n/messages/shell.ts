@@ -1,0 +1,80 @@
+// Words of the frame around every page.
+
+export const shell = {
+  product: { en: 'Materia', th: 'Materia' },
+  skip: { en: 'Skip to content', th: 'ข้ามไปยังเนื้อหา' },
+  navigation: { en: 'Main navigation', th: 'เมนูหลัก' },
+  menu: { en: 'Menu', th: 'เมนู' },
+  home: { en: 'Home', th: 'หน้าแรก' },
+  audit: { en: 'Audit', th: 'ตรวจสอบ' },
+  settings: { en: 'Settings', th: 'ตั้งค่า' },
+  operations: { en: 'Operations', th: 'รายการคำสั่ง' },
+  language: { en: 'Language', th: 'ภาษา' },
+  theme: { en: 'Theme', th: 'ธีม' },
+  themeSystem: { en: 'System', th: 'ตามระบบ' },
+  themeLight: { en: 'Light', th: 'สว่าง' },
+  themeDark: { en: 'Dark', th: 'มืด' },
+  signedInAs: { en: 'Signed in as {actor}', th: 'เข้าใช้งานในชื่อ {actor}' },
+  shortcuts: { en: 'Keyboard shortcuts', th: 'แป้นพิมพ์ลัด' },
+  shortcutsOff: {
+    en: 'Shortcuts are switched off in this browser. You can switch them on in the settings.',
+    th: 'เบราว์เซอร์นี้ปิดแป้นพิมพ์ลัดไว้ เปิดได้ในหน้าตั้งค่า',
+  },
+  keyHelp: { en: 'Show this list', th: 'แสดงรายการนี้' },
+  keySearch: { en: 'Search the audit log', th: 'ค้นหาในบันทึกการตรวจสอบ' },
+  keyHome: { en: 'Go to Home', th: 'ไปหน้าแรก' },
+  keyAudit: { en: 'Go to Audit', th: 'ไปหน้าตรวจสอบ' },
+  keySettings: { en: 'Go to Settings', th: 'ไปหน้าตั้งค่า' },
+  keyTheme: { en: 'Next theme', th: 'เปลี่ยนธีม' },
+  keyLanguage: { en: 'Other language', th: 'สลับภาษา' },
+  keyEscape: { en: 'Close a dialog or the menu', th: 'ปิดกล่องโต้ตอบหรือเมนู' },
+  then: { en: 'then', th: 'แล้วกด' },
+  notFoundTitle: { en: 'There is no such page', th: 'ไม่พบหน้านี้' },
+  notFoundBody: {
+    en: 'Nothing is served at {path}. The address may be mistyped, or it belongs to another version.',
+    th: 'ไม่มีหน้าใดที่ {path} ที่อยู่อาจพิมพ์ผิด หรือเป็นของรุ่นอื่น',
+  },
+  toHome: { en: 'Go to Home', th: 'ไปหน้าแรก' },
+  brokenTitle: { en: 'This page stopped working', th: 'หน้านี้หยุดทำงาน' },
+  brokenBody: {
+    en: 'The mistake is in the page, not in your data: nothing was changed on the server. Load the page again; if it happens once more, tell your administrator what you did.',
+    th: 'ความผิดพลาดอยู่ที่หน้าเว็บ ไม่ใช่ที่ข้อมูลของคุณ ไม่มีสิ่งใดบนเซิร์ฟเวอร์เปลี่ยนไป โปรดโหลดหน้าใหม่ หากเกิดขึ้นอีก ให้แจ้งผู้ดูแลระบบว่าทำอะไรอยู่',
+  },
+  reload: { en: 'Load the page again', th: 'โหลดหน้าใหม่' },
+  checking: { en: 'Asking the server', th: 'กำลังถามเซิร์ฟเวอร์' },
+
+  signInTitle: { en: 'Sign in', th: 'เข้าใช้งาน' },
+  signInLead: {
+    en: 'This server wants to know who you are. Every call is recorded under your name.',
+    th: 'เซิร์ฟเวอร์นี้ต้องทราบว่าคุณเป็นใคร ทุกการเรียกใช้จะถูกบันทึกในชื่อของคุณ',
+  },
+  signInStartUrl: { en: 'With the start URL', th: 'ใช้ URL เริ่มต้น' },
+  signInStartUrlBody: {
+    en: 'When the server starts, it prints a URL that ends in `/#token=…`. Open it in this browser. The part after `#` never leaves the browser except to open your session, and it is taken out of the address at once.',
+    th: 'เมื่อเซิร์ฟเวอร์เริ่มทำงาน จะพิมพ์ URL ที่ลงท้ายด้วย `/#token=…` ให้เปิด URL นั้นในเบราว์เซอร์นี้ ส่วนหลัง `#` จะไม่ออกจากเบราว์เซอร์นอกจากเพื่อเปิดเซสชันของคุณ และจะถูกลบออกจากแถบที่อยู่ทันที',
+  },
+  signInPaste: { en: 'With a token or an API key', th: 'ใช้โทเค็นหรือ API คีย์' },
+  signInPasteBody: {
+    en: 'The start token is in the file `token` of the data folder; only the owner of the folder can read it. Administrators make API keys in the settings.',
+    th: 'โทเค็นเริ่มต้นอยู่ในไฟล์ `token` ในโฟลเดอร์ข้อมูล อ่านได้เฉพาะเจ้าของโฟลเดอร์ ส่วน API คีย์ ผู้ดูแลระบบสร้างได้ในหน้าตั้งค่า',
+  },
+  token: { en: 'Token or API key', th: 'โทเค็นหรือ API คีย์' },
+  tokenHint: {
+    en: 'It is exchanged for a session cookie that scripts cannot read. This page keeps no copy.',
+    th: 'จะถูกแลกเป็นคุกกี้เซสชันที่สคริปต์อ่านไม่ได้ หน้านี้ไม่เก็บสำเนาไว้',
+  },
+  signIn: { en: 'Sign in', th: 'เข้าใช้งาน' },
+  tokenEmpty: { en: 'Paste a token or an API key', th: 'วางโทเค็นหรือ API คีย์' },
+  tokenUnknown: {
+    en: 'This server does not know that token. Copy it again, or ask for a key that has not expired.',
+    th: 'เซิร์ฟเวอร์นี้ไม่รู้จักโทเค็นดังกล่าว โปรดคัดลอกใหม่ หรือขอคีย์ที่ยังไม่หมดอายุ',
+  },
+  startUrlUnknown: {
+    en: 'The token of the start URL is not known here. Copy the URL that the running server printed.',
+    th: 'ไม่รู้จักโทเค็นใน URL เริ่มต้น โปรดคัดลอก URL ที่เซิร์ฟเวอร์ซึ่งกำลังทำงานพิมพ์ไว้',
+  },
+  sessionEnded: {
+    en: 'Your session has ended. Sessions last 12 hours, and end when the server starts again.',
+    th: 'เซสชันของคุณสิ้นสุดแล้ว เซสชันมีอายุ 12 ชั่วโมง และสิ้นสุดเมื่อเซิร์ฟเวอร์เริ่มใหม่',
+  },
+} as const;

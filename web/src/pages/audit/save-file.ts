@@ -1,0 +1,11 @@
+// Hands a text to the browser's downloads.
+
+export function saveFile(name: string, texts: string[], type: string): void {
+  const url = URL.createObjectURL(new Blob(texts, { type }));
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = name;
+  link.click();
+  // The download has its own hold on the data by the next task.
+  setTimeout(() => URL.revokeObjectURL(url), 0);
+}

@@ -1,0 +1,46 @@
+// Modal dialogs. The browser's own element keeps the focus inside and gives it back.
+
+import { type ReactNode, useEffect, useId, useRef } from 'react';
+import { useLanguage } from '../i18n/language.tsx';
+import { parts } from '../i18n/messages/parts.ts';
+import { IconButton } from './button.tsx';
+
+interface DialogProps {
+  title: string;
+  onClose: () => void;
+  children: ReactNode;
+  /** The buttons at the end. */
+  actions?: ReactNode;
+  /** Escape and the cross do not close it: what it shows cannot be shown again. */
+  mustAnswer?: boolean;
+}
+
+/** Open as long as it is rendered. */
+export function Dialog({ title, onClose, children, actions, mustAnswer = false }: DialogProps) {
+  const { t } = useLanguage();
+  const element = useRef<HTMLDialogElement>(null);
+  const heading = useId();
+  useEffect(() => {
+    const dialog = element.current;
+    if (dialog && !dialog.open) dialog.showModal();
+    return () => dialog?.close();
+  }, []);
+  return (
+    <dialog
+      ref={element}
+      className="dialog"
+      aria-labelledby={heading}
+      onCancel={(event) => {
+        event.preventDefault();
+        if (!mustAnswer) onClose();
+      }}
+    >
+      <header className="dialog-head">
+        <h2 id={heading}>{title}</h2>
+        {!mustAnswer && <IconButton icon="close" label={t(parts.close)} onClick={onClose} />}
+      </header>
+      <div className="dialog-body">{children}</div>
+      {actions && <footer className="dialog-foot">{actions}</footer>}
+    </dialog>
+  );
+}

@@ -1,0 +1,16 @@
+// Browser tests: the built UI, a real server, Debian's Chromium. With WEB_SHOTS=1, only pictures are taken.
+
+import { defineConfig } from 'vitest/config';
+
+const wantsShots = process.env['WEB_SHOTS'] === '1';
+
+export default defineConfig({
+  test: {
+    include: [wantsShots ? 'tests/e2e/screenshots.ts' : 'tests/e2e/**/*.test.ts'],
+    environment: 'node',
+    // Each file has its own server and browser.
+    maxWorkers: 2,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+  },
+});
