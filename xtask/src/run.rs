@@ -12,6 +12,7 @@ pub fn serve(arguments: &[String]) -> Result<()> {
         [dashes, rest @ ..] if dashes == "--" => rest,
         all => all,
     };
+    build_ui()?;
     println!("Building the release binary …");
     cargo::run(&mut cargo::cargo(&["build", "--release", "--package", "server", "--bin", "materia"]))?;
     let mut serve = Command::new(cargo::release("materia"));
@@ -21,4 +22,23 @@ pub fn serve(arguments: &[String]) -> Result<()> {
     // back when it has shut down. It returns only if it fails.
     let error = serve.exec();
     Err(error).with_context(|| format!("could not start `{}`", cargo::line(&serve)))
+}
+
+/// Builds the browser UI where Node is there to do it; the server has a plain start page for the other case.
+fn build_ui() -> Result<()> {
+    let web = cargo::root().join("web");
+    let npm = |arguments: &[&str]| {
+        let mut npm = Command::new("npm");
+        npm.args(arguments).current_dir(&web);
+        npm
+    };
+    if npm(&["--version"]).output().is_err() {
+        println!("npm is not here: serving the plain start page instead of the browser UI.");
+        return Ok(());
+    }
+    println!("Building the browser UI …");
+    if !web.join("node_modules").exists() {
+        cargo::run(&mut npm(&["install", "--no-save", "--no-audit", "--no-fund"]))?;
+    }
+    cargo::run(&mut npm(&["run", "build"]))
 }

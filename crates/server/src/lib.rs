@@ -17,3 +17,4 @@ pub mod serve;
 pub mod settings;
 pub mod tasks_service;
 pub mod telemetry;
+pub mod web;

@@ -15,6 +15,7 @@ use crate::auth::{Authenticator, Caller, SESSION_COOKIE};
 use crate::edge::answer;
 use crate::owner::House;
 use crate::rest::openapi;
+use crate::web;
 
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; \
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
@@ -43,6 +44,7 @@ pub fn open_routes(pages: Pages) -> Router {
         .route("/favicon.svg", get(|| async { asset("image/svg+xml", include_str!("pages/favicon.svg")) }))
         .route("/api", get(operations))
         .route("/api/openapi.json", get(document))
+        .fallback(web::find)
         .with_state(pages)
 }
 
@@ -72,7 +74,7 @@ fn served(html: impl Into<axum::body::Body>) -> Response {
 }
 
 async fn start() -> Response {
-    served(page("Materia", include_str!("pages/start.html")))
+    web::index(StatusCode::OK).unwrap_or_else(|| served(page("Materia", include_str!("pages/start.html"))))
 }
 
 async fn document(State(pages): State<Pages>) -> Response {
