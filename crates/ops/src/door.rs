@@ -51,6 +51,9 @@ pub struct Call {
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Success {
     pub output: Value,
+    /// The output as text, where the door has it at hand. It had to be written for its hash.
+    #[serde(skip)]
+    pub text: Option<String>,
     #[serde(default)]
     pub artifacts: Vec<Artifact>,
     #[serde(default)]
@@ -232,7 +235,7 @@ impl Inner {
             return self.record(&ticket, Some(tool), failed(&call.input, error)).await;
         }
         log_started(&ticket, &call.input);
-        let driven = self.run(tool, &ticket, call.input, &gone).await;
+        let driven = self.run(tool, &ticket, &call.input, &gone).await;
         if driven.outcome == Outcome::NotFound {
             self.misses.note(caller(), tool.entry.name, ticket.started_us);
         }
@@ -241,10 +244,10 @@ impl Inner {
 
     /// Runs the operation behind a panic guard. A read also ends at the deadline and when its caller is gone; a
     /// write watches its own deadline up to the point where it must not be stopped.
-    async fn run(&self, tool: &Arc<Tool>, ticket: &Arc<Ticket>, input: Value, gone: &CancellationToken) -> Driven {
-        let driven = AssertUnwindSafe((tool.entry.drive)(self, tool, ticket, input.clone())).catch_unwind();
+    async fn run(&self, tool: &Arc<Tool>, ticket: &Arc<Ticket>, input: &Value, gone: &CancellationToken) -> Driven {
+        let driven = AssertUnwindSafe((tool.entry.drive)(self, tool, ticket, input)).catch_unwind();
         let ended = |outcome: Outcome, error: OpError| Driven {
-            in_hash: canonical::hash(&input).unwrap_or_default(),
+            in_hash: canonical::hash_of(input),
             result: Err(error),
             outcome,
             recorded: None,
@@ -306,7 +309,7 @@ impl Inner {
 }
 
 fn failed(input: &Value, error: OpError) -> Driven {
-    let in_hash = canonical::hash(input).unwrap_or_default();
+    let in_hash = canonical::hash_of(input);
     Driven { in_hash, outcome: error.kind.into(), result: Err(error), recorded: None }
 }
 

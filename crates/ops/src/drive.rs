@@ -20,7 +20,7 @@ use crate::record::{Ending, Ticket, error_hash};
 use crate::table::Tool;
 use crate::validate::check_input;
 
-pub(crate) type Drive = for<'a> fn(&'a Inner, &'a Arc<Tool>, &'a Arc<Ticket>, Value) -> BoxFuture<'a, Driven>;
+pub(crate) type Drive = for<'a> fn(&'a Inner, &'a Arc<Tool>, &'a Arc<Ticket>, &'a Value) -> BoxFuture<'a, Driven>;
 
 /// What came of an operation.
 pub(crate) struct Driven {
@@ -42,6 +42,9 @@ impl Driven {
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Done {
     pub output: Value,
+    /// The output as text, where it was just made.
+    #[serde(skip)]
+    pub text: Option<String>,
     pub out_hash: String,
     pub artifacts: Vec<Artifact>,
     pub metadata: ResponseMetadata,
@@ -50,7 +53,7 @@ pub(crate) struct Done {
 
 impl From<Done> for Success {
     fn from(done: Done) -> Success {
-        Success { output: done.output, artifacts: done.artifacts, metadata: done.metadata }
+        Success { output: done.output, text: done.text, artifacts: done.artifacts, metadata: done.metadata }
     }
 }
 
@@ -58,7 +61,7 @@ pub(crate) fn read<'a, T: Read>(
     inner: &'a Inner,
     tool: &'a Arc<Tool>,
     ticket: &'a Arc<Ticket>,
-    input: Value,
+    input: &'a Value,
 ) -> BoxFuture<'a, Driven> {
     Box::pin(async move {
         let (operation, in_hash) = match admit::<T>(inner, tool, input) {
@@ -76,7 +79,7 @@ pub(crate) fn write<'a, T: Write>(
     inner: &'a Inner,
     tool: &'a Arc<Tool>,
     ticket: &'a Arc<Ticket>,
-    input: Value,
+    input: &'a Value,
 ) -> BoxFuture<'a, Driven> {
     Box::pin(async move {
         let (operation, in_hash) = match admit::<T>(inner, tool, input) {
@@ -138,21 +141,17 @@ fn context<'a>(inner: &'a Inner, ticket: &'a Ticket) -> Context<'a> {
 }
 
 /// Checks an input against its schema and its type, and hashes it with its defaults filled in.
-fn admit<T: Operation>(inner: &Inner, tool: &Tool, input: Value) -> Result<(T, String), Box<Driven>> {
-    let refuse =
-        |input_hash: Option<String>, error: OpError| Box::new(Driven::failed(input_hash.unwrap_or_default(), error));
-    if let Err(error) = check_input(&tool.input, &input) {
-        return Err(refuse(canonical::hash(&input).ok(), error));
-    }
-    let raw_hash = || canonical::hash(&input).ok();
-    let mut operation: T = match T::deserialize(&input) {
+fn admit<T: Operation>(inner: &Inner, tool: &Tool, input: &Value) -> Result<(T, String), Box<Driven>> {
+    let refuse = |error: OpError| Box::new(Driven::failed(canonical::hash_of(input), error));
+    check_input(&tool.input, input).map_err(refuse)?;
+    let mut operation: T = match T::deserialize(input) {
         Ok(operation) => operation,
-        Err(error) => return Err(refuse(raw_hash(), OpError::new(Kind::Invalid, error.to_string()))),
+        Err(error) => return Err(refuse(OpError::new(Kind::Invalid, error.to_string()))),
     };
     operation.fill_defaults(&inner.settings);
     match canonical::hash(&operation) {
         Ok(in_hash) => Ok((operation, in_hash)),
-        Err(error) => Err(refuse(raw_hash(), OpError::internal(error))),
+        Err(error) => Err(refuse(OpError::internal(error))),
     }
 }
 
@@ -164,8 +163,12 @@ fn finish<T: Serialize>(tool: &Tool, answer: Answer<T>) -> Result<Done, OpError>
         let rule = error.schema_path().to_string();
         return Err(OpError::internal(format!("the output of `{}` breaks `{rule}`", tool.entry.name)));
     }
-    let out_hash = canonical::hash_without(&output, "audit").map_err(OpError::internal)?;
-    Ok(Done { output, out_hash, artifacts: answer.artifacts, metadata: answer.metadata, objects: answer.objects })
+    let text = canonical::text_of(&output);
+    // The audit block tells how long the call took; the hash must not depend on it.
+    let has_audit = output.get("audit").is_some();
+    let out_hash = if has_audit { canonical::hash_without(&output, "audit") } else { canonical::hash_text(&text) };
+    let Answer { artifacts, metadata, objects, .. } = answer;
+    Ok(Done { output, text: Some(text), out_hash, artifacts, metadata, objects })
 }
 
 /// What a repeated call is told whose first answer held a secret: that it was carried out, and what it made.

@@ -90,7 +90,7 @@ pub(crate) fn row(event: &Event, recorded_at_us: i64) -> EventRow {
 
 /// Hash of an error as its dialect writes it, so that the log can be matched with what the caller saw.
 pub(crate) fn error_hash(error: &OpError) -> String {
-    canonical::hash(&contract::dialect::common(error)).unwrap_or_default()
+    canonical::hash_of(&contract::dialect::common(error))
 }
 
 /// The caller's correlation ids: those given beside the call, else those among the input's own fields.

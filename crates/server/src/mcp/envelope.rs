@@ -2,6 +2,7 @@
 
 use contract::strict::{self, Limits, Problem};
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage};
+use serde::Deserialize as _;
 use serde_json::{Value, json};
 
 /// Methods this server knows. A request for one of them that does not parse has wrong parameters.
@@ -84,7 +85,7 @@ pub fn parse(bytes: &[u8], limits: Limits) -> Result<Envelope, EnvelopeError> {
         }
     })?;
     let id = check_shape(&value)?;
-    let message: ClientJsonRpcMessage = serde_json::from_value(value.clone())
+    let message = ClientJsonRpcMessage::deserialize(&value)
         .map_err(|_| EnvelopeError::new(id.clone(), -32602, "Invalid params: they do not fit the method"))?;
     if let JsonRpcMessage::Request(request) = &message
         && let ClientRequest::CustomRequest(custom) = &request.request

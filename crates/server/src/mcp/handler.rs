@@ -57,7 +57,7 @@ pub fn describe(tool: &Tool) -> rmcp::model::Tool {
 
 /// A tool result: the output as structured content and the same JSON as text.
 fn success(reply: Reply, success: ops::Success) -> CallToolResult {
-    let text = success.output.to_string();
+    let text = success.text.unwrap_or_else(|| success.output.to_string());
     let text = if text.len() <= TEXT_BYTES_MAX {
         text
     } else {
