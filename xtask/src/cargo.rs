@@ -24,6 +24,11 @@ fn target() -> PathBuf {
     env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), |folder| root().join(folder))
 }
 
+/// The debug build of one of our programs.
+pub fn debug(program: &str) -> PathBuf {
+    target().join("debug").join(program)
+}
+
 /// The release build of one of our programs.
 pub fn release(program: &str) -> PathBuf {
     target().join("release").join(program)

@@ -1,4 +1,4 @@
-//! What the tests need and cargo cannot bring: a PostgreSQL server and three MCP clients.
+//! What the tests need and cargo cannot bring: a PostgreSQL server, three MCP clients, and what the browser UI is made of.
 //!
 //! Pinned in `tools/clients`, kept in `.tools`, installed once: a stamp holds the pinned list that the
 //! folder was made from, and a changed list makes the folder anew.
@@ -11,7 +11,10 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 
-use crate::cargo::{root, run_quietly, tools};
+use crate::{
+    cargo::{root, run_quietly, tools},
+    web,
+};
 
 /// Debian's package of the server. The version does not matter to the tests.
 const POSTGRESQL: &str = "postgresql";
@@ -22,8 +25,8 @@ pub fn install_all() -> Result<PathBuf> {
     fs::create_dir_all(&tools).with_context(|| format!("could not make `{}`", tools.display()))?;
     // npm is independent of Debian; pip needs Debian's `venv`, which may be missing.
     std::thread::scope(|scope| {
-        let npm = scope.spawn(|| install_npm(&tools));
-        let others = install_postgresql().and_then(|_| install_python(&tools));
+        let npm = scope.spawn(|| install_npm(&tools).and_then(|()| web::install_packages()));
+        let others = install_postgresql().and_then(|_| install_python(&tools)).and_then(|()| web::install_browser());
         let npm = npm.join().unwrap_or_else(|_| bail!("the npm thread panicked"));
         npm.and(others)
     })?;
@@ -61,7 +64,7 @@ fn has_server(folder: &Path) -> bool {
     folder.join("initdb").is_file() && folder.join("postgres").is_file()
 }
 
-fn install_debian(package: &str, why: &str) -> Result<()> {
+pub fn install_debian(package: &str, why: &str) -> Result<()> {
     if run_quietly(Command::new("id").arg("-u"))?.trim() != "0" {
         bail!("the Debian package `{package}` is missing ({why}); as root: apt-get install {package}");
     }

@@ -11,6 +11,7 @@ mod prove;
 mod run;
 mod stages;
 mod test;
+mod web;
 
 use std::process::ExitCode;
 

@@ -4,7 +4,7 @@ use std::{os::unix::process::CommandExt, process::Command};
 
 use anyhow::{Context, Result};
 
-use crate::cargo;
+use crate::{cargo, web};
 
 /// Builds, then serves. `arguments` go to `materia serve`, with or without a `--` before them.
 pub fn serve(arguments: &[String]) -> Result<()> {
@@ -26,19 +26,11 @@ pub fn serve(arguments: &[String]) -> Result<()> {
 
 /// Builds the browser UI where Node is there to do it; the server has a plain start page for the other case.
 fn build_ui() -> Result<()> {
-    let web = cargo::root().join("web");
-    let npm = |arguments: &[&str]| {
-        let mut npm = Command::new("npm");
-        npm.args(arguments).current_dir(&web);
-        npm
-    };
-    if npm(&["--version"]).output().is_err() {
+    if !web::has_npm() {
         println!("npm is not here: serving the plain start page instead of the browser UI.");
         return Ok(());
     }
     println!("Building the browser UI …");
-    if !web.join("node_modules").exists() {
-        cargo::run(&mut npm(&["install", "--no-save", "--no-audit", "--no-fund"]))?;
-    }
-    cargo::run(&mut npm(&["run", "build"]))
+    web::install_packages()?;
+    web::build()
 }

@@ -9,6 +9,7 @@ use crate::{
     install,
     postgres::{self, Postgres},
     stages::{Stages, timed},
+    web,
 };
 
 /// Above this the suite has become too slow to run before every merge.
@@ -63,6 +64,8 @@ fn run(stages: &mut Stages) {
         tests.env(TOOLS_VARIABLE, &tools).env(postgres::URL_VARIABLE, postgres.url());
         cargo::run(&mut tests)
     });
+    stages.run("web", web::check);
+    stages.run("web in a browser", web::drive);
     // A stage of its own: the table has to account for all of the time.
     stages.run("stop PostgreSQL", || {
         drop(postgres);
