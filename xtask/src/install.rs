@@ -1,4 +1,5 @@
-//! What the tests need and cargo cannot bring: a PostgreSQL server, three MCP clients, and what the browser UI is made of.
+//! What the tests need and cargo cannot bring: a PostgreSQL server, three MCP clients, the MCP conformance suite, and what
+//! the browser UI is made of.
 //!
 //! Pinned in `tools/clients`, kept in `.tools`, installed once: a stamp holds the pinned list that the
 //! folder was made from, and a changed list makes the folder anew.
@@ -80,8 +81,8 @@ fn install_npm(tools: &Path) -> Result<()> {
     let folder = tools.join("npm");
     install_pinned(&folder, "package-lock.json", || {
         println!(
-            "install: npm packages into `{}`: the MCP Inspector and the TypeScript client list and call our tools; \
-             Node 24 runs them",
+            "install: npm packages into `{}`: the MCP Inspector and the TypeScript client list and call our tools, \
+             the MCP conformance suite checks the protocol; Node 24 runs them",
             folder.display()
         );
         for file in ["package.json", "package-lock.json"] {

@@ -36,7 +36,7 @@ pub fn workflow_rpc(error: &OpError) -> RpcError {
         Kind::Invalid => (-32602, format!("Invalid params: {message}")),
         Kind::Refused => (-32000, format!("Permission denied: {message}")),
         Kind::Timeout => (-32000, format!("Request timeout: {message}")),
-        Kind::Conflict | Kind::Busy | Kind::Upstream => (-32000, message.clone()),
+        Kind::Conflict | Kind::Busy | Kind::InputRequired | Kind::Upstream => (-32000, message.clone()),
         Kind::Internal => (-32603, format!("Internal error: {message}")),
     };
     let mut data = details(error);
@@ -87,6 +87,7 @@ fn clinic(error: &OpError) -> Value {
         Kind::NotFound => "NOT_FOUND_ERROR",
         Kind::Conflict => "CONFLICT_ERROR",
         Kind::Busy => "BUSY_ERROR",
+        Kind::InputRequired => "INPUT_REQUIRED_ERROR",
         Kind::Upstream => "LLM_ERROR",
         Kind::Timeout => "TIMEOUT_ERROR",
         Kind::Internal => "INTERNAL_ERROR",
@@ -120,6 +121,7 @@ pub fn http_status(error: &OpError) -> u16 {
         (Kind::Conflict, _) => 409,
         (Kind::Busy, BusyCause::RateLimit) => 429,
         (Kind::Busy, BusyCause::Server) => 503,
+        (Kind::InputRequired, _) => 428,
         (Kind::Upstream, _) => 502,
         (Kind::Timeout, _) => 504,
         (Kind::Internal, _) => 500,

@@ -18,6 +18,8 @@ pub enum Kind {
     Refused,
     /// Not now: wait and try again.
     Busy,
+    /// The caller must answer questions first; `details` has them.
+    InputRequired,
     /// Something outside failed.
     Upstream,
     /// It took too long.
@@ -35,6 +37,7 @@ impl Kind {
             Kind::Conflict => "CONFLICT",
             Kind::Refused => "DENIED",
             Kind::Busy => "BUSY",
+            Kind::InputRequired => "INPUT_REQUIRED",
             Kind::Upstream => "UPSTREAM",
             Kind::Timeout => "TIMEOUT",
             Kind::Internal => "INTERNAL",

@@ -112,6 +112,11 @@ text_id!(
     "the id of a key, as `list_keys` shows it"
 );
 text_id!(
+    /// A job. Nobody can guess one.
+    JobId, 64, |c| c.is_ascii_alphanumeric(), "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$",
+    "the id of a job, as `start_job` gave it"
+);
+text_id!(
     /// The logical id of a FHIR resource.
     FhirId, 64, |c| c.is_ascii_alphanumeric(), "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$",
     "1 to 64 letters, digits, `.`, `_` or `-`, the first a letter or digit"

@@ -3,6 +3,8 @@
 //! During the overlap every checkpoint carries both signatures, so that whoever still trusts only the old key, and
 //! whoever already trusts only the new one, can check it.
 
+use sha2::{Digest, Sha256};
+
 use crate::{
     checkpoint::{Checkpoint, CheckpointError, SignedCheckpoint},
     key::{KeyError, LogSigner, LogVerifier},
@@ -92,6 +94,15 @@ impl Keyring {
 
     pub fn sign(&self, checkpoint: Checkpoint) -> Result<SignedCheckpoint, CheckpointError> {
         checkpoint.sign(&self.signers())
+    }
+
+    /// A secret for another purpose from each key, the current one first. It tells nothing of the key.
+    pub fn secrets(&self, purpose: &str) -> Vec<[u8; 32]> {
+        let secret = |signer: &&LogSigner| {
+            // The purpose ends before the first line break, and no two purposes give the same bytes.
+            Sha256::digest(format!("{purpose}\n{}", signer.to_private_text())).into()
+        };
+        self.signers().iter().map(secret).collect()
     }
 
     fn signers(&self) -> Vec<&LogSigner> {

@@ -5,11 +5,13 @@ use std::time::Duration;
 
 use contract::actor::Actor;
 use contract::id::ProjectId;
+use contract::question::{Answered, QuestionKind, Questions};
 use ledger::keyring::Keyring;
 use store::{Reader, Store};
 use tokio::sync::mpsc;
 use workflow::types::ArtifactTypes;
 
+use crate::dialogue::{Ahead, Answers, Dialogue};
 use crate::operation::store_error;
 use crate::table::Table;
 use contract::error::OpError;
@@ -64,6 +66,7 @@ pub struct Context<'a> {
     pub(crate) table: &'a Arc<Table>,
     pub(crate) progress: &'a Progress,
     pub(crate) keyring: &'a Keyring,
+    pub(crate) dialogue: &'a Dialogue,
     pub(crate) now_us: i64,
 }
 
@@ -87,6 +90,28 @@ impl Context<'_> {
     /// The keys that sign checkpoints.
     pub fn keyring(&self) -> &Keyring {
         self.keyring
+    }
+
+    /// Whether the caller could answer such a question.
+    pub fn may_ask(&self, kind: QuestionKind) -> bool {
+        self.dialogue.may_ask(kind)
+    }
+
+    /// The answers to these questions. Without them the call ends here and the caller is asked; only answers that come
+    /// with the request state of that reply count, each state once.
+    pub fn ask(&self, questions: Questions) -> Result<Answered, OpError> {
+        self.dialogue.ask(questions, Ahead::Ignored)
+    }
+
+    /// As [`Context::ask`], but answers that a caller gives unasked count too: for what is merely missing, never for a
+    /// consent.
+    pub fn ask_unless_given(&self, questions: Questions) -> Result<Answered, OpError> {
+        self.dialogue.ask(questions, Ahead::Taken)
+    }
+
+    /// What was answered up to here, for a job that goes on with it.
+    pub(crate) fn answers_so_far(&self) -> Answers {
+        self.dialogue.answers()
     }
 
     pub fn progress(&self) -> &Progress {

@@ -24,6 +24,7 @@ use uuid::Uuid;
 use crate::authorise;
 use crate::clock::Clock;
 use crate::context::{Progress, Services, Settings};
+use crate::dialogue::Answers;
 use crate::drive::Driven;
 use crate::entry::Entry;
 use crate::keys::{self, KeyRecord};
@@ -32,6 +33,7 @@ use crate::misses::Misses;
 use crate::operation::store_error;
 use crate::record::{Ending, Ticket, correlate, error_hash};
 use crate::refusals::{self, Refused};
+use crate::seal::Sealer;
 use crate::summary;
 use crate::table::{Table, TableError, Tool};
 
@@ -44,6 +46,8 @@ pub struct Call {
     pub correlation: Correlation,
     #[serde(default)]
     pub idempotency_key: Option<IdempotencyKey>,
+    #[serde(default)]
+    pub answers: Answers,
     #[serde(skip)]
     pub progress: Progress,
 }
@@ -90,6 +94,7 @@ pub(crate) struct Inner {
     pub settings: Settings,
     pub table: Arc<Table>,
     pub keyring: Keyring,
+    pub sealer: Sealer,
     clock: Clock,
     queue: EventQueue,
     misses: Misses,
@@ -107,6 +112,7 @@ impl Platform {
             services: options.services,
             settings: options.settings,
             table,
+            sealer: Sealer::new(&options.keyring),
             keyring: options.keyring,
             clock: options.clock,
             queue,
@@ -191,7 +197,7 @@ impl Platform {
     }
 }
 
-fn no_audit() -> AuditBlock {
+pub(crate) fn no_audit() -> AuditBlock {
     AuditBlock {
         in_hash: String::new(),
         out_hash: String::new(),
@@ -221,6 +227,7 @@ impl Inner {
             correlation: correlate(call.correlation, &call.input),
             idempotency_key: call.idempotency_key,
             progress: call.progress,
+            answers: call.answers,
         });
         let Some(tool) = tool else {
             let error = OpError::not_found("no operation of this name; `tools` lists them all");

@@ -13,6 +13,7 @@ use serde_json::Value;
 use store::{Applied, Keep, StoreError, Tx, WriteError, idempotency};
 
 use crate::context::Context;
+use crate::dialogue::Dialogue;
 use crate::door::{Inner, Success};
 use crate::limits::RETRY_AFTER_MS;
 use crate::operation::{Answer, ApplyError, Operation, Read, Write, store_error};
@@ -68,9 +69,19 @@ pub(crate) fn read<'a, T: Read>(
             Ok(admitted) => admitted,
             Err(refused) => return *refused,
         };
-        match operation.run(&context(inner, ticket)).await.and_then(|answer| finish(tool, answer)) {
+        let dialogue = match Dialogue::open(inner, ticket, &in_hash) {
+            Ok(dialogue) => dialogue,
+            Err(error) => return Driven::failed(in_hash, error),
+        };
+        if let Err(error) = dialogue.spend(inner, ticket).await {
+            return Driven::failed(in_hash, error);
+        }
+        match operation.run(&context(inner, ticket, &dialogue)).await.and_then(|answer| finish(tool, answer)) {
             Ok(done) => Driven { in_hash, result: Ok(done), outcome: Outcome::Ok, recorded: None },
-            Err(error) => Driven::failed(in_hash, error),
+            Err(error) => {
+                let error = dialogue.seal(inner, ticket, &in_hash, error);
+                Driven::failed(in_hash, error)
+            }
         }
     })
 }
@@ -86,11 +97,22 @@ pub(crate) fn write<'a, T: Write>(
             Ok(admitted) => admitted,
             Err(refused) => return *refused,
         };
-        let context = context(inner, ticket);
+        let dialogue = match Dialogue::open(inner, ticket, &in_hash) {
+            Ok(dialogue) => dialogue,
+            Err(error) => return Driven::failed(in_hash, error),
+        };
+        let context = context(inner, ticket, &dialogue);
         let prepared = tokio::time::timeout_at(ticket.deadline, operation.prepare(&context)).await;
         let plan = match prepared {
             Ok(Ok(plan)) => plan,
-            Ok(Err(error)) => return Driven::failed(in_hash, error),
+            Ok(Err(error)) => {
+                // The state is used up here too: an answer leads to one next step, not to several.
+                let error = match dialogue.spend(inner, ticket).await {
+                    Ok(()) => dialogue.seal(inner, ticket, &in_hash, error),
+                    Err(spent) => spent,
+                };
+                return Driven::failed(in_hash, error);
+            }
             Err(_) => return Driven::failed(in_hash, OpError::timeout("the call took too long")),
         };
         let lane = operation.lane(&plan);
@@ -100,6 +122,7 @@ pub(crate) fn write<'a, T: Write>(
             tool: Arc::clone(tool),
             ticket: Arc::clone(ticket),
             in_hash: in_hash.clone(),
+            dialogue,
         });
         let apply: store::Apply<Ended> = Box::new(move |tx| {
             let change = Arc::clone(&change);
@@ -118,7 +141,7 @@ pub(crate) fn write<'a, T: Write>(
     })
 }
 
-fn write_error(error: WriteError) -> OpError {
+pub(crate) fn write_error(error: WriteError) -> OpError {
     match error {
         WriteError::Expired => OpError::timeout("the call waited too long for its turn"),
         WriteError::QueueFull => OpError::busy("too many writes are waiting, try again", RETRY_AFTER_MS),
@@ -127,7 +150,7 @@ fn write_error(error: WriteError) -> OpError {
     }
 }
 
-fn context<'a>(inner: &'a Inner, ticket: &'a Ticket) -> Context<'a> {
+fn context<'a>(inner: &'a Inner, ticket: &'a Ticket, dialogue: &'a Dialogue) -> Context<'a> {
     Context {
         actor: &ticket.actor,
         store: &inner.store,
@@ -136,6 +159,7 @@ fn context<'a>(inner: &'a Inner, ticket: &'a Ticket) -> Context<'a> {
         table: &inner.table,
         progress: &ticket.progress,
         keyring: &inner.keyring,
+        dialogue,
         now_us: ticket.started_us,
     }
 }
@@ -185,6 +209,7 @@ struct Change<T: Write> {
     tool: Arc<Tool>,
     ticket: Arc<Ticket>,
     in_hash: String,
+    dialogue: Dialogue,
 }
 
 struct Ended {
@@ -237,6 +262,7 @@ impl<T: Write> Change<T> {
     }
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Done, ApplyError> {
+        self.dialogue.spend_in(tx, &self.ticket).await?;
         let answer = self.operation.apply(&self.plan, tx).await?;
         Ok(finish(&self.tool, answer)?)
     }

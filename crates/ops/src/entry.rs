@@ -3,10 +3,14 @@
 use std::time::Duration;
 
 use contract::actor::Role;
+use contract::error::{Kind, OpError};
 use contract::schema::{SchemaObject, tool_schema};
+use serde_json::Value;
 
+use crate::context::Context;
 use crate::drive::{self, Drive};
 use crate::family::Family;
+use crate::jobs::JobMode;
 use crate::operation::{Operation, Read, Write};
 
 #[derive(Clone, Copy)]
@@ -21,9 +25,11 @@ pub struct Entry {
     /// A write answers only after its event is durable, also when it fails.
     pub is_write: bool,
     pub deadline: Option<Duration>,
+    pub job: JobMode,
     pub input_schema: fn() -> SchemaObject,
     pub output_schema: fn() -> SchemaObject,
     pub(crate) drive: Drive,
+    pub(crate) ask_first: fn(&Context<'_>, &Value) -> Result<(), OpError>,
 }
 
 impl Entry {
@@ -46,9 +52,16 @@ impl Entry {
             is_tool: T::IS_TOOL,
             is_write: false,
             deadline: T::DEADLINE,
+            job: T::JOB,
             input_schema: tool_schema::<T>,
             output_schema: tool_schema::<T::Output>,
             drive,
+            ask_first: ask_first::<T>,
         }
     }
+}
+
+fn ask_first<T: Operation>(ctx: &Context<'_>, input: &Value) -> Result<(), OpError> {
+    let operation = T::deserialize(input).map_err(|error| OpError::new(Kind::Invalid, error.to_string()))?;
+    operation.ask_first(ctx)
 }

@@ -5,13 +5,17 @@
 
 mod audit;
 pub mod authorise;
+mod catalogue;
 mod clock;
 mod context;
+pub mod dialogue;
 mod door;
 mod drive;
 mod entry;
 mod family;
+pub mod feed;
 mod house;
+pub mod jobs;
 pub mod keys;
 pub mod limits;
 mod misses;
@@ -22,16 +26,21 @@ pub mod prompts;
 mod record;
 pub mod refusals;
 pub mod resources;
+mod seal;
 mod summary;
 mod table;
 mod validate;
 mod workflow;
 
+pub use catalogue::{CATALOGUE, Catalogue};
 pub use clock::Clock;
+
 pub use context::{Context, Progress, ProgressReport, Services, Settings};
+pub use dialogue::Answers;
 pub use door::{Call, OpenError, Options, Platform, Reply, Success};
 pub use entry::Entry;
 pub use family::Family;
+pub use jobs::JobMode;
 pub use notary::{Notary, NotaryError, Standing};
 pub use operation::{Answer, ApplyError, Operation, Read, Write};
 pub use table::{Table, TableError, Tool};

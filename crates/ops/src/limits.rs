@@ -29,6 +29,30 @@ pub const RESERVATIONS_PER_MINUTE_MAX: u32 = 10;
 /// Idempotency keys are kept this long.
 pub const IDEMPOTENCY_KEPT_FOR: Duration = Duration::from_secs(24 * 60 * 60);
 
+/// A request state is refused when it comes back later than this.
+pub const REQUEST_STATE_EXPIRES_AFTER: Duration = Duration::from_secs(15 * 60);
+
+/// A sealed request state, as text.
+pub const REQUEST_STATE_BYTES_MAX: usize = 64 * 1024;
+
+/// Jobs that one process runs at a time.
+pub const JOBS_RUNNING_MAX: usize = 4;
+
+/// Jobs of one caller that have not ended.
+pub const JOBS_OPEN_MAX: i64 = 100;
+
+/// A job and what came of it are kept this long.
+pub const JOB_KEPT_FOR: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// How often a process looks for jobs, and for a wish to cancel those it runs.
+pub const JOB_LOOK_EVERY: Duration = Duration::from_millis(250);
+
+/// A job whose runner was not heard of for this long is started again by another.
+pub const JOB_LEASE: Duration = Duration::from_secs(15);
+
+/// A job that was started this often and never ended is given up: it may be what kills its runners.
+pub const JOB_STARTS_MAX: i64 = 3;
+
 /// A string in a log line is cut here.
 pub const LOG_STRING_CHARS_MAX: usize = 100;
 

@@ -15,6 +15,7 @@ use workflow::audited::AuditedRow;
 
 use crate::context::{Context, Settings};
 use crate::family::Family;
+use crate::jobs::JobMode;
 
 /// The input type of an operation is the operation.
 pub trait Operation: DeserializeOwned + Serialize + JsonSchema + Send + Sync + 'static {
@@ -34,7 +35,15 @@ pub trait Operation: DeserializeOwned + Serialize + JsonSchema + Send + Sync + '
     /// Time for one call, where the setting is not the right one.
     const DEADLINE: Option<Duration> = None;
 
+    /// Whether it runs as a job for those who can follow one.
+    const JOB: JobMode = JobMode::Never;
+
     type Output: Serialize + JsonSchema + Send;
+
+    /// Asks what must be answered before a job is started. What comes up later is asked by the job itself.
+    fn ask_first(&self, _ctx: &Context<'_>) -> Result<(), OpError> {
+        Ok(())
+    }
 
     /// Fills in what the caller left out and a setting decides, before the input is hashed.
     fn fill_defaults(&mut self, _settings: &Settings) {}

@@ -3,6 +3,7 @@
 use crate::entry::Entry;
 use crate::house::TidyHouse;
 use contract::describe::DescribeOperation;
+use contract::job::{AnswerJob, CancelJob, JobStatus, StartJob};
 use contract::key::{CreateKey, ListKeys, RevokeKey};
 use contract::ledger::{AuditCheckpoint, AuditExport, AuditProve, AuditSearch, AuditVerify};
 use contract::workflow::{
@@ -17,6 +18,10 @@ pub const OPERATIONS: &[Entry] = &[
     Entry::write::<CreateKey>(),
     Entry::read::<ListKeys>(),
     Entry::write::<RevokeKey>(),
+    Entry::write::<StartJob>(),
+    Entry::read::<JobStatus>(),
+    Entry::write::<AnswerJob>(),
+    Entry::write::<CancelJob>(),
     Entry::read::<ListArtifactTypes>(),
     Entry::read::<GuideNumbering>(),
     Entry::write::<GetNextAvailableId>(),

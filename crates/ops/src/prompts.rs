@@ -32,7 +32,3 @@ pub const PROMPTS: &[Prompt] = &[Prompt {
         Argument { name: "count", about: "How many documents, 1 to 100", is_required: false, values: |_| Vec::new() },
     ],
 }];
-
-pub fn find(name: &str) -> Option<&'static Prompt> {
-    PROMPTS.iter().find(|prompt| prompt.name == name)
-}

@@ -13,6 +13,7 @@ use tokio::time::Instant;
 use uuid::Uuid;
 
 use crate::context::Progress;
+use crate::dialogue::Answers;
 
 pub(crate) const SCHEMA_VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -27,6 +28,7 @@ pub(crate) struct Ticket {
     pub correlation: Correlation,
     pub idempotency_key: Option<IdempotencyKey>,
     pub progress: Progress,
+    pub answers: Answers,
 }
 
 /// How a call ended, as far as the log cares.

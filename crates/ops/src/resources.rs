@@ -6,7 +6,7 @@ use crate::table::Table;
 
 /// A family of addresses, bound to a read operation whose input is the address's variable.
 pub struct Resource {
-    /// With one variable in braces, such as `contract://operations/{name}`.
+    /// With one variable in braces, such as `contract://operations/{name}`, or with none: one fixed address.
     pub template: &'static str,
     pub name: &'static str,
     pub about: &'static str,
@@ -16,14 +16,24 @@ pub struct Resource {
     pub values: fn(&Table) -> Vec<String>,
 }
 
-pub const RESOURCES: &[Resource] = &[Resource {
-    template: "contract://operations/{name}",
-    name: "operation contract",
-    about: "Input and output schema of one operation, its family and who may call it.",
-    mime_type: "application/json",
-    operation: "describe_operation",
-    values: |table| table.all().iter().map(|tool| tool.entry.name.to_owned()).collect(),
-}];
+pub const RESOURCES: &[Resource] = &[
+    Resource {
+        template: "contract://operations/{name}",
+        name: "operation contract",
+        about: "Input and output schema of one operation, its family and who may call it.",
+        mime_type: "application/json",
+        operation: "describe_operation",
+        values: |table| table.all().iter().map(|tool| tool.entry.name.to_owned()).collect(),
+    },
+    Resource {
+        template: "job://jobs/{job_id}",
+        name: "job",
+        about: "How far one of your jobs is, what it asks, and how it ended.",
+        mime_type: "application/json",
+        operation: "job_status",
+        values: |_| Vec::new(),
+    },
+];
 
 impl Resource {
     /// The text around the variable, and the variable's name.
@@ -31,6 +41,11 @@ impl Resource {
         let (before, rest) = self.template.split_once('{').unwrap_or((self.template, ""));
         let (variable, after) = rest.split_once('}').unwrap_or((rest, ""));
         (before, variable, after)
+    }
+
+    /// Whether this is one address and not a family of them.
+    pub fn is_fixed(&self) -> bool {
+        self.variable().is_empty()
     }
 
     pub fn variable(&self) -> &str {
@@ -45,32 +60,11 @@ impl Resource {
     /// The operation's input for an address, if the address is one of this family.
     pub fn input(&self, uri: &str) -> Option<Value> {
         let (before, variable, after) = self.parts();
+        if self.is_fixed() {
+            return (uri == self.template).then(|| Value::Object(Map::new()));
+        }
         let value = uri.strip_prefix(before)?.strip_suffix(after)?;
         let is_plain = !value.is_empty() && value.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b));
         is_plain.then(|| Value::Object(Map::from_iter([(variable.to_owned(), Value::from(value))])))
-    }
-}
-
-/// Which resource an address belongs to, with the operation's input.
-pub fn find(uri: &str) -> Option<(&'static Resource, Value)> {
-    RESOURCES.iter().find_map(|resource| Some((resource, resource.input(uri)?)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    #[test]
-    fn an_address_becomes_the_input_of_its_operation() {
-        let (resource, input) = find("contract://operations/reserve_id_range").unwrap();
-        assert_eq!((resource.operation, input), ("describe_operation", json!({"name": "reserve_id_range"})));
-    }
-
-    #[test]
-    fn what_is_not_a_plain_name_is_no_address() {
-        for uri in ["contract://operations/", "contract://operations/../x", "contract://operations/a%2fb", "x://y"] {
-            assert!(find(uri).is_none(), "{uri}");
-        }
     }
 }

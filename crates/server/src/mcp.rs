@@ -1,8 +1,12 @@
 //! MCP: both protocol eras on one endpoint, over HTTP and stdio. Only translates; the door decides.
 
+mod asking;
 pub mod envelope;
+pub mod exchange;
 pub mod handler;
 pub mod headers;
 pub mod http;
 pub mod lifted;
+pub mod listening;
 pub mod stdio;
+mod tasks;

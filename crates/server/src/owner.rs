@@ -1,6 +1,7 @@
 //! One owner per data folder. The first process to come owns it; the others call the owner over a socket in the
 //! folder, and one of them takes over when it dies.
 
+pub mod feed;
 mod guest;
 pub mod keys;
 pub mod notary;
@@ -67,6 +68,7 @@ pub struct House {
     options: HouseOptions,
     table: Arc<Table>,
     refusals: RefusalCounter,
+    feed: feed::Feed,
     owned: RwLock<Option<Owned>>,
     /// Held while this process tries to become the owner.
     taking_over: Mutex<()>,
@@ -77,6 +79,8 @@ struct Owned {
     socket: JoinHandle<()>,
     notary: JoinHandle<()>,
     stop_notary: CancellationToken,
+    runner: JoinHandle<()>,
+    stop_runner: CancellationToken,
     _lock: OwnerLock,
 }
 
@@ -88,11 +92,13 @@ impl House {
             options,
             table,
             refusals: RefusalCounter::default(),
+            feed: feed::Feed::default(),
             owned: RwLock::new(None),
             taking_over: Mutex::new(()),
         });
         house.take_over().await?;
         tokio::spawn(look_after(Arc::downgrade(&house)));
+        tokio::spawn(feed::follow(Arc::downgrade(&house)));
         Ok(house)
     }
 
@@ -237,7 +243,9 @@ impl House {
         let mut owned = self.owned.write().unwrap_or_else(std::sync::PoisonError::into_inner);
         let stop_notary = CancellationToken::new();
         let notary = tokio::spawn(notary::run(folder.clone(), platform.clone(), stop_notary.clone()));
-        *owned = Some(Owned { platform, socket, notary, stop_notary, _lock: lock });
+        let stop_runner = CancellationToken::new();
+        let runner = tokio::spawn(ops::jobs::runner::run(platform.clone(), stop_runner.clone()));
+        *owned = Some(Owned { platform, socket, notary, stop_notary, runner, stop_runner, _lock: lock });
         Ok(())
     }
 
@@ -264,6 +272,10 @@ impl House {
         if let Some(owned) = owned {
             owned.socket.abort();
             socket::remove(&self.options.folder);
+            owned.stop_runner.cancel();
+            if owned.runner.await.is_err() {
+                tracing::error!("The runner of jobs panicked");
+            }
             owned.platform.flush().await;
             owned.stop_notary.cancel();
             if owned.notary.await.is_err() {
@@ -316,6 +328,8 @@ enum Asked {
     Call(Box<(Actor, Call)>),
     Refusals(Vec<Refused>),
     Key(KeyId),
+    /// The change feed from a place on.
+    Changes(Option<u64>),
     Ping,
 }
 
@@ -325,6 +339,7 @@ enum Told {
     Progress { done: f64, total: Option<f64>, message: String },
     Reply(Box<Reply>),
     Key(Box<Result<Option<KeyRecord>, OpError>>),
+    Changes(Box<Result<ops::feed::Changes, OpError>>),
     Done,
 }
 

@@ -9,6 +9,7 @@ use axum::routing::any;
 use contract::actor::Actor;
 use contract::id::ActorId;
 use ops::{Call, Family};
+use rmcp::ServerHandler;
 use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
@@ -21,6 +22,8 @@ use crate::health::{self, Health};
 use crate::ids_service::{self, IdsService};
 use crate::listen::{self, ListenOptions};
 use crate::mcp;
+use crate::mcp::exchange::Waiting;
+use crate::mcp::handler::Handler;
 use crate::oauth::metadata::{self, Challenge};
 use crate::owner::House;
 use crate::pages::{self, Pages};
@@ -52,6 +55,20 @@ pub struct Server {
 
 impl Server {
     pub async fn start(house: Arc<House>, settings: &Settings, token: &str) -> Result<Server, ServeError> {
+        Server::start_behind(house, settings, token, |handler| handler).await
+    }
+
+    /// As [`Server::start`], with another handler of MCP in front of the one over the table.
+    pub async fn start_behind<F, H>(
+        house: Arc<House>,
+        settings: &Settings,
+        token: &str,
+        front: F,
+    ) -> Result<Server, ServeError>
+    where
+        F: Fn(Handler) -> H + Clone + Send + Sync + 'static,
+        H: ServerHandler,
+    {
         let authenticator =
             Arc::new(Authenticator::new(settings, token, Arc::clone(&house)).map_err(ServeError::Auth)?);
         let challenge = Arc::new(Challenge::new(&settings.oauth, house.table()));
@@ -80,7 +97,7 @@ impl Server {
             pages::open_routes(pages.clone())
                 .merge(health::routes(health.clone()))
                 .merge(metadata::routes(&settings.oauth, house.table())),
-            mcp_routes(&house, body_bytes_max, &stop)
+            mcp_routes(&house, front, body_bytes_max, &stop)
                 .merge(rest::routes(Rest { house: Arc::clone(&house), body_bytes_max }))
                 .merge(pages::protected_routes(pages)),
         );
@@ -131,11 +148,23 @@ async fn bind(setting: &'static str, address: SocketAddr) -> Result<(TcpListener
 }
 
 /// `/mcp` with every tool, `/mcp/{family}` with one family's.
-fn mcp_routes(house: &Arc<House>, body_bytes_max: usize, stop: &CancellationToken) -> Router {
+fn mcp_routes<F, H>(house: &Arc<House>, front: F, body_bytes_max: usize, stop: &CancellationToken) -> Router
+where
+    F: Fn(Handler) -> H + Clone + Send + Sync + 'static,
+    H: ServerHandler,
+{
+    let waiting = Arc::new(Waiting::default());
     let endpoint = |family: Option<Family>| {
-        Arc::new(mcp::http::Endpoint { house: Arc::clone(house), family, body_bytes_max, stop: stop.clone() })
+        Arc::new(mcp::http::Endpoint {
+            house: Arc::clone(house),
+            front: front.clone(),
+            family,
+            body_bytes_max,
+            stop: stop.clone(),
+            waiting: Arc::clone(&waiting),
+        })
     };
-    let route = || any(mcp::http::not_allowed).post(mcp::http::post);
+    let route = || any(mcp::http::not_allowed).post(mcp::http::post::<F, H>);
     let all = Router::new().route("/mcp", route().with_state(endpoint(None)));
     Family::SERVED.into_iter().fold(all, |router, family| {
         router.route(&format!("/mcp/{}", family.name()), route().with_state(endpoint(Some(family))))

@@ -126,6 +126,27 @@ impl Engine {
         }
     }
 
+    /// Takes the oldest free job. On PostgreSQL a job that another process is just taking is passed over.
+    pub(crate) fn claim_job_sql(self) -> &'static str {
+        match self {
+            Engine::Sqlite => {
+                "UPDATE jobs SET runner_id = $1, lease_until_us = $3, n_starts = n_starts + 1, updated_at_us = $2 \
+                 WHERE (organisation_id, job_id) = (SELECT organisation_id, job_id FROM jobs \
+                 WHERE state = 'working' AND lease_until_us < $2 ORDER BY created_at_us, job_id LIMIT 1) \
+                 RETURNING organisation_id, job_id, actor_id, actor, operation, input, answers, questions, state, \
+                 progress, ending, n_starts, created_at_us, updated_at_us, expires_at_us"
+            }
+            Engine::Postgres => {
+                "UPDATE jobs SET runner_id = $1, lease_until_us = $3, n_starts = n_starts + 1, updated_at_us = $2 \
+                 WHERE (organisation_id, job_id) = (SELECT organisation_id, job_id FROM jobs \
+                 WHERE state = 'working' AND lease_until_us < $2 ORDER BY created_at_us, job_id LIMIT 1 \
+                 FOR UPDATE SKIP LOCKED) \
+                 RETURNING organisation_id, job_id, actor_id, actor, operation, input, answers, questions, state, \
+                 progress, ending, n_starts, created_at_us, updated_at_us, expires_at_us"
+            }
+        }
+    }
+
     /// The key of the lock that makes one process the sequencer. SQLite's owner is the only one.
     pub(crate) fn sequencer_lock_key(self) -> Option<i64> {
         match self {

@@ -14,11 +14,13 @@ mod error;
 mod event_queue;
 pub mod events;
 pub mod idempotency;
+pub mod jobs;
 pub mod log;
 mod migrations;
 mod open;
 mod owner;
 mod param;
+pub mod request_states;
 mod row;
 mod writer;
 

@@ -24,6 +24,8 @@ pub struct Migration {
 pub const MIGRATIONS: &[Migration] = &[
     Migration { version: 1, name: "events_and_idempotency_keys", sql: include_str!("migrations/0001.sql") },
     Migration { version: 2, name: "log", sql: include_str!("migrations/0002_log.sql") },
+    Migration { version: 10, name: "request_states", sql: include_str!("migrations/0010_request_states.sql") },
+    Migration { version: 11, name: "jobs", sql: include_str!("migrations/0011_jobs.sql") },
 ];
 
 /// Brings the database up to the newest version, or refuses it unchanged.

@@ -44,7 +44,12 @@ pub fn audit_event(event: &Event) -> Value {
 fn outcome(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Ok => "0",
-        Outcome::Invalid | Outcome::NotFound | Outcome::Conflict | Outcome::Busy | Outcome::Cancelled => "4",
+        Outcome::Invalid
+        | Outcome::NotFound
+        | Outcome::Conflict
+        | Outcome::Busy
+        | Outcome::InputRequired
+        | Outcome::Cancelled => "4",
         Outcome::Denied | Outcome::Upstream | Outcome::Timeout => "8",
         Outcome::Failed | Outcome::Panicked => "12",
     }

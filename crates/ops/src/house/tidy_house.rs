@@ -4,7 +4,7 @@ use contract::actor::Role;
 use contract::error::OpError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use store::{Tx, idempotency};
+use store::{Tx, idempotency, jobs, request_states};
 
 use crate::context::Context;
 use crate::family::Family;
@@ -18,11 +18,14 @@ pub struct TidyHouse {}
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Tidied {
     pub n_idempotency_keys_deleted: u64,
+    pub n_request_states_deleted: u64,
+    pub n_jobs_deleted: u64,
 }
 
 impl Operation for TidyHouse {
     const NAME: &'static str = "tidy_house";
-    const ABOUT: &'static str = "Delete idempotency keys that are older than a day.";
+    const ABOUT: &'static str =
+        "Delete what has served its time: idempotency keys after a day, used request states, old jobs.";
     const FAMILY: Family = Family::House;
     const ROLES: &'static [Role] = &[Role::Admin];
     const SCOPE: Option<&'static str> = Some("house.admin");
@@ -32,16 +35,19 @@ impl Operation for TidyHouse {
 }
 
 impl Write for TidyHouse {
-    /// Keys recorded before this are deleted.
+    /// The time of the call.
     type Plan = i64;
 
     async fn prepare(&self, ctx: &Context<'_>) -> Result<i64, OpError> {
-        let kept_us = i64::try_from(IDEMPOTENCY_KEPT_FOR.as_micros()).unwrap_or(i64::MAX);
-        Ok(ctx.now_us().saturating_sub(kept_us))
+        Ok(ctx.now_us())
     }
 
-    async fn apply(&self, plan: &i64, tx: &mut Tx<'_>) -> Result<Answer<Tidied>, ApplyError> {
-        let n_idempotency_keys_deleted = idempotency::delete_older_than(tx, *plan).await?;
-        Ok(Answer::of(Tidied { n_idempotency_keys_deleted }))
+    async fn apply(&self, now_us: &i64, tx: &mut Tx<'_>) -> Result<Answer<Tidied>, ApplyError> {
+        let kept_us = i64::try_from(IDEMPOTENCY_KEPT_FOR.as_micros()).unwrap_or(i64::MAX);
+        Ok(Answer::of(Tidied {
+            n_idempotency_keys_deleted: idempotency::delete_older_than(tx, now_us.saturating_sub(kept_us)).await?,
+            n_request_states_deleted: request_states::delete_expired(tx, *now_us).await?,
+            n_jobs_deleted: jobs::delete_expired(tx, *now_us).await?,
+        }))
     }
 }

@@ -19,8 +19,7 @@ pub async fn run(place: Place) -> anyhow::Result<ExitCode> {
     let settings = Settings::read(&place.data, &place.flags())?;
     telemetry::start(&settings.log);
     let house = assemble::enter(place.data, &settings).await?;
-    let handler =
-        Handler { house: Arc::clone(&house), actor: Arc::new(owner(&settings.organisation_id)), family: None };
+    let handler = Handler::new(Arc::clone(&house), Arc::new(owner(&settings.organisation_id)), None);
     let lines = Lines::new(BufReader::new(tokio::io::stdin()), tokio::io::stdout());
     match Lifted(handler).serve(lines).await {
         Ok(service) => {

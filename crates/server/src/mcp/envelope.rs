@@ -5,8 +5,10 @@ use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage};
 use serde::Deserialize as _;
 use serde_json::{Value, json};
 
+use super::headers::{META_VERSION, STATELESS_SINCE};
+
 /// Methods this server knows. A request for one of them that does not parse has wrong parameters.
-const METHODS: [&str; 16] = [
+const METHODS: [&str; 18] = [
     "initialize",
     "ping",
     "server/discover",
@@ -23,7 +25,14 @@ const METHODS: [&str; 16] = [
     "logging/setLevel",
     "subscriptions/listen",
     "tasks/get",
+    "tasks/update",
+    "tasks/cancel",
 ];
+
+/// Methods that the revisions without a handshake do not have.
+const REMOVED: [&str; 5] = ["initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"];
+
+pub const METHOD_NOT_FOUND: i32 = -32601;
 
 /// No method comes near this; a longer one would only be repeated in the answer.
 const METHOD_CHARS_MAX: usize = 80;
@@ -91,9 +100,20 @@ pub fn parse(bytes: &[u8], limits: Limits) -> Result<Envelope, EnvelopeError> {
         && let ClientRequest::CustomRequest(custom) = &request.request
         && METHODS.contains(&custom.method.as_str())
     {
-        return Err(EnvelopeError::new(id, -32602, "Invalid params: they do not fit the method"));
+        // Whoever names a revision without a handshake asks for a method that this revision does not have.
+        let is_gone = REMOVED.contains(&custom.method.as_str()) && names_stateless(&value);
+        return Err(if is_gone {
+            EnvelopeError::new(id, METHOD_NOT_FOUND, "Method not found")
+        } else {
+            EnvelopeError::new(id, -32602, "Invalid params: they do not fit the method")
+        });
     }
     Ok(Envelope { message, value })
+}
+
+fn names_stateless(value: &Value) -> bool {
+    let version = value.pointer("/params/_meta").and_then(|meta| meta.get(META_VERSION)).and_then(Value::as_str);
+    version.is_some_and(|version| version >= STATELESS_SINCE)
 }
 
 /// Checks what JSON-RPC says of an envelope and returns its id, null for a notification.
@@ -170,6 +190,15 @@ mod tests {
             r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","arguments":{"a":"\u0000"}}}"#,
         ] {
             check(text, -32602);
+        }
+    }
+
+    #[test]
+    fn a_method_that_the_named_revision_lost_is_not_found() {
+        let meta = r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}"#;
+        for method in ["initialize", "logging/setLevel", "resources/subscribe"] {
+            check(&format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{{"_meta":{meta}}}}}"#), -32601);
+            check(&format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{{}}}}"#), -32602);
         }
     }
 

@@ -1,26 +1,34 @@
 //! The MCP methods, over the operation table and the door.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use contract::actor::Actor;
 use contract::dialect::{self, Dialect};
 use contract::error::{Kind, OpError};
 use contract::id::{CorrelationId, IdempotencyKey};
 use ops::limits::PAGE_ITEMS_MAX;
-use ops::{Call, Family, Progress, Reply, Tool, prompts, resources};
+use ops::resources::Resource;
+use ops::{Answers, CATALOGUE, Call, Catalogue, Family, Progress, Reply, Tool, dialogue};
 use rmcp::model::*;
-use rmcp::service::RequestContext;
+use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 
-use super::lifted;
+use super::tasks::{self, Path};
+use super::{asking, lifted};
 use crate::owner::House;
 
 /// Above this, the text of a result only says where the answer is.
 const TEXT_BYTES_MAX: usize = 64 * 1024;
 const PROGRESS_QUEUE_MAX: usize = 64;
 const COMPLETIONS_MAX: usize = 100;
+/// A longer address is not repeated in an error.
+const URI_BYTES_MAX: usize = 200;
+/// Resources that a client of the older revisions may follow on one connection.
+const FOLLOWED_MAX: usize = 100;
 /// `_meta` key under which a client may send an idempotency key.
 const META_IDEMPOTENCY_KEY: &str = "materia/idempotency_key";
 
@@ -31,18 +39,59 @@ pub struct Handler {
     pub actor: Arc<Actor>,
     /// `None` serves every family.
     pub family: Option<Family>,
+    pub catalogue: &'static Catalogue,
+    /// What a client of the older revisions follows on its connection, by address.
+    followed: Arc<Mutex<HashMap<String, CancellationToken>>>,
 }
 
 impl Handler {
+    pub fn new(house: Arc<House>, actor: Arc<Actor>, family: Option<Family>) -> Handler {
+        Handler { house, actor, family, catalogue: &CATALOGUE, followed: Arc::default() }
+    }
+
     fn find_tool(&self, name: &str) -> Option<&Arc<Tool>> {
         self.house.table().find_in(name, self.family)
     }
 
     /// A read operation on behalf of a resource or a prompt.
-    async fn read(&self, operation: &str, input: Value) -> Reply {
-        let call = Call { operation: operation.to_owned(), input, ..Call::default() };
-        self.house.call(&self.actor, call).await
+    async fn read(&self, operation: &str, input: Value, answers: Answers) -> Result<Read, ErrorData> {
+        let call = Call { operation: operation.to_owned(), input, answers: answers.clone(), ..Call::default() };
+        match self.house.call(&self.actor, call).await.result {
+            Ok(success) => Ok(Read::Output(success.output)),
+            Err(error) => match asking::input_required(&error, &answers) {
+                Some(asked) => asked.map(Read::Asks),
+                None => Err(protocol_error(&error)),
+            },
+        }
     }
+
+    /// Calls a tool, and asks the client in between where it can be asked on the open connection.
+    async fn converse(&self, mut call: Call, context: &RequestContext<RoleServer>) -> Result<Reply, ErrorData> {
+        let may_ask = asking::asks_by_request(context);
+        for _ in 0..asking::ROUNDS_MAX {
+            let reply = tokio::select! {
+                // The call first: one that is cancelled before it began is an event too.
+                biased;
+                reply = self.house.call(&self.actor, call.clone()) => reply,
+                () = context.ct.cancelled() => return Err(ErrorData::internal_error("the request was cancelled", None)),
+            };
+            let asked = match &reply.result {
+                Err(error) if may_ask => asking::ask(error, &call.answers, context).await,
+                Ok(_) | Err(_) => None,
+            };
+            match asked {
+                None => return Ok(reply),
+                Some(answers) => call.answers = answers?,
+            }
+        }
+        Err(ErrorData::new(ErrorCode(-32000), "the tool asked too often", None))
+    }
+}
+
+/// What came of a read: what it is about, or questions first.
+enum Read {
+    Output(Value),
+    Asks(InputRequiredResult),
 }
 
 /// The tool as clients see it.
@@ -56,7 +105,7 @@ pub fn describe(tool: &Tool) -> rmcp::model::Tool {
 }
 
 /// A tool result: the output as structured content and the same JSON as text.
-fn success(reply: Reply, success: ops::Success) -> CallToolResult {
+pub(super) fn success(reply: Reply, success: ops::Success) -> CallToolResult {
     let text = success.text.unwrap_or_else(|| success.output.to_string());
     let text = if text.len() <= TEXT_BYTES_MAX {
         text
@@ -78,7 +127,10 @@ fn meta(reply: &Reply) -> MetaObject {
 }
 
 /// A failed call in the words of its family: a JSON-RPC error for seed 001, a result with `isError` for the others.
-fn failure(reply: Reply, error: &OpError) -> Result<CallToolResult, ErrorData> {
+pub(super) fn failure(reply: Reply, error: &OpError) -> Result<CallToolResult, ErrorData> {
+    if dialogue::is_about_state(error) {
+        return Err(ErrorData::invalid_params(error.message.clone(), None));
+    }
     match reply.dialect {
         Dialect::Workflow => {
             let rpc = dialect::workflow_rpc(error);
@@ -95,15 +147,21 @@ fn failure(reply: Reply, error: &OpError) -> Result<CallToolResult, ErrorData> {
 }
 
 /// A failed read of a resource or prompt, as a protocol error.
-fn protocol_error(error: &OpError) -> ErrorData {
+pub(super) fn protocol_error(error: &OpError) -> ErrorData {
     match error.kind {
         Kind::NotFound => ErrorData::resource_not_found(error.message.clone(), None),
         Kind::Invalid => ErrorData::invalid_params(error.message.clone(), None),
         Kind::Internal => ErrorData::internal_error(error.message.clone(), None),
-        Kind::Conflict | Kind::Refused | Kind::Busy | Kind::Upstream | Kind::Timeout => {
+        Kind::Conflict | Kind::Refused | Kind::Busy | Kind::InputRequired | Kind::Upstream | Kind::Timeout => {
             ErrorData::new(ErrorCode(-32000), error.message.clone(), None)
         }
     }
+}
+
+/// Names the address, as clients expect, if it is not overlong.
+pub(super) fn no_resource(uri: &str) -> ErrorData {
+    let data = (uri.len() <= URI_BYTES_MAX).then(|| json!({ "uri": uri }));
+    ErrorData::resource_not_found("no resource at this address", data)
 }
 
 /// One page of a list. A cursor is the number of items before the page.
@@ -126,8 +184,10 @@ impl ServerHandler for Handler {
         let capabilities = ServerCapabilities::builder()
             .enable_tools()
             .enable_resources()
+            .enable_resources_subscribe()
             .enable_prompts()
             .enable_completions()
+            .enable_tasks()
             .build();
         let mut info = ServerConfig::new(capabilities);
         info.server_info = Implementation::new("materia", env!("CARGO_PKG_VERSION"));
@@ -161,12 +221,19 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let name = request.name.to_string();
-        let is_known = self.find_tool(&name).is_some_and(|tool| tool.entry.is_tool);
-        let mut call = Call {
-            operation: if is_known { name.clone() } else { String::new() },
-            input: Value::Object(request.arguments.unwrap_or_default()),
-            ..Call::default()
+        let tool = self.find_tool(&name).filter(|tool| tool.entry.is_tool);
+        let is_known = tool.is_some();
+        let input = request.arguments.unwrap_or_default();
+        let answers = asking::answers(request.input_responses, request.request_state, &context);
+        let path = tool.map_or(Ok(Path::Call), |tool| tasks::path(tool, &context))?;
+        let mut call = match path {
+            Path::Call => {
+                let operation = if is_known { name.clone() } else { String::new() };
+                Call { operation, input: Value::Object(input), answers, ..Call::default() }
+            }
+            Path::Task => tasks::start(&name, input, answers),
         };
+        let answers = call.answers.clone();
         let key = context.meta.get(META_IDEMPOTENCY_KEY).and_then(Value::as_str).map(str::to_owned);
         if let Some(key) = key {
             let key = IdempotencyKey::parse(&key)
@@ -175,12 +242,7 @@ impl ServerHandler for Handler {
         }
         call.correlation.request_id = request_id(&context);
         let reporter = context.meta.get_progress_token().map(|token| report_progress(&mut call, &context, token));
-        let reply = tokio::select! {
-            // The call first: one that is cancelled before it began is an event too.
-            biased;
-            reply = self.house.call(&self.actor, call) => reply,
-            () = context.ct.cancelled() => return Err(ErrorData::internal_error("the request was cancelled", None)),
-        };
+        let reply = self.converse(call, &context).await;
         if let Some(reporter) = reporter {
             // Reports leave before the answer; the sender is gone, so this ends at once.
             drop(reporter.await);
@@ -189,10 +251,14 @@ impl ServerHandler for Handler {
             let shown: String = name.chars().take(80).collect();
             return Err(ErrorData::invalid_params(format!("Unknown tool: {shown}"), None));
         }
-        let mut reply = reply;
+        let mut reply = reply?;
         match std::mem::replace(&mut reply.result, Err(OpError::timeout(String::new()))) {
+            Ok(started) if matches!(path, Path::Task) => tasks::created(&started.output).map(CallToolResponse::Task),
             Ok(output) => Ok(CallToolResponse::Complete(success(reply, output))),
-            Err(error) => failure(reply, &error).map(CallToolResponse::Complete),
+            Err(error) => match asking::input_required(&error, &answers) {
+                Some(asked) => asked.map(CallToolResponse::InputRequired),
+                None => failure(reply, &error).map(CallToolResponse::Complete),
+            },
         }
     }
 
@@ -202,11 +268,16 @@ impl ServerHandler for Handler {
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let table = self.house.table();
-        let listed = resources::RESOURCES
+        let values =
+            |resource: &Resource| if resource.is_fixed() { vec![String::new()] } else { (resource.values)(table) };
+        let listed = self
+            .catalogue
+            .resources
             .iter()
-            .flat_map(|resource| (resource.values)(table).into_iter().map(move |value| (resource, value)))
+            .flat_map(|resource| values(resource).into_iter().map(move |value| (resource, value)))
             .map(|(resource, value)| {
-                Resource::new(resource.uri(&value), value)
+                let name = if resource.is_fixed() { resource.name.to_owned() } else { value.clone() };
+                rmcp::model::Resource::new(resource.uri(&value), name)
                     .with_description(resource.about)
                     .with_mime_type(resource.mime_type)
             })
@@ -222,8 +293,11 @@ impl ServerHandler for Handler {
         request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        let templates = resources::RESOURCES
+        let templates = self
+            .catalogue
+            .resources
             .iter()
+            .filter(|resource| !resource.is_fixed())
             .map(|resource| {
                 ResourceTemplate::new(resource.template, resource.name)
                     .with_description(resource.about)
@@ -239,13 +313,16 @@ impl ServerHandler for Handler {
     async fn read_resource(
         &self,
         request: ReadResourceRequestParams,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let Some((resource, input)) = resources::find(&request.uri) else {
-            return Err(ErrorData::resource_not_found("no resource at this address", None));
+        let Some((resource, input)) = self.catalogue.find_resource(&request.uri) else {
+            return Err(no_resource(&request.uri));
         };
-        let reply = self.read(resource.operation, input).await;
-        let output = reply.result.map_err(|error| protocol_error(&error))?.output;
+        let answers = asking::answers(request.input_responses, request.request_state, &context);
+        let output = match self.read(resource.operation, input, answers).await? {
+            Read::Output(output) => output,
+            Read::Asks(asked) => return Ok(ReadResourceResponse::InputRequired(asked)),
+        };
         let contents = ResourceContents::text(output.to_string(), request.uri).with_mime_type(resource.mime_type);
         Ok(ReadResourceResponse::Complete(ReadResourceResult::new(vec![contents])))
     }
@@ -255,7 +332,9 @@ impl ServerHandler for Handler {
         request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        let listed = prompts::PROMPTS
+        let listed = self
+            .catalogue
+            .prompts
             .iter()
             .map(|prompt| {
                 let arguments = prompt.arguments.iter().map(|argument| {
@@ -275,14 +354,17 @@ impl ServerHandler for Handler {
     async fn get_prompt(
         &self,
         request: GetPromptRequestParams,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        let Some(prompt) = prompts::find(&request.name) else {
+        let Some(prompt) = self.catalogue.find_prompt(&request.name) else {
             return Err(ErrorData::invalid_params("no prompt of this name", None));
         };
         let input: Map<String, Value> = request.arguments.unwrap_or_default().into_iter().collect();
-        let reply = self.read(prompt.operation, Value::Object(input)).await;
-        let output = reply.result.map_err(|error| protocol_error(&error))?.output;
+        let answers = asking::answers(request.input_responses, request.request_state, &context);
+        let output = match self.read(prompt.operation, Value::Object(input), answers).await? {
+            Read::Output(output) => output,
+            Read::Asks(asked) => return Ok(GetPromptResponse::InputRequired(asked)),
+        };
         let text = output.get("text").and_then(Value::as_str).unwrap_or_default();
         let mut result = GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]);
         result.description = Some(prompt.about.to_owned());
@@ -297,13 +379,15 @@ impl ServerHandler for Handler {
         let argument = &request.argument;
         let values = match &request.r#ref {
             Reference::Prompt(reference) => {
-                let prompt = prompts::find(&reference.name)
+                let prompt = self
+                    .catalogue
+                    .find_prompt(&reference.name)
                     .ok_or_else(|| ErrorData::invalid_params("no prompt of this name", None))?;
                 let found = prompt.arguments.iter().find(|known| known.name == argument.name);
                 found.map(|known| (known.values)(self.house.services())).unwrap_or_default()
             }
             Reference::Resource(reference) => {
-                let known = resources::RESOURCES.iter().find(|resource| resource.template == reference.uri);
+                let known = self.catalogue.resources.iter().find(|resource| resource.template == reference.uri);
                 let resource =
                     known.ok_or_else(|| ErrorData::invalid_params("no resource template of this form", None))?;
                 if resource.variable() == argument.name { (resource.values)(self.house.table()) } else { Vec::new() }
@@ -318,6 +402,68 @@ impl ServerHandler for Handler {
         let mut completion = CompletionInfo::new(matching).map_err(|error| ErrorData::internal_error(error, None))?;
         completion.total = total;
         Ok(CompleteResult::new(completion))
+    }
+
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        Some(self.grantable(requested))
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        self.serve_listener(context).await
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let following = self.follow(std::slice::from_ref(&request.uri)).await?;
+        let stop = CancellationToken::new();
+        let mut followed = self.followed.lock().unwrap_or_else(PoisonError::into_inner);
+        if followed.len() >= FOLLOWED_MAX && !followed.contains_key(&request.uri) {
+            return Err(ErrorData::invalid_request("too many subscriptions on one connection", None));
+        }
+        if let Some(earlier) = followed.insert(request.uri, stop.clone()) {
+            earlier.cancel();
+        }
+        tokio::spawn(Handler::tell(following, context.peer, stop));
+        Ok(())
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let mut followed = self.followed.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(stop) = followed.remove(&request.uri) {
+            stop.cancel();
+        }
+        Ok(())
+    }
+
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<GetTaskResult, ErrorData> {
+        self.read_task(&request.task_id).await
+    }
+
+    async fn update_task(
+        &self,
+        request: UpdateTaskParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.answer_task(&request.task_id, request.input_responses).await
+    }
+
+    async fn cancel_task(
+        &self,
+        request: CancelTaskParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.stop_task(&request.task_id).await
     }
 }
 

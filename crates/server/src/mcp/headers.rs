@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::envelope::{Envelope, EnvelopeError};
 
 pub const VERSION_HEADER: &str = "mcp-protocol-version";
-const META_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+pub const META_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 /// The first revision without a handshake.
 pub const STATELESS_SINCE: &str = "2026-07-28";
 const KNOWN_VERSIONS: [&str; 5] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"];

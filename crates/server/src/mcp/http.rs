@@ -17,18 +17,19 @@ use futures::{Stream, StreamExt};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use ops::Family;
 use ops::authorise::missing_scope;
-use rmcp::RoleServer;
 use rmcp::model::{
     ClientCapabilities, ClientJsonRpcMessage, ErrorCode, Implementation, InitializeRequestParams, JsonRpcMessage,
     ProtocolVersion, ServerJsonRpcMessage,
 };
 use rmcp::service::serve_directly_with_ct;
 use rmcp::transport::OneshotTransport;
+use rmcp::{RoleServer, ServerHandler};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::envelope::{self, Envelope, EnvelopeError};
+use super::envelope::{self, Envelope, EnvelopeError, METHOD_NOT_FOUND};
+use super::exchange::{Exchange, Waiting};
 use super::handler::Handler;
 use super::headers::{self, Era};
 use super::lifted::Lifted;
@@ -38,11 +39,15 @@ use crate::owner::House;
 const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(15);
 
 /// One MCP endpoint.
-pub struct Endpoint {
+pub struct Endpoint<F> {
     pub house: Arc<House>,
+    /// Makes the handler that answers from the one over the table.
+    pub front: F,
     pub family: Option<Family>,
     pub body_bytes_max: usize,
     pub stop: CancellationToken,
+    /// Shared by the endpoints of a server.
+    pub waiting: Arc<Waiting>,
 }
 
 pub async fn not_allowed() -> Response {
@@ -54,20 +59,21 @@ pub async fn not_allowed() -> Response {
     response
 }
 
-pub async fn post(
-    State(endpoint): State<Arc<Endpoint>>,
+pub async fn post<F: Fn(Handler) -> H, H: ServerHandler>(
+    State(endpoint): State<Arc<Endpoint<F>>>,
     Extension(actor): Extension<Actor>,
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {
     match serve(&endpoint, actor, &headers, &body).await {
         Ok(response) => response,
+        Err(error) if error.code == METHOD_NOT_FOUND => answer(StatusCode::NOT_FOUND, &error.to_json()),
         Err(error) => answer(StatusCode::BAD_REQUEST, &error.to_json()),
     }
 }
 
-async fn serve(
-    endpoint: &Arc<Endpoint>,
+async fn serve<F: Fn(Handler) -> H, H: ServerHandler>(
+    endpoint: &Endpoint<F>,
     actor: Actor,
     headers: &HeaderMap,
     body: &Bytes,
@@ -89,9 +95,9 @@ async fn serve(
     let denied = denied(endpoint, &actor, &envelope);
     match envelope.message {
         JsonRpcMessage::Request(request) => {
-            let handler =
-                Handler { house: Arc::clone(&endpoint.house), actor: Arc::new(actor), family: endpoint.family };
-            let mut response = dispatch(endpoint, handler, request, &era).await;
+            let actor = Arc::new(actor);
+            let handler = Handler::new(Arc::clone(&endpoint.house), Arc::clone(&actor), endpoint.family);
+            let mut response = dispatch(endpoint, &actor, (endpoint.front)(handler), request, &era).await;
             if let Some(denied) = denied {
                 *response.status_mut() = StatusCode::FORBIDDEN;
                 response.extensions_mut().insert(denied);
@@ -100,15 +106,19 @@ async fn serve(
         }
         // Nothing outlives a request here, so there is nothing to notify.
         JsonRpcMessage::Notification(_) => Ok(StatusCode::ACCEPTED.into_response()),
-        JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => {
-            Err(refuse("no request of ours is waiting for a response"))
+        message @ (JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_)) => {
+            if endpoint.waiting.deliver(&actor, message) {
+                Ok(StatusCode::ACCEPTED.into_response())
+            } else {
+                Err(refuse("no request of ours is waiting for a response"))
+            }
         }
     }
 }
 
 /// A token that lacks the scope of the tool it calls is answered 403, so that its client can ask for a better one. The
 /// door refuses the call as any other and records it; this only decides the status.
-fn denied(endpoint: &Endpoint, actor: &Actor, envelope: &Envelope) -> Option<Denied> {
+fn denied<F>(endpoint: &Endpoint<F>, actor: &Actor, envelope: &Envelope) -> Option<Denied> {
     let is_call = envelope.method() == Some("tools/call");
     if !is_call || !matches!(actor.credential, Credential::Token { .. }) {
         return None;
@@ -138,17 +148,29 @@ fn check_media(headers: &HeaderMap) -> Option<Response> {
 
 type Request = rmcp::model::JsonRpcRequest<rmcp::model::ClientRequest>;
 
-async fn dispatch(endpoint: &Endpoint, handler: Handler, request: Request, era: &Era) -> Response {
+async fn dispatch<F, H: ServerHandler>(
+    endpoint: &Endpoint<F>,
+    actor: &Actor,
+    handler: H,
+    request: Request,
+    era: &Era,
+) -> Response {
     use rmcp::model::GetMeta as _;
     let lacks_metadata = era.is_stateless
         && !request.request.get_meta().missing_required_keys(&ProtocolVersion::V_2026_07_28).is_empty();
     let id = request.id.clone();
     let (transport, mut messages) = OneshotTransport::<RoleServer>::new(ClientJsonRpcMessage::Request(request));
     let cancel = CancellationToken::new();
-    let service = serve_directly_with_ct(Lifted(handler), transport, Some(peer(era)), cancel.clone());
+    if era.is_stateless {
+        let service = serve_directly_with_ct(Lifted(handler), transport, Some(peer(era)), cancel.clone());
+        tokio::spawn(service.waiting());
+    } else {
+        let exchange = Exchange::new(transport, actor, Arc::clone(&endpoint.waiting));
+        let service = serve_directly_with_ct(Lifted(handler), exchange, Some(peer(era)), cancel.clone());
+        tokio::spawn(service.waiting());
+    }
     // The guard lives in the answer: a client that hangs up stops its call.
     let guard = cancel.drop_guard();
-    tokio::spawn(service.waiting());
     let first = tokio::select! {
         first = messages.recv() => first,
         () = endpoint.stop.cancelled() => None,
@@ -164,9 +186,15 @@ async fn dispatch(endpoint: &Endpoint, handler: Handler, request: Request, era: 
     stream(first, messages, guard)
 }
 
-/// What the service knows of the client. Without sessions this is what the request itself says.
+/// What the service knows of the client. Without sessions this is what the request itself says; what a client of the
+/// handshake said then is forgotten, so it is taken to know every question, and tells us if it does not.
 fn peer(era: &Era) -> InitializeRequestParams {
-    let mut peer = InitializeRequestParams::new(ClientCapabilities::default(), Implementation::default());
+    let capabilities = if era.is_stateless {
+        ClientCapabilities::default()
+    } else {
+        serde_json::from_value(json!({ "elicitation": {}, "sampling": {}, "roots": {} })).unwrap_or_default()
+    };
+    let mut peer = InitializeRequestParams::new(capabilities, Implementation::default());
     if let Ok(version) = serde_json::from_value(Value::from(era.version.clone())) {
         peer.protocol_version = version;
     }

@@ -10,7 +10,7 @@ use rmcp::model::{
 };
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{RoleServer, ServerHandler, Service};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// Never leaves: [`Lifted`] takes it out again.
 const KEY: &str = "materia/lifted";
@@ -21,6 +21,14 @@ pub fn attach(result: &mut CallToolResult, artifacts: Vec<Artifact>, metadata: R
     }
     let meta = result.meta.get_or_insert_default();
     meta.insert(KEY.to_owned(), json!({ "artifacts": artifacts, "metadata": metadata }));
+}
+
+/// The result as it leaves, where it stands inside another one.
+pub fn members(result: CallToolResult) -> Map<String, Value> {
+    match serde_json::to_value(lift(result)) {
+        Ok(Value::Object(members)) => members,
+        Ok(_) | Err(_) => Map::new(),
+    }
 }
 
 fn lift(mut result: CallToolResult) -> ServerResult {

