@@ -12,6 +12,7 @@ use workflow::types::ArtifactTypes;
 
 use crate::operation::store_error;
 use crate::table::Table;
+use crate::witnesses::WitnessPolicy;
 use contract::error::OpError;
 
 /// Settings that operations read.
@@ -64,6 +65,7 @@ pub struct Context<'a> {
     pub(crate) table: &'a Arc<Table>,
     pub(crate) progress: &'a Progress,
     pub(crate) keyring: &'a Keyring,
+    pub(crate) witness_policy: &'a WitnessPolicy,
     pub(crate) now_us: i64,
 }
 
@@ -87,6 +89,11 @@ impl Context<'_> {
     /// The keys that sign checkpoints.
     pub fn keyring(&self) -> &Keyring {
         self.keyring
+    }
+
+    /// Who must have cosigned them.
+    pub fn witness_policy(&self) -> &WitnessPolicy {
+        self.witness_policy
     }
 
     pub fn progress(&self) -> &Progress {

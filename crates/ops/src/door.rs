@@ -34,6 +34,7 @@ use crate::record::{Ending, Ticket, correlate, error_hash};
 use crate::refusals::{self, Refused};
 use crate::summary;
 use crate::table::{Table, TableError, Tool};
+use crate::witnesses::WitnessPolicy;
 
 /// A call as a surface hands it in. Strings in `input` are already within the limits of the strict parser.
 #[derive(Debug, Default, Clone, Serialize, Deserialize)]
@@ -79,6 +80,7 @@ pub struct Options {
     pub clock: Clock,
     /// The keys that sign checkpoints.
     pub keyring: Keyring,
+    pub witness_policy: WitnessPolicy,
 }
 
 pub(crate) struct Inner {
@@ -87,6 +89,7 @@ pub(crate) struct Inner {
     pub settings: Settings,
     pub table: Arc<Table>,
     pub keyring: Keyring,
+    pub witness_policy: WitnessPolicy,
     clock: Clock,
     queue: EventQueue,
     misses: Misses,
@@ -105,6 +108,7 @@ impl Platform {
             settings: options.settings,
             table,
             keyring: options.keyring,
+            witness_policy: options.witness_policy,
             clock: options.clock,
             queue,
             misses: Misses::default(),

@@ -133,6 +133,7 @@ fn context<'a>(inner: &'a Inner, ticket: &'a Ticket) -> Context<'a> {
         table: &inner.table,
         progress: &ticket.progress,
         keyring: &inner.keyring,
+        witness_policy: &inner.witness_policy,
         now_us: ticket.started_us,
     }
 }

@@ -25,6 +25,7 @@ pub mod resources;
 mod summary;
 mod table;
 mod validate;
+mod witnesses;
 mod workflow;
 
 pub use clock::Clock;
@@ -35,6 +36,7 @@ pub use family::Family;
 pub use notary::{Notary, NotaryError, Standing};
 pub use operation::{Answer, ApplyError, Operation, Read, Write};
 pub use table::{Table, TableError, Tool};
+pub use witnesses::{WitnessError, WitnessPolicy};
 
 /// Tables of every crate, in order.
 pub fn migrations() -> Vec<store::Migration> {

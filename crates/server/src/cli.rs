@@ -10,6 +10,7 @@ mod rebuild;
 mod recover;
 mod serve;
 mod tools;
+mod witness;
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -64,6 +65,8 @@ enum Command {
     /// Verify the log, prove an event, export events, get a signed checkpoint
     #[command(subcommand)]
     Audit(audit::Command),
+    /// Cosign the checkpoints of logs, as a small server of its own
+    Witness(witness::Arguments),
     /// Start again after a database was rolled back on purpose
     Recover(recover::Arguments),
     /// Rebuild what is derived from the record
@@ -99,6 +102,7 @@ pub async fn run() -> anyhow::Result<ExitCode> {
         Command::Config => config::run(&place),
         Command::Doctor => doctor::run(&place).await,
         Command::Audit(command) => audit::run(place, command).await,
+        Command::Witness(arguments) => witness::run(&place, arguments).await,
         Command::Recover(arguments) => recover::run(&place, &arguments),
         Command::Rebuild => rebuild::run(place).await,
         Command::Completions { shell } => {

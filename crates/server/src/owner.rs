@@ -5,11 +5,13 @@ mod guest;
 pub mod keys;
 pub mod notary;
 mod socket;
+pub mod witnesses;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
+use crate::settings::witness::{self, Witness};
 use contract::actor::Actor;
 use contract::dialect::Dialect;
 use contract::error::OpError;
@@ -23,6 +25,7 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
+use witnesses::{WitnessStanding, Witnesses};
 
 /// How long a call waits for somebody to own the folder.
 const OWNER_WITHIN: Duration = Duration::from_secs(10);
@@ -47,6 +50,8 @@ pub enum HouseError {
     Key(#[source] keys::KeyFileError),
     #[error("the log is not what it was")]
     Rollback(#[source] notary::RollbackError),
+    #[error("the witnesses cannot be used")]
+    Witnesses(#[source] witnesses::WitnessesError),
     #[error("the owner's socket in `{path}` cannot be opened")]
     Socket { path: PathBuf, source: std::io::Error },
 }
@@ -60,6 +65,9 @@ pub struct HouseOptions {
     pub clock: Clock,
     /// `ledger.key` in the folder when absent.
     pub ledger_key_file: Option<PathBuf>,
+    pub witnesses: Vec<Witness>,
+    /// All of the witnesses when absent.
+    pub witness_cosignatures_min: Option<usize>,
 }
 
 /// The way to the door from any process.
@@ -76,6 +84,7 @@ struct Owned {
     platform: Platform,
     socket: JoinHandle<()>,
     notary: JoinHandle<()>,
+    witnesses: Arc<Witnesses>,
     stop_notary: CancellationToken,
     _lock: OwnerLock,
 }
@@ -191,6 +200,18 @@ impl House {
         }
     }
 
+    /// How the witnesses stand to the log, as far as the owner knows.
+    pub async fn witness_standings(&self) -> Vec<WitnessStanding> {
+        let owned = || {
+            let owned = self.owned.read().unwrap_or_else(std::sync::PoisonError::into_inner);
+            owned.as_ref().map(|owned| owned.witnesses.standings())
+        };
+        match owned() {
+            Some(standings) => standings,
+            None => guest::witness_standings(&self.options.folder).await.unwrap_or_default(),
+        }
+    }
+
     /// Becomes the owner if there is none; otherwise stays what it is.
     async fn take_over(&self) -> Result<(), HouseError> {
         let _one_at_a_time = self.taking_over.lock().await;
@@ -203,6 +224,10 @@ impl House {
         let Some(lock) = lock else { return Ok(()) };
         let key_file = self.options.ledger_key_file.clone().unwrap_or_else(|| folder.join("ledger.key"));
         let keyring = keys::read_or_make(&key_file).map_err(HouseError::Key)?;
+        let wrong = |error| HouseError::Witnesses(witnesses::WitnessesError::Settings(error));
+        let witness_policy =
+            witness::policy(&self.options.witnesses, self.options.witness_cosignatures_min).map_err(wrong)?;
+        let witnesses = Arc::new(Witnesses::new(&self.options.witnesses).map_err(HouseError::Witnesses)?);
         let target = match &self.options.database_url {
             Some(url) => Target::Postgres(url.clone()),
             None => Target::Sqlite(folder.join("materia.db")),
@@ -224,20 +249,29 @@ impl House {
                 services: self.options.services.clone(),
                 clock: self.options.clock.clone(),
                 keyring,
+                witness_policy,
             },
         )
         .map_err(HouseError::Platform)?;
-        if let Err(error) = notary::check(folder, &platform).await {
+        if let Err(error) = notary::check(folder, &platform, &witnesses).await {
             platform.close().await;
             return Err(HouseError::Rollback(error));
         }
-        let socket = socket::listen(folder, platform.clone())
+        let socket = socket::listen(folder, platform.clone(), Arc::clone(&witnesses))
             .map_err(|source| HouseError::Socket { path: folder.clone(), source })?;
         tracing::info!("This process owns the data folder");
         let mut owned = self.owned.write().unwrap_or_else(std::sync::PoisonError::into_inner);
         let stop_notary = CancellationToken::new();
-        let notary = tokio::spawn(notary::run(folder.clone(), platform.clone(), stop_notary.clone()));
-        *owned = Some(Owned { platform, socket, notary, stop_notary, _lock: lock });
+        let notary = notary::run(folder.clone(), platform.clone(), Arc::clone(&witnesses), stop_notary.clone());
+        let asking = witnesses::run(
+            Arc::clone(&witnesses),
+            platform.clone(),
+            notary::acceptance_file(folder),
+            stop_notary.clone(),
+        );
+        tokio::spawn(asking);
+        let notary = tokio::spawn(notary);
+        *owned = Some(Owned { platform, socket, notary, witnesses, stop_notary, _lock: lock });
         Ok(())
     }
 
@@ -316,6 +350,7 @@ enum Asked {
     Call(Box<(Actor, Call)>),
     Refusals(Vec<Refused>),
     Key(KeyId),
+    Witnesses,
     Ping,
 }
 
@@ -325,6 +360,7 @@ enum Told {
     Progress { done: f64, total: Option<f64>, message: String },
     Reply(Box<Reply>),
     Key(Box<Result<Option<KeyRecord>, OpError>>),
+    Witnesses(Vec<WitnessStanding>),
     Done,
 }
 

@@ -17,5 +17,6 @@ mod contention;
 mod house;
 mod ids;
 mod kills;
+mod ledger;
 mod owner;
 mod stdio;
