@@ -5,7 +5,7 @@ mod audit_export;
 mod audit_prove;
 mod audit_search;
 mod audit_verify;
-mod check;
+pub(crate) mod check;
 mod fhir;
 
 use contract::actor::Role;
@@ -58,7 +58,7 @@ pub(crate) fn sign(keyring: &Keyring, state: &log::LogState) -> Result<SignedChe
 }
 
 /// The verifier key under which the log is to be checked.
-fn log_key(ctx: &Context<'_>) -> String {
+pub(crate) fn log_key(ctx: &Context<'_>) -> String {
     let keys: Vec<String> = ctx.keyring().verifiers().iter().map(ToString::to_string).collect();
     keys.join("\n")
 }

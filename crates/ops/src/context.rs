@@ -1,5 +1,6 @@
 //! What a running operation may touch.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,6 +23,8 @@ pub struct Settings {
     pub call_deadline: Duration,
     pub reservation_expires_after: Duration,
     pub reservations_per_minute_max: u32,
+    /// Where backups are made; nowhere when absent.
+    pub backup_folder: Option<PathBuf>,
 }
 
 /// What the domains keep in memory.

@@ -5,6 +5,7 @@
 
 mod audit;
 pub mod authorise;
+pub mod backup;
 mod clock;
 mod context;
 mod door;

@@ -70,6 +70,21 @@ pub struct HouseOptions {
     pub witness_cosignatures_min: Option<usize>,
 }
 
+/// The database of a data folder.
+pub fn store_options(folder: &Path, database_url: Option<&str>) -> store::Options {
+    let target = match database_url {
+        Some(url) => Target::Postgres(url.to_owned()),
+        None => Target::Sqlite(folder.join("materia.db")),
+    };
+    store::Options {
+        target,
+        migrations: ops::migrations(),
+        n_connections_max: ops::limits::CONNECTIONS_MAX,
+        write_queue_max: ops::limits::WRITE_QUEUE_MAX,
+        batch_max: ops::limits::WRITE_BATCH_MAX,
+    }
+}
+
 /// The way to the door from any process.
 pub struct House {
     options: HouseOptions,
@@ -107,6 +122,12 @@ impl House {
 
     pub fn folder(&self) -> &Path {
         &self.options.folder
+    }
+
+    /// Where backups are made.
+    pub fn backup_folder(&self) -> PathBuf {
+        let set = self.options.settings.backup_folder.clone();
+        set.unwrap_or_else(|| self.options.folder.join("backups"))
     }
 
     pub fn table(&self) -> &Arc<Table> {
@@ -228,24 +249,13 @@ impl House {
         let witness_policy =
             witness::policy(&self.options.witnesses, self.options.witness_cosignatures_min).map_err(wrong)?;
         let witnesses = Arc::new(Witnesses::new(&self.options.witnesses).map_err(HouseError::Witnesses)?);
-        let target = match &self.options.database_url {
-            Some(url) => Target::Postgres(url.clone()),
-            None => Target::Sqlite(folder.join("materia.db")),
-        };
-        let store = Store::open(store::Options {
-            target,
-            migrations: ops::migrations(),
-            n_connections_max: ops::limits::CONNECTIONS_MAX,
-            write_queue_max: ops::limits::WRITE_QUEUE_MAX,
-            batch_max: ops::limits::WRITE_BATCH_MAX,
-        })
-        .await
-        .map_err(HouseError::Store)?;
+        let options = store_options(folder, self.options.database_url.as_deref());
+        let store = Store::open(options).await.map_err(HouseError::Store)?;
         let platform = Platform::open(
             store,
             ops::Options {
                 entries: self.options.entries,
-                settings: self.options.settings.clone(),
+                settings: ops::Settings { backup_folder: Some(self.backup_folder()), ..self.options.settings.clone() },
                 services: self.options.services.clone(),
                 clock: self.options.clock.clone(),
                 keyring,

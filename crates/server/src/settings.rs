@@ -80,6 +80,8 @@ pub struct Settings {
     pub witness: Vec<witness::Witness>,
     /// How many of them must have cosigned a checkpoint that counts; all of them when absent.
     pub witness_cosignatures_min: Option<usize>,
+    /// Where backups are made; `backups` in the data folder when absent.
+    pub backup_folder: Option<PathBuf>,
     pub call_deadline_ms: u64,
     pub reservation_expires_after_minutes: u64,
     pub reservations_per_minute_max: u32,
@@ -124,6 +126,7 @@ impl Default for Settings {
             ledger_key_file: None,
             witness: Vec::new(),
             witness_cosignatures_min: None,
+            backup_folder: None,
             call_deadline_ms: u64::try_from(limits::CALL_DEADLINE.as_millis()).unwrap_or(u64::MAX),
             reservation_expires_after_minutes: limits::RESERVATION_EXPIRES_AFTER.as_secs() / 60,
             reservations_per_minute_max: limits::RESERVATIONS_PER_MINUTE_MAX,
@@ -191,6 +194,7 @@ impl Settings {
             call_deadline: Duration::from_millis(self.call_deadline_ms),
             reservation_expires_after: Duration::from_secs(self.reservation_expires_after_minutes * 60),
             reservations_per_minute_max: self.reservations_per_minute_max,
+            backup_folder: self.backup_folder.clone(),
         }
     }
 

@@ -33,6 +33,7 @@ pub fn settings() -> Settings {
         call_deadline: std::time::Duration::from_secs(3),
         reservation_expires_after: std::time::Duration::from_secs(15 * 60),
         reservations_per_minute_max: 10,
+        backup_folder: None,
     }
 }
 
