@@ -13,6 +13,7 @@ use crate::{
 pub const BENCHES: &[(&str, &str)] = &[
     ("mcp", "a cheap read through the whole door against a bare rmcp tool, over HTTP"),
     ("ids", "ids through the door against one commit per id, on SQLite and PostgreSQL"),
+    ("ledger", "durable events with and without the log, and the verification of a long log"),
 ];
 
 /// Runs one bench; `arguments` are its own.

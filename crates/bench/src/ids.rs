@@ -31,7 +31,7 @@ pub enum Engine {
 }
 
 impl Engine {
-    fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Engine::Sqlite => "sqlite",
             Engine::Postgres => "postgres",

@@ -5,6 +5,7 @@
 
 mod figures;
 mod ids;
+mod ledger;
 mod mcp;
 mod place;
 
@@ -32,6 +33,8 @@ enum Bench {
     Mcp(Plan),
     /// Ids through the door against one commit per id, on SQLite and PostgreSQL
     Ids(Plan),
+    /// Durable events with and without the log over them, and the verification of a long log
+    Ledger(ledger::LedgerPlan),
     /// The reference of `mcp`, as a process of its own
     #[command(hide = true)]
     BareServer,
@@ -70,6 +73,7 @@ fn main() -> anyhow::Result<ExitCode> {
             .block_on(mcp::run(plan))?,
         // As the server's own runtime, since the door runs in this process.
         Bench::Ids(plan) => runtime()?.block_on(ids::run(plan))?,
+        Bench::Ledger(plan) => runtime()?.block_on(ledger::run(plan))?,
         Bench::BareServer => runtime()?.block_on(mcp::bare::serve()).map(|()| Verdict::Met)?,
     };
     Ok(match verdict {

@@ -92,13 +92,16 @@ pub struct Verification {
     pub root_hash: String,
     pub n_events_checked: u64,
     pub n_objects_checked: u64,
+    /// So many leaves are vouched for by the witnesses that the settings ask for; absent without witnesses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cosigned_size: Option<u64>,
     /// The first hundred.
     pub problems: Vec<LogProblem>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LogProblem {
-    /// `leaf`, `order`, `root`, `checkpoint`, `object`, `column`.
+    /// `leaf`, `order`, `root`, `checkpoint`, `witness`, `object`, `column`.
     pub kind: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub leaf_index: Option<u64>,
@@ -147,6 +150,9 @@ pub struct LatestCheckpoint {
     /// Signed note of the whole log as it is now.
     pub checkpoint: String,
     pub tree_size: u64,
+    /// The newest checkpoint that enough witnesses cosigned, if the log has witnesses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cosigned_checkpoint: Option<String>,
     /// Verifier key of the log.
     pub log_key: String,
 }

@@ -13,7 +13,7 @@ use crate::text::{decode_base64, encode_base64, is_free_of_controls};
 /// As long as the names that C2SP tlog-cosignature can carry in its ML-DSA messages.
 pub const NAME_BYTES_MAX: usize = 255;
 
-const PRIVATE: &str = "PRIVATE+KEY+";
+pub(crate) const PRIVATE: &str = "PRIVATE+KEY+";
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum KeyError {

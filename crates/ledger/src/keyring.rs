@@ -1,19 +1,23 @@
 //! The private keys of a log: one, or two while a new key takes over from an old one.
 //!
 //! During the overlap every checkpoint carries both signatures, so that whoever still trusts only the old key, and
-//! whoever already trusts only the new one, can check it.
+//! whoever already trusts only the new one, can check it. A key that retired leaves its public half behind, so that what it
+//! signed can still be checked.
 
 use sha2::{Digest, Sha256};
 
 use crate::{
     checkpoint::{Checkpoint, CheckpointError, SignedCheckpoint},
-    key::{KeyError, LogSigner, LogVerifier},
+    key::{KeyError, LogSigner, LogVerifier, PRIVATE},
+    policy::KEYS_MAX,
 };
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum KeyringError {
-    #[error("a key file has one line, or two while keys overlap, found {0}")]
+    #[error("a key file has one signing key, or two while keys overlap, found {0}")]
     Lines(usize),
+    #[error("at most {RETIRED_MAX} keys can have retired")]
+    TooManyRetired,
     #[error("line {line} of the key file is not a key")]
     Key {
         line: usize,
@@ -22,41 +26,66 @@ pub enum KeyringError {
     },
     #[error("the keys of a log have one name, found `{0}` and `{1}`")]
     Names(String, String),
-    #[error("the new key is the one in use")]
+    #[error("the new key is in use, or was")]
     SameKey,
     #[error("a key already overlaps with another; end that overlap first")]
     OverlapNotEnded,
 }
 
+/// Beside those that sign, a policy has room for this many.
+pub const RETIRED_MAX: usize = KEYS_MAX - 2;
+
 #[derive(Debug)]
 pub struct Keyring {
     current: LogSigner,
     outgoing: Option<LogSigner>,
+    /// The one that retired last comes first.
+    retired: Vec<LogVerifier>,
 }
 
 impl Keyring {
     pub fn new(key: LogSigner) -> Keyring {
-        Keyring { current: key, outgoing: None }
+        Keyring { current: key, outgoing: None, retired: Vec::new() }
     }
 
-    /// Reads a key file: the current key on the first line, the outgoing one on the second if there is an overlap.
+    /// Reads a key file: the current key on the first line, then the outgoing one if there is an overlap, then the public
+    /// keys that retired.
     pub fn parse(text: &str) -> Result<Keyring, KeyringError> {
         let lines: Vec<&str> = text.lines().collect();
-        let parse = |(index, line): (usize, &&str)| {
-            LogSigner::parse(line).map_err(|error| KeyringError::Key { line: index + 1, error })
-        };
-        let mut keys = lines.iter().enumerate().take(2).map(parse).collect::<Result<Vec<_>, _>>()?.into_iter();
-        match (keys.next(), keys.next(), lines.len()) {
-            (Some(current), None, _) => Ok(Keyring::new(current)),
-            // Read as a rotation, so that a file cannot hold what a rotation would refuse.
-            (Some(current), Some(outgoing), 2) => Keyring::new(outgoing).rotate(current),
-            (None | Some(_), _, n_lines) => Err(KeyringError::Lines(n_lines)),
+        let n_signers = lines.iter().take_while(|line| line.starts_with(PRIVATE)).count();
+        let wrong = |index: usize| move |error| KeyringError::Key { line: index + 1, error };
+        let mut keys = Vec::new();
+        let mut retired = Vec::new();
+        for (index, line) in lines.iter().enumerate() {
+            if index < n_signers.max(1) {
+                keys.push(LogSigner::parse(line).map_err(wrong(index))?);
+            } else {
+                retired.push(LogVerifier::parse(line).map_err(wrong(index))?);
+            }
         }
+        if retired.len() > RETIRED_MAX {
+            return Err(KeyringError::TooManyRetired);
+        }
+        let mut keys = keys.into_iter();
+        let keyring = match (keys.next(), keys.next(), n_signers) {
+            (Some(current), None, _) => Keyring::new(current),
+            // Read as a rotation, so that a file cannot hold what a rotation would refuse.
+            (Some(current), Some(outgoing), 2) => Keyring::new(outgoing).rotate(current)?,
+            (None | Some(_), _, n_signers) => return Err(KeyringError::Lines(n_signers)),
+        };
+        if let Some(other) = retired.iter().find(|key| key.name() != keyring.origin()) {
+            return Err(KeyringError::Names(keyring.origin().to_owned(), other.name().to_owned()));
+        }
+        if retired.iter().any(|key| keyring.verifiers().contains(key)) {
+            return Err(KeyringError::SameKey);
+        }
+        Ok(Keyring { retired, ..keyring })
     }
 
     /// The secrets as text, for a file that only its owner may read.
     pub fn to_private_text(&self) -> String {
-        self.signers().iter().map(|signer| format!("{}\n", signer.to_private_text())).collect()
+        let signers = self.signers().into_iter().map(|signer| format!("{}\n", signer.to_private_text()));
+        signers.chain(self.retired.iter().map(|key| format!("{key}\n"))).collect()
     }
 
     /// Starts an overlap: from here on both keys sign.
@@ -67,15 +96,20 @@ impl Keyring {
         if new.name() != self.current.name() {
             return Err(KeyringError::Names(self.current.name().to_owned(), new.name().to_owned()));
         }
-        if new.verifier() == self.current.verifier() {
+        if self.all_verifiers().contains(&new.verifier()) {
             return Err(KeyringError::SameKey);
         }
-        Ok(Keyring { current: new, outgoing: Some(self.current) })
+        if self.retired.len() >= RETIRED_MAX {
+            return Err(KeyringError::TooManyRetired);
+        }
+        Ok(Keyring { current: new, outgoing: Some(self.current), retired: self.retired })
     }
 
     /// Ends the overlap: the old key signs no more. Without an overlap nothing changes.
     pub fn retire(self) -> Keyring {
-        Keyring { current: self.current, outgoing: None }
+        let Keyring { current, outgoing, retired } = self;
+        let retired = outgoing.map(|key| key.verifier()).into_iter().chain(retired).collect();
+        Keyring { current, outgoing: None, retired }
     }
 
     pub fn is_overlapping(&self) -> bool {
@@ -90,6 +124,11 @@ impl Keyring {
     /// The public keys that verify what is signed here, the current one first.
     pub fn verifiers(&self) -> Vec<LogVerifier> {
         self.signers().iter().map(|signer| signer.verifier()).collect()
+    }
+
+    /// The public keys that verify all that was ever signed here, those in use first.
+    pub fn all_verifiers(&self) -> Vec<LogVerifier> {
+        self.verifiers().into_iter().chain(self.retired.iter().cloned()).collect()
     }
 
     pub fn sign(&self, checkpoint: Checkpoint) -> Result<SignedCheckpoint, CheckpointError> {
@@ -135,7 +174,13 @@ mod tests {
         assert_eq!(signed(&keyring), [key(2).id(), key(1).id()]);
         let keyring = keyring.retire();
         assert_eq!(signed(&keyring), [key(2).id()]);
-        assert!(keyring.rotate(key(3)).is_ok());
+        let keyring = Keyring::parse(&keyring.to_private_text()).unwrap();
+        assert_eq!(keyring.verifiers(), [key(2).verifier()]);
+        assert_eq!(keyring.all_verifiers(), [key(2).verifier(), key(1).verifier()]);
+        assert!(!keyring.to_private_text().contains(&key(1).to_private_text()), "the old secret is gone");
+        let keyring = keyring.rotate(key(3)).unwrap().retire();
+        assert_eq!(keyring.all_verifiers(), [key(3).verifier(), key(2).verifier(), key(1).verifier()]);
+        assert_eq!(keyring.rotate(key(1)).unwrap_err(), KeyringError::SameKey, "a retired key does not come back");
     }
 
     #[test]
@@ -153,9 +198,13 @@ mod tests {
         let line = |seed| format!("{}\n", key(seed).to_private_text());
         assert!(Keyring::parse(&line(1)).is_ok());
         assert_eq!(Keyring::parse("").unwrap_err(), KeyringError::Lines(0));
+        let public = format!("{}\n", key(1).verifier());
+        assert!(Keyring::parse(&format!("{}{public}", line(2))).is_ok());
+        assert_eq!(Keyring::parse(&format!("{}{public}", line(1))).unwrap_err(), KeyringError::SameKey);
+        assert!(Keyring::parse(&public).is_err() && Keyring::parse(&format!("{public}{}", line(2))).is_err());
         assert_eq!(Keyring::parse(&format!("{}{}{}", line(1), line(2), line(3))).unwrap_err(), KeyringError::Lines(3));
         assert_eq!(Keyring::parse(&format!("{}{}", line(1), line(1))).unwrap_err(), KeyringError::SameKey);
-        let not_a_key = KeyringError::Key { line: 2, error: KeyError::SignerForm };
+        let not_a_key = KeyringError::Key { line: 2, error: KeyError::VerifierForm };
         assert_eq!(Keyring::parse(&format!("{}\n", line(1))).unwrap_err(), not_a_key);
     }
 }

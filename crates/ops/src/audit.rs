@@ -5,7 +5,7 @@ mod audit_export;
 mod audit_prove;
 mod audit_search;
 mod audit_verify;
-mod check;
+pub(crate) mod check;
 mod fhir;
 
 use contract::actor::Role;
@@ -20,14 +20,35 @@ use crate::operation::store_error;
 /// Who may look at the record.
 const AUDIT_ROLES: &[Role] = &[Role::Auditor, Role::PrivacyOfficer, Role::Admin];
 
-/// A signed checkpoint that covers a leaf: the newest kept one if it does, else one made now for the whole log.
-async fn checkpoint_over(conn: &mut Conn, keyring: &Keyring, n_leaves_min: u64) -> Result<SignedCheckpoint, OpError> {
+/// Where a checkpoint with enough cosignatures is looked for; witnesses are seldom further behind.
+const CHECKPOINTS_LOOKED_AT: u32 = 64;
+
+/// The newest checkpoint that enough witnesses cosigned.
+async fn cosigned_checkpoint(conn: &mut Conn, ctx: &Context<'_>) -> Result<Option<SignedCheckpoint>, OpError> {
+    let witness_policy = ctx.witness_policy();
+    if witness_policy.is_empty() {
+        return Ok(None);
+    }
+    let policy = witness_policy.with(ctx.keyring()).map_err(OpError::internal)?;
+    let kept = log::newest_checkpoints(conn, CHECKPOINTS_LOOKED_AT).await.map_err(store_error)?;
+    let parsed = kept.iter().filter_map(|kept| SignedCheckpoint::parse(kept.note.as_bytes()).ok());
+    Ok(parsed.into_iter().find(|signed| policy.check(signed).is_ok()))
+}
+
+/// A signed checkpoint that covers a leaf: the newest cosigned one if it does, else the newest kept one, else one made now
+/// for the whole log.
+async fn checkpoint_over(conn: &mut Conn, ctx: &Context<'_>, n_leaves_min: u64) -> Result<SignedCheckpoint, OpError> {
+    if let Some(cosigned) = cosigned_checkpoint(conn, ctx).await?
+        && cosigned.unverified().size() >= n_leaves_min
+    {
+        return Ok(cosigned);
+    }
     let kept = log::latest_checkpoint(conn).await.map_err(store_error)?;
     if let Some(kept) = kept.filter(|kept| kept.tree_size >= n_leaves_min) {
         return SignedCheckpoint::parse(kept.note.as_bytes()).map_err(OpError::internal);
     }
     let state = log::read_state(conn).await.map_err(store_error)?;
-    sign(keyring, &state)
+    sign(ctx.keyring(), &state)
 }
 
 pub(crate) fn sign(keyring: &Keyring, state: &log::LogState) -> Result<SignedCheckpoint, OpError> {
@@ -37,7 +58,7 @@ pub(crate) fn sign(keyring: &Keyring, state: &log::LogState) -> Result<SignedChe
 }
 
 /// The verifier key under which the log is to be checked.
-fn log_key(ctx: &Context<'_>) -> String {
+pub(crate) fn log_key(ctx: &Context<'_>) -> String {
     let keys: Vec<String> = ctx.keyring().verifiers().iter().map(ToString::to_string).collect();
     keys.join("\n")
 }

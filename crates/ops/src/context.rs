@@ -1,5 +1,6 @@
 //! What a running operation may touch.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,6 +15,7 @@ use workflow::types::ArtifactTypes;
 use crate::dialogue::{Ahead, Answers, Dialogue};
 use crate::operation::store_error;
 use crate::table::Table;
+use crate::witnesses::WitnessPolicy;
 use contract::error::OpError;
 
 /// Settings that operations read.
@@ -23,6 +25,8 @@ pub struct Settings {
     pub call_deadline: Duration,
     pub reservation_expires_after: Duration,
     pub reservations_per_minute_max: u32,
+    /// Where backups are made; nowhere when absent.
+    pub backup_folder: Option<PathBuf>,
 }
 
 /// What the domains keep in memory.
@@ -67,6 +71,7 @@ pub struct Context<'a> {
     pub(crate) progress: &'a Progress,
     pub(crate) keyring: &'a Keyring,
     pub(crate) dialogue: &'a Dialogue,
+    pub(crate) witness_policy: &'a WitnessPolicy,
     pub(crate) now_us: i64,
 }
 
@@ -112,6 +117,11 @@ impl Context<'_> {
     /// What was answered up to here, for a job that goes on with it.
     pub(crate) fn answers_so_far(&self) -> Answers {
         self.dialogue.answers()
+    }
+
+    /// Who must have cosigned them.
+    pub fn witness_policy(&self) -> &WitnessPolicy {
+        self.witness_policy
     }
 
     pub fn progress(&self) -> &Progress {

@@ -36,6 +36,7 @@ use crate::refusals::{self, Refused};
 use crate::seal::Sealer;
 use crate::summary;
 use crate::table::{Table, TableError, Tool};
+use crate::witnesses::WitnessPolicy;
 
 /// A call as a surface hands it in. Strings in `input` are already within the limits of the strict parser.
 #[derive(Debug, Default, Clone, Serialize, Deserialize)]
@@ -86,6 +87,7 @@ pub struct Options {
     pub clock: Clock,
     /// The keys that sign checkpoints.
     pub keyring: Keyring,
+    pub witness_policy: WitnessPolicy,
 }
 
 pub(crate) struct Inner {
@@ -95,6 +97,7 @@ pub(crate) struct Inner {
     pub table: Arc<Table>,
     pub keyring: Keyring,
     pub sealer: Sealer,
+    pub witness_policy: WitnessPolicy,
     clock: Clock,
     queue: EventQueue,
     misses: Misses,
@@ -114,6 +117,7 @@ impl Platform {
             table,
             sealer: Sealer::new(&options.keyring),
             keyring: options.keyring,
+            witness_policy: options.witness_policy,
             clock: options.clock,
             queue,
             misses: Misses::default(),

@@ -160,6 +160,7 @@ fn context<'a>(inner: &'a Inner, ticket: &'a Ticket, dialogue: &'a Dialogue) -> 
         progress: &ticket.progress,
         keyring: &inner.keyring,
         dialogue,
+        witness_policy: &inner.witness_policy,
         now_us: ticket.started_us,
     }
 }

@@ -5,6 +5,7 @@
 
 mod audit;
 pub mod authorise;
+pub mod backup;
 mod catalogue;
 mod clock;
 mod context;
@@ -30,11 +31,11 @@ mod seal;
 mod summary;
 mod table;
 mod validate;
+mod witnesses;
 mod workflow;
 
 pub use catalogue::{CATALOGUE, Catalogue};
 pub use clock::Clock;
-
 pub use context::{Context, Progress, ProgressReport, Services, Settings};
 pub use dialogue::Answers;
 pub use door::{Call, OpenError, Options, Platform, Reply, Success};
@@ -44,6 +45,7 @@ pub use jobs::JobMode;
 pub use notary::{Notary, NotaryError, Standing};
 pub use operation::{Answer, ApplyError, Operation, Read, Write};
 pub use table::{Table, TableError, Tool};
+pub use witnesses::{WitnessError, WitnessPolicy};
 
 /// Tables of every crate, in order.
 pub fn migrations() -> Vec<store::Migration> {

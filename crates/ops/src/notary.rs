@@ -3,6 +3,7 @@
 use ledger::checkpoint::SignedCheckpoint;
 use ledger::policy::Policy;
 use ledger::proof::{root_at, subtrees_for_root};
+use store::Reader;
 use store::log::{self, Sequenced, StoredCheckpoint};
 
 use crate::audit;
@@ -42,7 +43,7 @@ impl Notary {
 
     async fn checkpoint_if_due(&self) -> Result<Option<StoredCheckpoint>, NotaryError> {
         let now_us = self.platform.clock().now_us();
-        let mut conn = self.platform.store().read().await.map_err(NotaryError::Store)?;
+        let mut conn = self.read().await?;
         let state = log::read_state(&mut conn).await.map_err(NotaryError::Store)?;
         let kept = log::latest_checkpoint(&mut conn).await.map_err(NotaryError::Store)?;
         drop(conn);
@@ -60,14 +61,26 @@ impl Notary {
     async fn checkpoint(&self, state: &log::LogState, now_us: i64) -> Result<StoredCheckpoint, NotaryError> {
         let note = audit::sign(self.platform.keyring(), state).map_err(NotaryError::Sign)?.to_string();
         let checkpoint = StoredCheckpoint { tree_size: state.frontier.size(), note, created_at_us: now_us };
-        self.platform.store().keep_checkpoint(checkpoint.clone()).await.map_err(NotaryError::Store)?;
+        self.keep(checkpoint.clone()).await?;
         Ok(checkpoint)
+    }
+
+    pub(crate) async fn keep(&self, checkpoint: StoredCheckpoint) -> Result<(), NotaryError> {
+        self.platform.store().keep_checkpoint(checkpoint).await.map_err(NotaryError::Store)
+    }
+
+    pub(crate) async fn read(&self) -> Result<Reader, NotaryError> {
+        self.platform.store().read().await.map_err(NotaryError::Store)
+    }
+
+    pub(crate) fn now_us(&self) -> i64 {
+        self.platform.clock().now_us()
     }
 
     /// Sequences what waits and signs it, due or not: before a process ends, and in tests.
     pub async fn finish(&self) -> Result<Option<StoredCheckpoint>, NotaryError> {
         let signed = self.work().await?;
-        let mut conn = self.platform.store().read().await.map_err(NotaryError::Store)?;
+        let mut conn = self.read().await?;
         let state = log::read_state(&mut conn).await.map_err(NotaryError::Store)?;
         let kept = log::latest_checkpoint(&mut conn).await.map_err(NotaryError::Store)?;
         drop(conn);
@@ -80,14 +93,14 @@ impl Notary {
     /// Compares the log with a checkpoint that was kept outside the database: is it still a prefix of what is there?
     pub async fn holds(&self, note: &str) -> Result<Standing, NotaryError> {
         let Ok(signed) = SignedCheckpoint::parse(note.as_bytes()) else { return Ok(Standing::Unreadable) };
-        let Ok(policy) = Policy::new(self.platform.keyring().verifiers(), Vec::new(), 0) else {
+        let Ok(policy) = Policy::new(self.platform.keyring().all_verifiers(), Vec::new(), 0) else {
             return Ok(Standing::Unreadable);
         };
         if policy.check(&signed).is_err() {
             return Ok(Standing::OtherKey);
         }
         let head = signed.unverified().head();
-        let mut conn = self.platform.store().read().await.map_err(NotaryError::Store)?;
+        let mut conn = self.read().await?;
         let state = log::read_state(&mut conn).await.map_err(NotaryError::Store)?;
         if state.frontier.size() < head.size {
             return Ok(Standing::Shorter { kept: head.size, found: state.frontier.size() });
@@ -101,7 +114,7 @@ impl Notary {
 
     /// The newest checkpoint in the database.
     pub async fn latest(&self) -> Result<Option<StoredCheckpoint>, NotaryError> {
-        let mut conn = self.platform.store().read().await.map_err(NotaryError::Store)?;
+        let mut conn = self.read().await?;
         log::latest_checkpoint(&mut conn).await.map_err(NotaryError::Store)
     }
 }

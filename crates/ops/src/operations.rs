@@ -1,7 +1,7 @@
 //! The operation table: every capability of the house, one line each.
 
 use crate::entry::Entry;
-use crate::house::TidyHouse;
+use crate::house::{BackUpHouse, TidyHouse};
 use contract::describe::DescribeOperation;
 use contract::job::{AnswerJob, CancelJob, JobStatus, StartJob};
 use contract::key::{CreateKey, ListKeys, RevokeKey};
@@ -15,6 +15,7 @@ use crate::workflow::guide_numbering::GuideNumbering;
 pub const OPERATIONS: &[Entry] = &[
     Entry::read::<DescribeOperation>(),
     Entry::write::<TidyHouse>(),
+    Entry::read::<BackUpHouse>(),
     Entry::write::<CreateKey>(),
     Entry::read::<ListKeys>(),
     Entry::write::<RevokeKey>(),

@@ -36,6 +36,8 @@ pub async fn enter(folder: PathBuf, settings: &Settings) -> Result<Arc<House>, A
         services: services(settings).map_err(AssembleError::Types)?,
         clock: Clock::system(),
         ledger_key_file: settings.ledger_key_file.clone(),
+        witnesses: settings.witness.clone(),
+        witness_cosignatures_min: settings.witness_cosignatures_min,
     };
     House::enter(options).await.map_err(AssembleError::House)
 }

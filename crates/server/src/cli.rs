@@ -1,6 +1,7 @@
 //! The command line.
 
 mod audit;
+mod backup;
 mod call;
 mod config;
 mod doctor;
@@ -10,6 +11,7 @@ mod rebuild;
 mod recover;
 mod serve;
 mod tools;
+mod witness;
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -64,6 +66,12 @@ enum Command {
     /// Verify the log, prove an event, export events, get a signed checkpoint
     #[command(subcommand)]
     Audit(audit::Command),
+    /// Cosign the checkpoints of logs, as a small server of its own
+    Witness(witness::Arguments),
+    /// Copy the whole record into a new folder, while the server serves
+    Backup(backup::BackupArguments),
+    /// Put a backup into an empty database and verify it
+    Restore(backup::RestoreArguments),
     /// Start again after a database was rolled back on purpose
     Recover(recover::Arguments),
     /// Rebuild what is derived from the record
@@ -99,6 +107,9 @@ pub async fn run() -> anyhow::Result<ExitCode> {
         Command::Config => config::run(&place),
         Command::Doctor => doctor::run(&place).await,
         Command::Audit(command) => audit::run(place, command).await,
+        Command::Witness(arguments) => witness::run(&place, arguments).await,
+        Command::Backup(arguments) => backup::back_up(place, arguments).await,
+        Command::Restore(arguments) => backup::put_back(place, arguments).await,
         Command::Recover(arguments) => recover::run(&place, &arguments),
         Command::Rebuild => rebuild::run(place).await,
         Command::Completions { shell } => {

@@ -1,6 +1,6 @@
 //! What stands before every HTTP handler: host and origin, sizes and times, who it is and how often they come.
 
-mod body;
+pub mod body;
 mod hosts;
 mod limiter;
 

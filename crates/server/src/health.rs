@@ -8,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Router, body::Body};
 use http::{StatusCode, header};
-use serde_json::json;
+use serde_json::{Map, json};
 
 use crate::edge::answer;
 use crate::owner::House;
@@ -30,11 +30,21 @@ async fn show(State(health): State<Health>) -> Response {
         Ok(()) => (StatusCode::OK, "ok"),
         Err(_) => (StatusCode::SERVICE_UNAVAILABLE, "degraded"),
     };
+    let witnesses = health.house.witness_standings().await;
+    let is_contradicted = witnesses.iter().any(|witness| witness.standing.is_contradiction());
+    // Calls are answered all the same, so the status code stays that of a server in service.
+    let word = if is_contradicted { "contradicted" } else { word };
+    let mut dependencies =
+        Map::from_iter([("database".to_owned(), json!(if database.is_ok() { "ok" } else { "unreachable" }))]);
+    if !witnesses.is_empty() {
+        let shown = witnesses.into_iter().map(|witness| (witness.name, json!(witness.standing.word())));
+        dependencies.insert("witnesses".to_owned(), shown.collect::<Map<_, _>>().into());
+    }
     let body = json!({
         "status": word,
         "version": env!("CARGO_PKG_VERSION"),
         "uptime_seconds": health.started.elapsed().as_secs(),
-        "dependencies": { "database": if database.is_ok() { "ok" } else { "unreachable" } },
+        "dependencies": dependencies,
     });
     answer(status, &body)
 }

@@ -6,11 +6,13 @@ mod guest;
 pub mod keys;
 pub mod notary;
 mod socket;
+pub mod witnesses;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
+use crate::settings::witness::{self, Witness};
 use contract::actor::Actor;
 use contract::dialect::Dialect;
 use contract::error::OpError;
@@ -24,6 +26,7 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
+use witnesses::{WitnessStanding, Witnesses};
 
 /// How long a call waits for somebody to own the folder.
 const OWNER_WITHIN: Duration = Duration::from_secs(10);
@@ -48,6 +51,8 @@ pub enum HouseError {
     Key(#[source] keys::KeyFileError),
     #[error("the log is not what it was")]
     Rollback(#[source] notary::RollbackError),
+    #[error("the witnesses cannot be used")]
+    Witnesses(#[source] witnesses::WitnessesError),
     #[error("the owner's socket in `{path}` cannot be opened")]
     Socket { path: PathBuf, source: std::io::Error },
 }
@@ -61,6 +66,24 @@ pub struct HouseOptions {
     pub clock: Clock,
     /// `ledger.key` in the folder when absent.
     pub ledger_key_file: Option<PathBuf>,
+    pub witnesses: Vec<Witness>,
+    /// All of the witnesses when absent.
+    pub witness_cosignatures_min: Option<usize>,
+}
+
+/// The database of a data folder.
+pub fn store_options(folder: &Path, database_url: Option<&str>) -> store::Options {
+    let target = match database_url {
+        Some(url) => Target::Postgres(url.to_owned()),
+        None => Target::Sqlite(folder.join("materia.db")),
+    };
+    store::Options {
+        target,
+        migrations: ops::migrations(),
+        n_connections_max: ops::limits::CONNECTIONS_MAX,
+        write_queue_max: ops::limits::WRITE_QUEUE_MAX,
+        batch_max: ops::limits::WRITE_BATCH_MAX,
+    }
 }
 
 /// The way to the door from any process.
@@ -78,6 +101,7 @@ struct Owned {
     platform: Platform,
     socket: JoinHandle<()>,
     notary: JoinHandle<()>,
+    witnesses: Arc<Witnesses>,
     stop_notary: CancellationToken,
     runner: JoinHandle<()>,
     stop_runner: CancellationToken,
@@ -104,6 +128,12 @@ impl House {
 
     pub fn folder(&self) -> &Path {
         &self.options.folder
+    }
+
+    /// Where backups are made.
+    pub fn backup_folder(&self) -> PathBuf {
+        let set = self.options.settings.backup_folder.clone();
+        set.unwrap_or_else(|| self.options.folder.join("backups"))
     }
 
     pub fn table(&self) -> &Arc<Table> {
@@ -197,6 +227,18 @@ impl House {
         }
     }
 
+    /// How the witnesses stand to the log, as far as the owner knows.
+    pub async fn witness_standings(&self) -> Vec<WitnessStanding> {
+        let owned = || {
+            let owned = self.owned.read().unwrap_or_else(std::sync::PoisonError::into_inner);
+            owned.as_ref().map(|owned| owned.witnesses.standings())
+        };
+        match owned() {
+            Some(standings) => standings,
+            None => guest::witness_standings(&self.options.folder).await.unwrap_or_default(),
+        }
+    }
+
     /// Becomes the owner if there is none; otherwise stays what it is.
     async fn take_over(&self) -> Result<(), HouseError> {
         let _one_at_a_time = self.taking_over.lock().await;
@@ -209,43 +251,45 @@ impl House {
         let Some(lock) = lock else { return Ok(()) };
         let key_file = self.options.ledger_key_file.clone().unwrap_or_else(|| folder.join("ledger.key"));
         let keyring = keys::read_or_make(&key_file).map_err(HouseError::Key)?;
-        let target = match &self.options.database_url {
-            Some(url) => Target::Postgres(url.clone()),
-            None => Target::Sqlite(folder.join("materia.db")),
-        };
-        let store = Store::open(store::Options {
-            target,
-            migrations: ops::migrations(),
-            n_connections_max: ops::limits::CONNECTIONS_MAX,
-            write_queue_max: ops::limits::WRITE_QUEUE_MAX,
-            batch_max: ops::limits::WRITE_BATCH_MAX,
-        })
-        .await
-        .map_err(HouseError::Store)?;
+        let wrong = |error| HouseError::Witnesses(witnesses::WitnessesError::Settings(error));
+        let witness_policy =
+            witness::policy(&self.options.witnesses, self.options.witness_cosignatures_min).map_err(wrong)?;
+        let witnesses = Arc::new(Witnesses::new(&self.options.witnesses).map_err(HouseError::Witnesses)?);
+        let options = store_options(folder, self.options.database_url.as_deref());
+        let store = Store::open(options).await.map_err(HouseError::Store)?;
         let platform = Platform::open(
             store,
             ops::Options {
                 entries: self.options.entries,
-                settings: self.options.settings.clone(),
+                settings: ops::Settings { backup_folder: Some(self.backup_folder()), ..self.options.settings.clone() },
                 services: self.options.services.clone(),
                 clock: self.options.clock.clone(),
                 keyring,
+                witness_policy,
             },
         )
         .map_err(HouseError::Platform)?;
-        if let Err(error) = notary::check(folder, &platform).await {
+        if let Err(error) = notary::check(folder, &platform, &witnesses).await {
             platform.close().await;
             return Err(HouseError::Rollback(error));
         }
-        let socket = socket::listen(folder, platform.clone())
+        let socket = socket::listen(folder, platform.clone(), Arc::clone(&witnesses))
             .map_err(|source| HouseError::Socket { path: folder.clone(), source })?;
         tracing::info!("This process owns the data folder");
         let mut owned = self.owned.write().unwrap_or_else(std::sync::PoisonError::into_inner);
         let stop_notary = CancellationToken::new();
-        let notary = tokio::spawn(notary::run(folder.clone(), platform.clone(), stop_notary.clone()));
+        let notary = notary::run(folder.clone(), platform.clone(), Arc::clone(&witnesses), stop_notary.clone());
+        let asking = witnesses::run(
+            Arc::clone(&witnesses),
+            platform.clone(),
+            notary::acceptance_file(folder),
+            stop_notary.clone(),
+        );
+        tokio::spawn(asking);
+        let notary = tokio::spawn(notary);
         let stop_runner = CancellationToken::new();
         let runner = tokio::spawn(ops::jobs::runner::run(platform.clone(), stop_runner.clone()));
-        *owned = Some(Owned { platform, socket, notary, stop_notary, runner, stop_runner, _lock: lock });
+        *owned = Some(Owned { platform, socket, notary, witnesses, stop_notary, runner, stop_runner, _lock: lock });
         Ok(())
     }
 
@@ -330,6 +374,7 @@ enum Asked {
     Key(KeyId),
     /// The change feed from a place on.
     Changes(Option<u64>),
+    Witnesses,
     Ping,
 }
 
@@ -340,6 +385,7 @@ enum Told {
     Reply(Box<Reply>),
     Key(Box<Result<Option<KeyRecord>, OpError>>),
     Changes(Box<Result<ops::feed::Changes, OpError>>),
+    Witnesses(Vec<WitnessStanding>),
     Done,
 }
 

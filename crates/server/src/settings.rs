@@ -1,6 +1,7 @@
 //! Settings: a default for each, then `materia.toml`, then `MATERIA_*`, then flags; the later one wins.
 
 pub mod oauth;
+pub mod witness;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -21,6 +22,8 @@ pub enum SettingsError {
     OpenToTheWorld { setting: &'static str, address: SocketAddr },
     #[error("the settings of an authorization server are wrong")]
     Oauth(#[source] oauth::OauthSettingsError),
+    #[error("the settings of a witness are wrong")]
+    Witness(#[source] witness::WitnessSettingsError),
     #[error("no data folder: give --data, or set MATERIA_DATA or HOME")]
     NoDataFolder,
 }
@@ -73,6 +76,12 @@ pub struct Settings {
     pub workflow_types_file: Option<PathBuf>,
     /// The log's signing key; `ledger.key` in the data folder when absent. Servers on one database share it.
     pub ledger_key_file: Option<PathBuf>,
+    /// Servers that cosign the log's checkpoints.
+    pub witness: Vec<witness::Witness>,
+    /// How many of them must have cosigned a checkpoint that counts; all of them when absent.
+    pub witness_cosignatures_min: Option<usize>,
+    /// Where backups are made; `backups` in the data folder when absent.
+    pub backup_folder: Option<PathBuf>,
     pub call_deadline_ms: u64,
     pub reservation_expires_after_minutes: u64,
     pub reservations_per_minute_max: u32,
@@ -115,6 +124,9 @@ impl Default for Settings {
             default_project_id,
             workflow_types_file: None,
             ledger_key_file: None,
+            witness: Vec::new(),
+            witness_cosignatures_min: None,
+            backup_folder: None,
             call_deadline_ms: u64::try_from(limits::CALL_DEADLINE.as_millis()).unwrap_or(u64::MAX),
             reservation_expires_after_minutes: limits::RESERVATION_EXPIRES_AFTER.as_secs() / 60,
             reservations_per_minute_max: limits::RESERVATIONS_PER_MINUTE_MAX,
@@ -161,6 +173,7 @@ impl Settings {
 
     fn check(&self) -> Result<(), SettingsError> {
         oauth::check(&self.oauth).map_err(SettingsError::Oauth)?;
+        witness::check(&self.witness, self.witness_cosignatures_min).map_err(SettingsError::Witness)?;
         let addresses = [
             ("listen", self.listen),
             ("tasks_listen", self.tasks_listen),
@@ -181,6 +194,7 @@ impl Settings {
             call_deadline: Duration::from_millis(self.call_deadline_ms),
             reservation_expires_after: Duration::from_secs(self.reservation_expires_after_minutes * 60),
             reservations_per_minute_max: self.reservations_per_minute_max,
+            backup_folder: self.backup_folder.clone(),
         }
     }
 
@@ -207,6 +221,10 @@ fn shown(name: &str, value: &serde_json::Value) -> String {
         ("api_keys", serde_json::Value::Array(keys)) => format!("{} keys", keys.len()),
         ("oauth", serde_json::Value::Array(issuers)) => {
             let named = issuers.iter().filter_map(|issuer| issuer.get("issuer")?.as_str());
+            format!("[{}]", named.collect::<Vec<_>>().join(", "))
+        }
+        ("witness", serde_json::Value::Array(witnesses)) => {
+            let named = witnesses.iter().filter_map(|witness| witness.get("url")?.as_str());
             format!("[{}]", named.collect::<Vec<_>>().join(", "))
         }
         (_, serde_json::Value::String(text)) => text.clone(),

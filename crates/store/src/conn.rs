@@ -7,6 +7,7 @@
 use std::ops::{Deref, DerefMut};
 use std::process;
 
+use futures::TryStreamExt as _;
 use sqlx::pool::PoolConnection;
 use sqlx::{AssertSqlSafe, Postgres, SqlSafeStr, Sqlite};
 
@@ -155,6 +156,82 @@ impl Conn {
             Link::Postgres(link) => sqlx::raw_sql(sql).execute(&mut **link).await.map(|_| ()),
         };
         self.leave(result)
+    }
+
+    /// A statement whose text was built, from names that the schema has.
+    pub(crate) async fn execute_built(&mut self, sql: String, params: &[Param<'_>]) -> Result<u64, StoreError> {
+        self.enter()?;
+        let sql = AssertSqlSafe(sql);
+        let result = match &mut self.link {
+            Link::Sqlite(link) => match sqlite_arguments(params) {
+                Ok(arguments) => {
+                    sqlx::query_with(sql, arguments).execute(&mut **link).await.map(|done| done.rows_affected())
+                }
+                Err(error) => Err(error),
+            },
+            Link::Postgres(link) => match postgres_arguments(params) {
+                Ok(arguments) => {
+                    sqlx::query_with(sql, arguments).execute(&mut **link).await.map(|done| done.rows_affected())
+                }
+                Err(error) => Err(error),
+            },
+        };
+        self.leave(result)
+    }
+
+    /// As [`Conn::fetch_optional`], with a text that was built.
+    pub(crate) async fn fetch_built(&mut self, sql: String) -> Result<Option<Row>, StoreError> {
+        self.enter()?;
+        let sql = AssertSqlSafe(sql);
+        let result = match &mut self.link {
+            Link::Sqlite(link) => sqlx::query(sql).fetch_optional(&mut **link).await.map(|row| row.map(Row::sqlite)),
+            Link::Postgres(link) => {
+                sqlx::query(sql).fetch_optional(&mut **link).await.map(|row| row.map(Row::postgres))
+            }
+        };
+        self.leave(result)
+    }
+
+    /// Hands on the rows of a statement as they come, however many. After an error of `each` the connection is closed.
+    pub(crate) async fn for_each_row<E: From<StoreError>>(
+        &mut self,
+        sql: String,
+        mut each: impl FnMut(Row) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.enter()?;
+        let sql = AssertSqlSafe(sql);
+        let result = match &mut self.link {
+            Link::Sqlite(link) => {
+                let mut rows = sqlx::query(sql).fetch(&mut **link);
+                loop {
+                    match rows.try_next().await {
+                        Ok(Some(row)) => each(Row::sqlite(row))?,
+                        Ok(None) => break Ok(()),
+                        Err(error) => break Err(error),
+                    }
+                }
+            }
+            Link::Postgres(link) => {
+                let mut rows = sqlx::query(sql).fetch(&mut **link);
+                loop {
+                    match rows.try_next().await {
+                        Ok(Some(row)) => each(Row::postgres(row))?,
+                        Ok(None) => break Ok(()),
+                        Err(error) => break Err(error),
+                    }
+                }
+            }
+        };
+        self.leave(result).map_err(E::from)
+    }
+
+    /// Lifts the time limits of statements. The connection is closed after use.
+    pub(crate) async fn wait_for_ever(&mut self) -> Result<(), StoreError> {
+        for sql in self.engine().no_time_limits_sql() {
+            self.control(sql).await?;
+        }
+        self.close_after_use();
+        Ok(())
     }
 
     pub(crate) async fn begin(&mut self) -> Result<(), StoreError> {

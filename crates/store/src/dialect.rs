@@ -92,12 +92,52 @@ impl Engine {
     pub(crate) fn migration_setup_sql(self) -> Vec<String> {
         match self {
             Engine::Sqlite => Vec::new(),
-            Engine::Postgres => vec![
-                "SET statement_timeout = 0".to_owned(),
-                "SET lock_timeout = 0".to_owned(),
-                "SET idle_in_transaction_session_timeout = 0".to_owned(),
-                format!("SELECT pg_advisory_lock({})", lock_key("migrations", "")),
-            ],
+            Engine::Postgres => {
+                let lock = format!("SELECT pg_advisory_lock({})", lock_key("migrations", ""));
+                self.no_time_limits_sql().iter().map(|sql| (*sql).to_owned()).chain([lock]).collect()
+            }
+        }
+    }
+
+    /// SQLite has no such limits.
+    pub(crate) fn no_time_limits_sql(self) -> &'static [&'static str] {
+        match self {
+            Engine::Sqlite => &[],
+            Engine::Postgres => {
+                &["SET statement_timeout = 0", "SET lock_timeout = 0", "SET idle_in_transaction_session_timeout = 0"]
+            }
+        }
+    }
+
+    /// Table, column and type of everything in the schema.
+    pub(crate) fn columns_sql(self) -> &'static str {
+        match self {
+            Engine::Sqlite => {
+                "SELECT m.name, c.name, c.type FROM sqlite_master m JOIN pragma_table_info(m.name) c \
+                 WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY m.name, c.cid"
+            }
+            Engine::Postgres => {
+                "SELECT c.table_name::text, c.column_name::text, c.data_type::text FROM information_schema.columns c \
+                 JOIN information_schema.tables t ON t.table_schema = c.table_schema AND t.table_name = c.table_name \
+                 WHERE c.table_schema = current_schema() AND t.table_type = 'BASE TABLE' \
+                 ORDER BY c.table_name, c.ordinal_position"
+            }
+        }
+    }
+
+    /// Lets a restored event bring its number.
+    pub(crate) fn overriding_sql(self) -> &'static str {
+        match self {
+            Engine::Sqlite => "",
+            Engine::Postgres => " OVERRIDING SYSTEM VALUE",
+        }
+    }
+
+    /// Numbers new events after the restored ones; SQLite does so by itself.
+    pub(crate) fn continue_events_sql(self) -> Option<&'static str> {
+        match self {
+            Engine::Sqlite => None,
+            Engine::Postgres => Some("SELECT setval(pg_get_serial_sequence('events', 'event_seq'), $1)"),
         }
     }
 }

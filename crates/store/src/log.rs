@@ -327,13 +327,26 @@ pub async fn find_event(
     row.map(|row| Ok((row.opt_int(0)?.map(i64::unsigned_abs), row.text(1)?))).transpose()
 }
 
-/// The newest checkpoint, and all of them by page.
+/// The newest checkpoint.
 pub async fn latest_checkpoint(conn: &mut Conn) -> Result<Option<StoredCheckpoint>, StoreError> {
     let sql = "SELECT tree_size, note, created_at_us FROM log_checkpoints ORDER BY tree_size DESC LIMIT 1";
     let row = conn.fetch_optional(sql, &[]).await?;
     row.map(|row| checkpoint(&row)).transpose()
 }
 
+/// The newest checkpoints, the newest first.
+pub async fn newest_checkpoints(conn: &mut Conn, n_max: u32) -> Result<Vec<StoredCheckpoint>, StoreError> {
+    let sql = "SELECT tree_size, note, created_at_us FROM log_checkpoints ORDER BY tree_size DESC LIMIT $1";
+    conn.fetch_all(sql, &[Param::Int(i64::from(n_max))]).await?.iter().map(checkpoint).collect()
+}
+
+pub async fn find_checkpoint(conn: &mut Conn, tree_size: u64) -> Result<Option<StoredCheckpoint>, StoreError> {
+    let sql = "SELECT tree_size, note, created_at_us FROM log_checkpoints WHERE tree_size = $1";
+    let row = conn.fetch_optional(sql, &[Param::Int(signed(tree_size))]).await?;
+    row.map(|row| checkpoint(&row)).transpose()
+}
+
+/// Checkpoints over more leaves than this, the smallest first.
 pub async fn checkpoints_after(
     conn: &mut Conn,
     tree_size: u64,

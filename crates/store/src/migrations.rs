@@ -30,7 +30,16 @@ pub const MIGRATIONS: &[Migration] = &[
 
 /// Brings the database up to the newest version, or refuses it unchanged.
 pub(crate) async fn apply(conn: &mut Conn, migrations: &[Migration]) -> Result<(), OpenError> {
-    let migrations = merge(migrations)?;
+    let merged = merge(migrations)?;
+    apply_merged(conn, merged).await
+}
+
+/// Brings the database to these versions and no others, not even the store's own.
+pub(crate) async fn apply_exactly(conn: &mut Conn, migrations: &[Migration]) -> Result<(), OpenError> {
+    apply_merged(conn, migrations.iter().map(|migration| (migration.version, *migration)).collect()).await
+}
+
+async fn apply_merged(conn: &mut Conn, migrations: BTreeMap<i64, Migration>) -> Result<(), OpenError> {
     let applied = read_applied(conn).await.map_err(|error| OpenError::ReadMigrations { error })?;
     check(&migrations, &applied)?;
     for migration in migrations.values().filter(|migration| !applied.contains_key(&migration.version)) {
@@ -128,7 +137,7 @@ fn statements(sql: &str) -> Vec<String> {
     statements
 }
 
-fn sha256(migration: &Migration) -> String {
+pub(crate) fn sha256(migration: &Migration) -> String {
     hex::encode(Sha256::digest(migration.sql))
 }
 

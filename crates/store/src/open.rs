@@ -28,6 +28,15 @@ pub enum Target {
     Postgres(String),
 }
 
+impl Target {
+    fn engine(&self) -> Engine {
+        match self {
+            Target::Sqlite(_) => Engine::Sqlite,
+            Target::Postgres(_) => Engine::Postgres,
+        }
+    }
+}
+
 #[derive(Debug, Clone)]
 pub struct Options {
     pub target: Target,
@@ -52,16 +61,8 @@ pub struct Store {
 impl Store {
     /// Connects and migrates.
     pub async fn open(options: Options) -> Result<Store, OpenError> {
-        let (engine, pools) = match &options.target {
-            Target::Sqlite(file) => {
-                create_file(file).map_err(|error| OpenError::CreateFile { path: file.clone(), error })?;
-                (Engine::Sqlite, dialect::sqlite_pools(file, options.n_connections_max))
-            }
-            Target::Postgres(url) => {
-                let pools = dialect::postgres_pools(url, options.n_connections_max);
-                (Engine::Postgres, pools.map_err(|error| OpenError::ParseUrl { error })?)
-            }
-        };
+        let pools = connect(&options)?;
+        let engine = options.target.engine();
         let result = prepare(&pools, &options.migrations).await;
         if let Err(error) = result {
             pools.write.close().await;
@@ -140,6 +141,19 @@ impl Store {
     pub async fn close(&self) {
         self.writer.close().await;
         self.readers.close().await;
+    }
+}
+
+/// Pools that connect when they are first used. Creates the file of SQLite.
+pub(crate) fn connect(options: &Options) -> Result<Pools, OpenError> {
+    match &options.target {
+        Target::Sqlite(file) => {
+            create_file(file).map_err(|error| OpenError::CreateFile { path: file.clone(), error })?;
+            Ok(dialect::sqlite_pools(file, options.n_connections_max))
+        }
+        Target::Postgres(url) => {
+            dialect::postgres_pools(url, options.n_connections_max).map_err(|error| OpenError::ParseUrl { error })
+        }
     }
 }
 

@@ -38,11 +38,15 @@ impl Row {
     }
 
     pub fn bool(&self, column: usize) -> Result<bool, StoreError> {
+        self.opt_bool(column)?.ok_or(StoreError::other(UNEXPECTED_NULL))
+    }
+
+    pub(crate) fn opt_bool(&self, column: usize) -> Result<Option<bool>, StoreError> {
         let value = match &self.0 {
             DriverRow::Sqlite(row) => row.try_get::<Option<bool>, _>(column),
             DriverRow::Postgres(row) => row.try_get::<Option<bool>, _>(column),
         };
-        value.map_err(StoreError::from_driver)?.ok_or(StoreError::other(UNEXPECTED_NULL))
+        value.map_err(StoreError::from_driver)
     }
 
     pub fn opt_int(&self, column: usize) -> Result<Option<i64>, StoreError> {

@@ -5,7 +5,7 @@ use contract::error::OpError;
 use contract::ledger::{AuditCheckpoint, LatestCheckpoint};
 use store::log;
 
-use super::{AUDIT_ROLES, log_key, sign};
+use super::{AUDIT_ROLES, cosigned_checkpoint, log_key, sign};
 use crate::context::Context;
 use crate::family::Family;
 use crate::operation::{Answer, Operation, Read, store_error};
@@ -26,9 +26,11 @@ impl Read for AuditCheckpoint {
         let mut conn = ctx.read().await?;
         let state = log::read_state(&mut conn).await.map_err(store_error)?;
         let checkpoint = sign(ctx.keyring(), &state)?;
+        let cosigned = cosigned_checkpoint(&mut conn, ctx).await?;
         Ok(Answer::of(LatestCheckpoint {
             checkpoint: checkpoint.to_string(),
             tree_size: state.frontier.size(),
+            cosigned_checkpoint: cosigned.map(|checkpoint| checkpoint.to_string()),
             log_key: log_key(ctx),
         }))
     }

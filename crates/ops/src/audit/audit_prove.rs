@@ -35,7 +35,7 @@ impl Read for AuditProve {
         let Some(leaf_index) = leaf_index else {
             return Err(OpError::busy("the event is not in the log yet, try again in a second", RETRY_AFTER_MS));
         };
-        let checkpoint = checkpoint_over(&mut conn, ctx.keyring(), leaf_index + 1).await?;
+        let checkpoint = checkpoint_over(&mut conn, ctx, leaf_index + 1).await?;
         let size = checkpoint.unverified().size();
         let wanted = subtrees_for_inclusion(leaf_index, size).map_err(OpError::internal)?;
         let hashes = log::subtree_hashes(&mut conn, &wanted).await.map_err(store_error)?;

@@ -6,7 +6,8 @@ use contract::actor::Role;
 use contract::error::OpError;
 use contract::ledger::{AuditVerify, Verification};
 
-use super::{AUDIT_ROLES, check};
+use super::AUDIT_ROLES;
+use super::check::{self, Trust};
 use crate::context::Context;
 use crate::family::Family;
 use crate::operation::{Answer, Operation, Read, store_error};
@@ -28,6 +29,7 @@ impl Read for AuditVerify {
         let mut conn = ctx.read().await?;
         // Others go on writing meanwhile; rows and events must be of one moment.
         conn.hold_snapshot().await.map_err(store_error)?;
-        check::whole_log(&mut conn, ctx.keyring(), ctx.progress()).await.map(Answer::of).map_err(store_error)
+        let trust = Trust { keyring: ctx.keyring(), witness_policy: ctx.witness_policy(), now_us: ctx.now_us() };
+        check::whole_log(&mut conn, &trust, ctx.progress()).await.map(Answer::of).map_err(store_error)
     }
 }

@@ -15,6 +15,7 @@ use store::{Conn, StoreError};
 use workflow::audited::{self, FoundRow, Place};
 
 use crate::context::Progress;
+use crate::witnesses::WitnessPolicy;
 
 const PAGE: u32 = 1_000;
 const PROBLEMS_MAX: usize = 100;
@@ -27,16 +28,39 @@ struct Check {
     last: LastHashes,
     problems: Vec<LogProblem>,
     policy: Option<Policy>,
+    /// Absent when the log has no witnesses.
+    witnessed: Option<Witnessed>,
 }
 
-pub async fn whole_log(conn: &mut Conn, keyring: &Keyring, progress: &Progress) -> Result<Verification, StoreError> {
+/// How far enough witnesses vouch for the log.
+struct Witnessed {
+    policy: Policy,
+    n_cosignatures_min: usize,
+    /// Over how many leaves the largest checkpoint is that they cosigned.
+    size: Option<u64>,
+    /// The oldest checkpoint beyond it.
+    waiting_since_us: Option<i64>,
+}
+
+/// Whose signatures are believed, and what time it is.
+pub struct Trust<'a> {
+    pub keyring: &'a Keyring,
+    pub witness_policy: &'a WitnessPolicy,
+    pub now_us: i64,
+}
+
+/// A witness may be away for this long before it is missed.
+const COSIGNED_WITHIN_US: i64 = 15 * 60 * 1_000_000;
+
+pub async fn whole_log(conn: &mut Conn, trust: &Trust<'_>, progress: &Progress) -> Result<Verification, StoreError> {
     let state = log::read_state(conn).await?;
     let size = state.frontier.size();
     let mut check = Check {
         tree: Frontier::new(),
         last: HashMap::new(),
         problems: Vec::new(),
-        policy: Policy::new(keyring.verifiers(), Vec::new(), 0).ok(),
+        policy: Policy::new(trust.keyring.all_verifiers(), Vec::new(), 0).ok(),
+        witnessed: witnessed(trust),
     };
     let mut checkpoints = Checkpoints::default();
     while check.tree.size() < size {
@@ -79,12 +103,14 @@ pub async fn whole_log(conn: &mut Conn, keyring: &Keyring, progress: &Progress) 
         }
     }
     let n_objects_checked = check.objects(conn).await?;
+    check.cosignatures(trust.now_us);
     Ok(Verification {
         ok: check.problems.is_empty(),
         tree_size: size,
         root_hash: check.tree.root().to_string(),
         n_events_checked: check.tree.size(),
         n_objects_checked,
+        cosigned_size: check.witnessed.and_then(|witnessed| witnessed.size),
         problems: check.problems,
     })
 }
@@ -151,9 +177,24 @@ impl Check {
         if let Some(Err(error)) = self.policy.as_ref().map(|policy| policy.check(&signed)) {
             self.report("checkpoint", None, None, format!("{place} is not signed by this log: {error}"));
         }
+        if let Some(witnessed) = &mut self.witnessed {
+            witnessed.note(&signed, kept);
+        }
         let head = signed.unverified().head();
         if head.size != self.tree.size() || head.root != self.tree.root() {
             self.report("checkpoint", None, None, format!("{place} commits to other events"));
+        }
+    }
+
+    /// What witnesses should have cosigned by now.
+    fn cosignatures(&mut self, now_us: i64) {
+        let Some(witnessed) = &self.witnessed else { return };
+        let is_missed = |since_us: i64| now_us.saturating_sub(since_us) > COSIGNED_WITHIN_US;
+        if witnessed.n_cosignatures_min > 0 && witnessed.waiting_since_us.is_some_and(is_missed) {
+            let size = witnessed.size.map_or("nothing".to_owned(), |size| format!("only the first {size} leaves"));
+            let message =
+                format!("{} witnesses must vouch for the log, but vouch for {size}", witnessed.n_cosignatures_min);
+            self.report("witness", None, None, message);
         }
     }
 
@@ -185,6 +226,25 @@ impl Check {
                 self.report("object", None, None, format!("{} `{}` was changed by other hands", row.kind, row.id))
             }
             None => self.report("object", None, None, format!("no event tells of {} `{}`", row.kind, row.id)),
+        }
+    }
+}
+
+fn witnessed(trust: &Trust<'_>) -> Option<Witnessed> {
+    let witness_policy = trust.witness_policy;
+    let policy = witness_policy.with(trust.keyring).ok().filter(|_| !witness_policy.is_empty())?;
+    let n_cosignatures_min = witness_policy.n_cosignatures_min;
+    Some(Witnessed { policy, n_cosignatures_min, size: None, waiting_since_us: None })
+}
+
+impl Witnessed {
+    /// Checkpoints come smallest first; a cosigned one vouches for all before it.
+    fn note(&mut self, signed: &SignedCheckpoint, kept: &StoredCheckpoint) {
+        if self.policy.check(signed).is_ok() {
+            self.size = Some(kept.tree_size);
+            self.waiting_since_us = None;
+        } else {
+            self.waiting_since_us.get_or_insert(kept.created_at_us);
         }
     }
 }

@@ -33,6 +33,7 @@ pub fn settings() -> Settings {
         call_deadline: std::time::Duration::from_secs(3),
         reservation_expires_after: std::time::Duration::from_secs(15 * 60),
         reservations_per_minute_max: 10,
+        backup_folder: None,
     }
 }
 
@@ -47,7 +48,14 @@ async fn stage(target: Target, folder: Option<tempfile::TempDir>, entries: &'sta
     let store = Store::open(options).await.unwrap();
     let clock = Clock::manual(START_US);
     let services = Services { artifact_types: ArtifactTypes::built_in().unwrap() };
-    let options = Options { entries, settings: settings(), services, clock: clock.clone(), keyring: keyring() };
+    let options = Options {
+        entries,
+        settings: settings(),
+        services,
+        clock: clock.clone(),
+        keyring: keyring(),
+        witness_policy: ops::WitnessPolicy::default(),
+    };
     let platform = Platform::open(store.clone(), options).unwrap();
     Stage { platform, store, clock, target, _folder: folder }
 }

@@ -5,20 +5,24 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 use contract::dialect;
+use ledger::checkpoint::SignedCheckpoint;
+use ledger::keyring::Keyring;
 use ops::Call;
 use serde_json::{Value, json};
 
 use super::{Place, print_lines};
 use crate::assemble;
 use crate::auth::owner;
-use crate::owner::House;
+use crate::owner::{House, keys};
 use crate::settings::Settings;
+use crate::settings::witness::Witness;
 use crate::telemetry;
 
 #[derive(clap::Subcommand)]
 #[command(
     after_help = "Examples:\n  materia audit verify\n  materia audit prove 01a1e0e3-f9fc-7058-a70a-e0d6a1d6531a --out ./proof\n  \
-    materia audit export --format fhir > events.ndjson\n  materia audit checkpoint > materia.checkpoint"
+    materia audit export --format fhir > events.ndjson\n  materia audit checkpoint > materia.checkpoint\n  \
+    materia audit rotate-key"
 )]
 pub enum Command {
     /// Recompute the whole log and compare every audited row with it; exit code 1 if anything was changed
@@ -48,11 +52,29 @@ pub enum Command {
     },
     /// Print a signed checkpoint of the log as it is now
     Checkpoint,
-    /// Print the key that checkpoints are verified with
+    /// Print the key that checkpoints are verified with; two while keys overlap, the new one first
     Key,
+    /// Make a new signing key; the old one signs too until `retire-key`, so that everybody can change over meanwhile
+    #[command(
+        after_help = "Both keys sign from the next start of each server on. Servers that share a database share the key file: copy it, \
+        then restart them. Give the new key to witnesses (`materia witness trust`) and to whoever verifies, then run \
+        `materia audit retire-key`. What the old key signed stays verifiable: its public half is kept."
+    )]
+    RotateKey,
+    /// End the overlap: the old key signs no more and is deleted; its public half stays
+    RetireKey,
 }
 
 pub async fn run(place: Place, command: Command) -> anyhow::Result<ExitCode> {
+    match command {
+        Command::RotateKey => return change_key(&place, rotate),
+        Command::RetireKey => return change_key(&place, retire),
+        Command::Verify { .. }
+        | Command::Prove { .. }
+        | Command::Export { .. }
+        | Command::Checkpoint
+        | Command::Key => {}
+    }
     let mut settings = Settings::read(&place.data, &place.flags())?;
     if std::env::var_os("MATERIA_LOG").is_none() {
         "off".clone_into(&mut settings.log);
@@ -62,6 +84,33 @@ pub async fn run(place: Place, command: Command) -> anyhow::Result<ExitCode> {
     let result = answer(&house, &settings, command).await;
     house.close().await;
     result
+}
+
+/// Changes the key file. It is read when a server starts.
+fn change_key(place: &Place, change: fn(Keyring) -> anyhow::Result<(Keyring, String)>) -> anyhow::Result<ExitCode> {
+    let settings = Settings::read(&place.data, &place.flags())?;
+    let path = settings.ledger_key_file.clone().unwrap_or_else(|| place.data.join("ledger.key"));
+    if !path.exists() {
+        bail!("there is no key in {}: this folder has no log yet", path.display());
+    }
+    let (changed, told) = change(keys::read_or_make(&path)?)?;
+    keys::write(&path, &changed)?;
+    let shown = changed.verifiers().into_iter().map(|key| key.to_string());
+    let restart = format!("Written to {}; restart the servers that use it.", path.display());
+    print_lines(std::iter::once(told).chain(shown).chain([restart]))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn rotate(keyring: Keyring) -> anyhow::Result<(Keyring, String)> {
+    let new = keys::new_signer(keyring.origin())?;
+    Ok((keyring.rotate(new)?, "Two keys sign from now on, the new one and the old one:".to_owned()))
+}
+
+fn retire(keyring: Keyring) -> anyhow::Result<(Keyring, String)> {
+    if !keyring.is_overlapping() {
+        bail!("there is one key only; `materia audit rotate-key` makes the next one");
+    }
+    Ok((keyring.retire(), "One key signs from now on:".to_owned()))
 }
 
 async fn answer(house: &House, settings: &Settings, command: Command) -> anyhow::Result<ExitCode> {
@@ -100,9 +149,13 @@ async fn answer(house: &House, settings: &Settings, command: Command) -> anyhow:
             print_lines([
                 format!("wrote event.json and event.tlog-proof to {}", folder.display()),
                 format!(
-                    "verify with: materia-verify proof --event {0}/event.json --proof {0}/event.tlog-proof --key '{1}'",
+                    "verify with: materia-verify proof --event {0}/event.json --proof {0}/event.tlog-proof --key '{1}'{2}",
                     folder.display(),
-                    text(&proof, "log_key").lines().next().unwrap_or_default()
+                    text(&proof, "log_key").lines().next().unwrap_or_default(),
+                    witness_arguments(
+                        cosigners(&text(&proof, "checkpoint"), settings),
+                        settings.witness_cosignatures_min
+                    )
                 ),
             ])?;
         }
@@ -116,7 +169,12 @@ async fn answer(house: &House, settings: &Settings, command: Command) -> anyhow:
         }
         Command::Export { out: Some(folder), .. } => {
             let checkpoint = call("audit_checkpoint", json!({})).await?;
-            let mut left = checkpoint.get("tree_size").and_then(Value::as_u64).unwrap_or(0);
+            // What witnesses vouch for is worth more than the last minute.
+            let (note, witnesses) = match checkpoint.get("cosigned_checkpoint").and_then(Value::as_str) {
+                Some(note) => (note.to_owned(), settings.witness.as_slice()),
+                None => (text(&checkpoint, "checkpoint"), [].as_slice()),
+            };
+            let mut left = SignedCheckpoint::parse(note.as_bytes())?.unverified().size();
             std::fs::create_dir_all(&folder).with_context(|| format!("could not make {}", folder.display()))?;
             let mut events = String::new();
             let mut from_index = 0;
@@ -132,11 +190,7 @@ async fn answer(house: &House, settings: &Settings, command: Command) -> anyhow:
                 events.extend(page.into_iter().flat_map(|line| [line, "\n".to_owned()]));
             }
             let key = text(&checkpoint, "log_key").lines().next().unwrap_or_default().to_owned();
-            for (file, content) in [
-                ("events.ndjson", events),
-                ("log.checkpoint", text(&checkpoint, "checkpoint")),
-                ("log.key", key.clone()),
-            ] {
+            for (file, content) in [("events.ndjson", events), ("log.checkpoint", note), ("log.key", key.clone())] {
                 let path = folder.join(file);
                 std::fs::write(&path, content).with_context(|| format!("could not write {}", path.display()))?;
             }
@@ -144,7 +198,9 @@ async fn answer(house: &House, settings: &Settings, command: Command) -> anyhow:
             print_lines([
                 format!("wrote events.ndjson, log.checkpoint and log.key to {shown}"),
                 format!(
-                    "verify with: materia-verify log --events {shown}/events.ndjson --checkpoint {shown}/log.checkpoint --key '{key}'"
+                    "verify with: materia-verify log --events {shown}/events.ndjson --checkpoint {shown}/log.checkpoint --key \
+                     '{key}'{}",
+                    witness_arguments(witnesses, settings.witness_cosignatures_min)
                 ),
             ])?;
         }
@@ -152,6 +208,8 @@ async fn answer(house: &House, settings: &Settings, command: Command) -> anyhow:
             let checkpoint = call("audit_checkpoint", json!({})).await?;
             print_lines([text(&checkpoint, "checkpoint").trim_end().to_owned()])?;
         }
+        // Changed before anything was opened.
+        Command::RotateKey | Command::RetireKey => {}
         Command::Key => {
             let checkpoint = call("audit_checkpoint", json!({})).await?;
             print_lines([text(&checkpoint, "log_key")])?;
@@ -162,6 +220,23 @@ async fn answer(house: &House, settings: &Settings, command: Command) -> anyhow:
 
 fn text(value: &Value, name: &str) -> String {
     value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
+}
+
+/// The witnesses to ask for, if enough of them cosigned the checkpoint.
+fn cosigners<'s>(note: &str, settings: &'s Settings) -> &'s [Witness] {
+    let Ok(signed) = SignedCheckpoint::parse(note.as_bytes()) else { return &[] };
+    let keys: Vec<_> = settings.witness.iter().filter_map(|witness| witness.verifier().ok()).collect();
+    let n_cosigned = signed.note().signed_by(&keys).map_or(0, |found| found.len());
+    let n_wanted = settings.witness_cosignatures_min.unwrap_or(settings.witness.len());
+    if n_cosigned >= n_wanted { &settings.witness } else { &[] }
+}
+
+fn witness_arguments(witnesses: &[Witness], n_cosignatures_min: Option<usize>) -> String {
+    let keys: String = witnesses.iter().map(|witness| format!(" --witness '{}'", witness.key)).collect();
+    match n_cosignatures_min {
+        Some(n_min) if !witnesses.is_empty() => format!("{keys} --threshold {n_min}"),
+        Some(_) | None => keys,
+    }
 }
 
 fn lines(page: &Value) -> impl Iterator<Item = String> + use<> {
@@ -177,6 +252,9 @@ fn report(found: &Value) -> Vec<String> {
         number("n_objects_checked"),
         text(found, "root_hash")
     )];
+    if let Some(size) = found.get("cosigned_size").and_then(Value::as_u64) {
+        lines.push(format!("The witnesses vouch for the first {size} of them."));
+    }
     let problems = found.get("problems").and_then(Value::as_array).cloned().unwrap_or_default();
     if problems.is_empty() {
         lines.push("The log is whole.".to_owned());

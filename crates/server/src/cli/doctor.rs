@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use super::{Place, print_lines};
 use crate::assemble;
 use crate::oauth;
+use crate::owner::witnesses::{Standing, WitnessStanding};
 use crate::settings::Settings;
 
 /// One line of the report.
@@ -60,6 +61,7 @@ async fn look(place: &Place, settings: &Settings) -> Vec<Finding> {
                     findings.push(Finding::wrong(format!("the database does not answer: {error}"), "is it running?"));
                 }
             }
+            findings.extend(house.witness_standings().await.iter().map(witness));
             let is_running = !house.is_owner();
             house.close().await;
             if !is_running {
@@ -94,6 +96,18 @@ async fn look(place: &Place, settings: &Settings) -> Vec<Finding> {
         });
     }
     findings
+}
+
+fn witness(found: &WitnessStanding) -> Finding {
+    let what = format!("the witness {} {}", found.name, found.standing);
+    match &found.standing {
+        Standing::Unknown | Standing::Cosigned { .. } => Finding::fine(what),
+        Standing::Unreachable { .. } => Finding::wrong(what, "is it running, and `url` of [[witness]] right?"),
+        Standing::Refused { .. } => Finding::wrong(what, "does whoever runs it know this log's key?"),
+        Standing::Ahead { .. } | Standing::Forked { .. } => {
+            Finding::wrong(what, "run `materia audit verify`; find out who changed or restored the database")
+        }
+    }
 }
 
 fn ports(settings: &Settings) -> Vec<Finding> {

@@ -101,6 +101,7 @@ impl Handler {
             None => {
                 let done = Success {
                     output: ending.output.clone().unwrap_or_default(),
+                    text: None,
                     artifacts: ending.artifacts.clone(),
                     metadata: ending.metadata.clone(),
                 };

@@ -12,7 +12,7 @@ use ops::{Call, Reply};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::UnixStream;
 
-use super::{Asked, LINE_BYTES_MAX, Told, socket};
+use super::{Asked, LINE_BYTES_MAX, Told, WitnessStanding, socket};
 
 #[derive(Debug, thiserror::Error)]
 pub enum GuestError {
@@ -31,7 +31,7 @@ pub async fn call(folder: &Path, actor: &Actor, call: &Call) -> Result<Reply, Gu
         match next(&mut answers).await? {
             Told::Progress { done, total, message } => call.progress.report(done, total, &message),
             Told::Reply(reply) => return Ok(*reply),
-            Told::Key(_) | Told::Changes(_) | Told::Done => return Err(GuestError::Other),
+            Told::Key(_) | Told::Changes(_) | Told::Witnesses(_) | Told::Done => return Err(GuestError::Other),
         }
     }
 }
@@ -40,7 +40,9 @@ pub async fn call(folder: &Path, actor: &Actor, call: &Call) -> Result<Reply, Gu
 pub async fn find_key(folder: &Path, key_id: &KeyId) -> Result<Result<Option<KeyRecord>, OpError>, GuestError> {
     match next(&mut ask(folder, &Asked::Key(key_id.clone())).await?).await? {
         Told::Key(found) => Ok(*found),
-        Told::Progress { .. } | Told::Reply(_) | Told::Changes(_) | Told::Done => Err(GuestError::Other),
+        Told::Progress { .. } | Told::Reply(_) | Told::Changes(_) | Told::Witnesses(_) | Told::Done => {
+            Err(GuestError::Other)
+        }
     }
 }
 
@@ -48,7 +50,16 @@ pub async fn find_key(folder: &Path, key_id: &KeyId) -> Result<Result<Option<Key
 pub async fn changes_from(folder: &Path, index: Option<u64>) -> Result<Result<Changes, OpError>, GuestError> {
     match next(&mut ask(folder, &Asked::Changes(index)).await?).await? {
         Told::Changes(changes) => Ok(*changes),
-        Told::Progress { .. } | Told::Reply(_) | Told::Key(_) | Told::Done => Err(GuestError::Other),
+        Told::Progress { .. } | Told::Reply(_) | Told::Key(_) | Told::Witnesses(_) | Told::Done => {
+            Err(GuestError::Other)
+        }
+    }
+}
+
+pub async fn witness_standings(folder: &Path) -> Result<Vec<WitnessStanding>, GuestError> {
+    match next(&mut ask(folder, &Asked::Witnesses).await?).await? {
+        Told::Witnesses(standings) => Ok(standings),
+        Told::Changes(_) | Told::Progress { .. } | Told::Reply(_) | Told::Key(_) | Told::Done => Err(GuestError::Other),
     }
 }
 
@@ -63,7 +74,9 @@ pub async fn record_refusals(folder: &Path, refused: &[Refused]) -> Result<(), G
 async fn done(folder: &Path, asked: &Asked) -> Result<(), GuestError> {
     match next(&mut ask(folder, asked).await?).await? {
         Told::Done => Ok(()),
-        Told::Progress { .. } | Told::Reply(_) | Told::Key(_) | Told::Changes(_) => Err(GuestError::Other),
+        Told::Progress { .. } | Told::Reply(_) | Told::Key(_) | Told::Changes(_) | Told::Witnesses(_) => {
+            Err(GuestError::Other)
+        }
     }
 }
 

@@ -2,12 +2,14 @@
 //! was rolled back does not reach it.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use ops::{Notary, NotaryError, Platform, Standing};
 use tokio_util::sync::CancellationToken;
 
 use super::keys;
+use super::witnesses::{WitnessStanding, Witnesses};
 
 /// How long an event waits for its place in the log at most, while the store answers.
 const WORK_EVERY: Duration = Duration::from_millis(200);
@@ -33,20 +35,47 @@ pub enum RollbackError {
     OtherKey { path: PathBuf },
     #[error("the log in this database is signed by another key; copy `ledger.key` from the server that made it")]
     OtherLog,
+    #[error(
+        "the witness `{}` {}; find out why, or accept it with `materia recover --accept-rollback`",
+        .0.name, .0.standing
+    )]
+    Witness(WitnessStanding),
+}
+
+/// Says that a rollback was meant, until the witnesses agree again.
+pub fn acceptance_file(folder: &Path) -> PathBuf {
+    folder.join("ledger.rollback-accepted")
+}
+
+pub fn forget_acceptance(path: &Path) {
+    match std::fs::remove_file(path) {
+        Ok(()) => tracing::info!("Every witness agrees with the log again"),
+        Err(error) => tracing::warn!(error = %error, "The accepted rollback could not be forgotten"),
+    }
 }
 
 pub fn checkpoint_file(folder: &Path) -> PathBuf {
     folder.join("ledger.checkpoint")
 }
 
-/// Refuses a database that lost or changed what was signed.
-pub async fn check(folder: &Path, platform: &Platform) -> Result<(), RollbackError> {
+/// Refuses a database that lost or changed what was signed, by the word of the last checkpoint and of the witnesses.
+pub async fn check(folder: &Path, platform: &Platform, witnesses: &Witnesses) -> Result<(), RollbackError> {
     let notary = Notary::new(platform.clone());
     if let Some(latest) = notary.latest().await.map_err(RollbackError::Log)?
         && notary.holds(&latest.note).await.map_err(RollbackError::Log)? == Standing::OtherKey
     {
         return Err(RollbackError::OtherLog);
     }
+    check_kept(folder, &notary).await?;
+    witnesses.ask_all(&notary).await;
+    match witnesses.contradiction() {
+        Some(found) if !acceptance_file(folder).exists() => Err(RollbackError::Witness(found)),
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// Compares the log with the checkpoint that lies beside the database.
+async fn check_kept(folder: &Path, notary: &Notary) -> Result<(), RollbackError> {
     let path = checkpoint_file(folder);
     let note = match std::fs::read_to_string(&path) {
         Ok(note) => note,
@@ -62,7 +91,7 @@ pub async fn check(folder: &Path, platform: &Platform) -> Result<(), RollbackErr
 }
 
 /// Works until told to stop. Trouble is logged and tried again: events wait, nothing is lost.
-pub async fn run(folder: PathBuf, platform: Platform, stop: CancellationToken) {
+pub async fn run(folder: PathBuf, platform: Platform, witnesses: Arc<Witnesses>, stop: CancellationToken) {
     let notary = Notary::new(platform);
     loop {
         let wait = match notary.work().await {
@@ -85,6 +114,7 @@ pub async fn run(folder: PathBuf, platform: Platform, stop: CancellationToken) {
         Ok(signed) => keep(&folder, signed.map(|checkpoint| checkpoint.note)),
         Err(error) => tracing::warn!(error = %error, "The last events have no checkpoint yet"),
     }
+    witnesses.ask_all(&notary).await;
 }
 
 fn keep(folder: &Path, note: Option<String>) {

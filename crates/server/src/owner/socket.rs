@@ -2,6 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use ops::{Platform, Progress};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
@@ -9,7 +10,7 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use super::{Asked, LINE_BYTES_MAX, Told};
+use super::{Asked, LINE_BYTES_MAX, Told, Witnesses};
 
 const PROGRESS_QUEUE_MAX: usize = 64;
 
@@ -25,7 +26,7 @@ pub fn path(folder: &Path) -> std::io::Result<(PathBuf, Option<std::fs::File>)> 
 }
 
 /// Listens in the folder. The caller holds the owner's lock, so a socket that is there belongs to the dead.
-pub fn listen(folder: &Path, platform: Platform) -> std::io::Result<JoinHandle<()>> {
+pub fn listen(folder: &Path, platform: Platform, witnesses: Arc<Witnesses>) -> std::io::Result<JoinHandle<()>> {
     remove(folder);
     let (address, _open) = path(folder)?;
     let listener = UnixListener::bind(&address)?;
@@ -34,9 +35,9 @@ pub fn listen(folder: &Path, platform: Platform) -> std::io::Result<JoinHandle<(
         loop {
             match listener.accept().await {
                 Ok((stream, _)) => {
-                    let platform = platform.clone();
+                    let (platform, witnesses) = (platform.clone(), Arc::clone(&witnesses));
                     tokio::spawn(async move {
-                        if let Err(error) = answer(stream, platform).await {
+                        if let Err(error) = answer(stream, platform, &witnesses).await {
                             tracing::debug!(error = %error, "A guest went away");
                         }
                     });
@@ -60,13 +61,14 @@ pub fn remove(folder: &Path) {
 }
 
 /// One question per connection. A guest that hangs up stops its call as any client does.
-async fn answer(stream: UnixStream, platform: Platform) -> std::io::Result<()> {
+async fn answer(stream: UnixStream, platform: Platform, witnesses: &Witnesses) -> std::io::Result<()> {
     let (reader, mut writer) = stream.into_split();
     let mut reader = BufReader::new(reader).take(LINE_BYTES_MAX);
     let mut line = String::new();
     reader.read_line(&mut line).await?;
     match serde_json::from_str(&line)? {
         Asked::Ping => tell(&mut writer, &Told::Done).await,
+        Asked::Witnesses => tell(&mut writer, &Told::Witnesses(witnesses.standings())).await,
         Asked::Refusals(refused) => {
             platform.record_refusals(&refused).await;
             tell(&mut writer, &Told::Done).await

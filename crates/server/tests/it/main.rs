@@ -18,5 +18,6 @@ mod contention;
 mod house;
 mod ids;
 mod kills;
+mod ledger;
 mod owner;
 mod stdio;

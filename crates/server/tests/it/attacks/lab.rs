@@ -51,6 +51,8 @@ impl Lab {
             services: server::assemble::services(&settings).expect("the types that ship can be read"),
             clock: Clock::system(),
             ledger_key_file: None,
+            witnesses: Vec::new(),
+            witness_cosignatures_min: None,
         };
         let house = House::enter(options).await.expect("a new folder can be used");
         let server = Server::start(Arc::clone(&house), &settings, TOKEN).await.expect("a free port can be had");

@@ -103,6 +103,8 @@ async fn house(folder: &Path, clock: &Clock) -> Arc<House> {
         services: server::assemble::services(&settings).expect("the types that ship can be read"),
         clock: clock.clone(),
         ledger_key_file: None,
+        witnesses: Vec::new(),
+        witness_cosignatures_min: None,
     };
     House::enter(options).await.expect("a new folder can be used")
 }

@@ -129,6 +129,8 @@ async fn house(data: &std::path::Path, clock: Clock) -> (Arc<House>, Settings) {
         services: assemble::services(&settings).expect("the built-in types"),
         clock,
         ledger_key_file: None,
+        witnesses: Vec::new(),
+        witness_cosignatures_min: None,
     };
     (House::enter(options).await.expect("the house opens"), settings)
 }

@@ -72,6 +72,8 @@ async fn serve(folder: &Path, database_url: Option<&str>) -> Server {
         services: server::assemble::services(&settings).expect("the types that ship can be read"),
         clock: Clock::system(),
         ledger_key_file: None,
+        witnesses: Vec::new(),
+        witness_cosignatures_min: None,
     };
     let house = House::enter(options).await.expect("a new folder can be used");
     let changes = broadcast::Sender::new(CHANGES_MAX);

@@ -1,0 +1,142 @@
+//! A backup taken under load restores and verifies, on both engines and from one to the other.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use serde_json::Value;
+use tokio::task::JoinSet;
+
+use super::lab::{Log, Witness, until};
+use crate::ids;
+
+const N_WRITERS: usize = 8;
+
+fn path(folder: &Path, name: &str) -> String {
+    folder.join(name).to_str().expect("a path").to_owned()
+}
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text.trim()).expect("the result is JSON")
+}
+
+/// Writes to one log, backs it up meanwhile, restores it into another place, and goes on there.
+async fn check(from: Option<String>, to: Option<String>) {
+    let folder = testkit::temp_dir();
+    let log = Log { data: folder.path().join("data"), database_url: from };
+    let serving = log.serve();
+    let (is_over, n_taken) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
+    let mut writers = JoinSet::new();
+    for _ in 0..N_WRITERS {
+        let (is_over, n_taken, http) = (Arc::clone(&is_over), Arc::clone(&n_taken), serving.http.clone());
+        writers.spawn(async move {
+            let client = ids::http_client();
+            while !is_over.load(Ordering::SeqCst) {
+                ids::next(&client, &http, "backup", None).await.expect("writers are not held up");
+                n_taken.fetch_add(1, Ordering::SeqCst);
+            }
+        });
+    }
+    let past = async |n: u64| until("the writers write", async || n_taken.load(Ordering::SeqCst) >= n).await;
+    past(200).await;
+    let backup = path(folder.path(), "backup");
+    let before = n_taken.load(Ordering::SeqCst);
+    let told = json(&log.run(&["backup", &backup, "--json"]).ok());
+    let during = n_taken.load(Ordering::SeqCst) - before;
+    past(before + during + 200).await;
+    is_over.store(true, Ordering::SeqCst);
+    writers.join_all().await;
+    serving.stop();
+    assert!(log.run(&["backup", &backup]).err.contains("is there already"), "a backup overwrites nothing");
+    let n_events = told["tree_size"].as_u64().expect("a size");
+    println!("proof: backup events={n_events} written_meanwhile={during}");
+
+    let restored = Log { data: folder.path().join("restored"), database_url: to };
+    let refused = restored.run(&["restore", &backup]);
+    assert!(refused.code != 0 && refused.err.contains("signing key is not part of a backup"), "{}", refused.err);
+    let key = path(&log.data, "ledger.key");
+    let found = json(&restored.run(&["restore", &backup, "--key", &key, "--json"]).ok());
+    assert_eq!(found["tree_size"], n_events, "{found}");
+    assert!(found["doubt"].is_null() && found["n_objects_checked"].as_u64() > Some(0), "{found}");
+    let again = restored.run(&["restore", &backup]);
+    assert!(again.code != 0 && again.err.contains("the database is not empty"), "{}", again.err);
+
+    // It goes on where the backup ended: the next id is new there, and its event gets the next place.
+    let serving = restored.serve();
+    let next = ids::next(&ids::http_client(), &serving.http, "backup", None).await.expect("an id");
+    assert!(next > 200, "{next}");
+    serving.stop();
+    let found = restored.verify();
+    assert_eq!(found["ok"], true, "{found}");
+    assert!(found["tree_size"].as_u64() > Some(n_events), "{found}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_backup_of_sqlite_under_load_restores_and_verifies() {
+    check(None, None).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_backup_of_postgresql_under_load_restores_and_verifies() {
+    check(Some(testkit::postgres_url().await.url), Some(testkit::postgres_url().await.url)).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_backup_of_one_engine_restores_into_the_other() {
+    check(None, Some(testkit::postgres_url().await.url)).await;
+    check(Some(testkit::postgres_url().await.url), None).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_changed_backup_is_not_restored() {
+    let folder = testkit::temp_dir();
+    let log = Log { data: folder.path().join("data"), database_url: None };
+    log.take_ids(5);
+    let backup = path(folder.path(), "backup");
+    log.run(&["backup", &backup]).ok();
+    let key = path(&log.data, "ledger.key");
+    let events = folder.path().join("backup/events.ndjson");
+    let text = std::fs::read_to_string(&events).expect("the events");
+    let changed = text.replacen("\\\"ok\\\"", "\\\"no\\\"", 1);
+    assert_ne!(text, changed);
+    std::fs::write(&events, &changed).expect("a change");
+    let restored = Log { data: folder.path().join("restored"), database_url: None };
+    let told = restored.run(&["restore", &backup, "--key", &key]);
+    assert!(told.code != 0 && told.err.contains("its SHA-256 differs"), "{}", told.err);
+
+    // Somebody who mends the hash too has not mended the log.
+    let manifest = folder.path().join("backup/backup.json");
+    let text = std::fs::read_to_string(&manifest).expect("the manifest");
+    let mut parsed: Value = serde_json::from_str(&text).expect("JSON");
+    for table in parsed["contents"]["tables"].as_array_mut().expect("tables") {
+        if table["name"] == "events" {
+            table["sha256"] = hex::encode(<sha2::Sha256 as sha2::Digest>::digest(&changed)).into();
+        }
+    }
+    std::fs::write(&manifest, parsed.to_string()).expect("a change");
+    let told = restored.run(&["restore", &backup, "--key", &key]);
+    assert!(told.code != 0 && told.err.contains("does not verify; everything was taken out again"), "{}", told.err);
+    assert!(told.out.contains("the event was changed"), "{}", told.out);
+    assert_eq!(restored.verify()["tree_size"], 0, "nothing of it stays");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_backup_that_is_older_than_the_witness_knows_is_restored_but_not_served() {
+    let folder = testkit::temp_dir();
+    let witness = Witness::start(&folder.path().join("witness"));
+    let log = Log { data: folder.path().join("data"), database_url: None };
+    log.take_ids(2);
+    witness.trust(&log.key());
+    log.set_witness(&witness);
+    let backup = path(folder.path(), "backup");
+    log.run(&["backup", &backup]).ok();
+    let restored = Log { data: folder.path().join("restored"), database_url: None };
+    std::fs::create_dir(&restored.data).expect("a folder");
+    restored.set_witness(&witness);
+    let key = path(&log.data, "ledger.key");
+    log.take_ids(3);
+    let told = restored.run(&["restore", &backup, "--key", &key]);
+    assert_eq!(told.code, 1, "{}{}", told.out, told.err);
+    assert!(told.out.contains("BUT") && told.out.contains("it was rolled back"), "{}", told.out);
+    assert!(restored.try_serve().is_err(), "not before somebody accepts it");
+}

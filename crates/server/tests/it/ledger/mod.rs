@@ -1,0 +1,7 @@
+//! The log under attack, with its witness, its keys and its backups, as an operator meets them.
+
+mod backup;
+mod keys;
+mod lab;
+mod tampering;
+mod witness;

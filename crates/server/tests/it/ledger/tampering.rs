@@ -1,0 +1,168 @@
+//! Attack case 48: rows changed in the database, an older database put back, another key, a fork shown to the witness.
+
+use std::path::Path;
+
+use store::{Applied, Apply, Keep, Options, Store, Target};
+
+use super::lab::{Log, Witness, until};
+
+async fn open(log: &Log) -> Store {
+    let target = match &log.database_url {
+        Some(url) => Target::Postgres(url.clone()),
+        None => Target::Sqlite(log.data.join("materia.db")),
+    };
+    let options =
+        Options { target, migrations: ops::migrations(), n_connections_max: 2, write_queue_max: 8, batch_max: 1 };
+    Store::open(options).await.expect("the database opens")
+}
+
+/// What somebody with the database in hand would do. No server is running.
+async fn tamper(log: &Log, sql: &'static str) {
+    let store = open(log).await;
+    let apply: Apply<()> = Box::new(move |tx| {
+        Box::pin(async move {
+            assert_eq!(tx.execute(sql, &[]).await?, 1, "{sql}");
+            Ok(Applied { value: (), event: None, keep: Keep::Changes })
+        })
+    });
+    let deadline = tokio::time::Instant::now() + std::time::Duration::from_secs(5);
+    store.write(None, deadline, apply).await.expect("the change is made");
+    store.close().await;
+}
+
+/// Runs a case on both engines, each with five events in a log of its own.
+async fn on_both<F: Future<Output = ()>>(case: impl Fn(Log) -> F) {
+    for database_url in [None, Some(testkit::postgres_url().await.url)] {
+        let folder = testkit::temp_dir();
+        let log = Log { data: folder.path().join("data"), database_url };
+        log.take_ids(5);
+        case(log).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_updated_or_deleted_event_is_named_by_its_exact_index() {
+    let cases = [
+        (
+            "UPDATE events SET body = REPLACE(body, '\"ok\"', '\"no\"') \
+             WHERE call_id = (SELECT call_id FROM log_leaves WHERE leaf_index = 2)",
+            "the event was changed",
+        ),
+        (
+            "DELETE FROM events WHERE call_id = (SELECT call_id FROM log_leaves WHERE leaf_index = 2)",
+            "the event is gone",
+        ),
+    ];
+    for (sql, message) in cases {
+        on_both(async |log| {
+            tamper(&log, sql).await;
+            let told = log.run(&["audit", "verify"]);
+            assert_eq!(told.code, 1, "{}", told.out);
+            let line = format!("WRONG  leaf at leaf 2 (call ");
+            assert!(told.out.lines().any(|found| found.starts_with(&line) && found.ends_with(message)), "{}", told.out);
+        })
+        .await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_leaf_rewritten_together_with_its_event_shows_at_the_next_checkpoint_and_start() {
+    on_both(async |log| {
+        // The leaf's hash follows the changed event; the checkpoints and the right edge do not.
+        tamper(&log, "UPDATE log_leaves SET leaf_hash = (SELECT leaf_hash FROM log_leaves WHERE leaf_index = 3) WHERE leaf_index = 1").await;
+        let told = log.try_serve().err().expect("the server refuses to start");
+        assert!(told.contains("events are not those that were signed"), "{told}");
+        assert!(told.contains("materia recover --accept-rollback"), "{told}");
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_older_database_file_is_refused_until_an_operator_accepts_it() {
+    let folder = testkit::temp_dir();
+    let log = Log { data: folder.path().join("data"), database_url: None };
+    log.take_ids(2);
+    copy(&log.data.join("materia.db"), &folder.path().join("older.db"));
+    log.take_ids(3);
+    copy(&folder.path().join("older.db"), &log.data.join("materia.db"));
+    let told = log.try_serve().err().expect("the server refuses to start");
+    assert!(told.contains("the database is older than its last checkpoint: 2 events instead of 5"), "{told}");
+    assert_eq!(log.run(&["call", "list_artifact_types", "{}"]).code, 2, "no command opens it either");
+    log.run(&["recover", "--accept-rollback"]).ok();
+    log.serve().stop();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_replaced_key_is_refused() {
+    on_both(async |log| {
+        let key = log.data.join("ledger.key");
+        std::fs::remove_file(&key).expect("the key goes");
+        let told = log.try_serve().err().expect("the server refuses to start");
+        assert!(told.contains("the log in this database is signed by another key"), "{told}");
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rolled_back_log_and_its_fork_are_known_to_the_witness() {
+    let folder = testkit::temp_dir();
+    let log = Log { data: folder.path().join("data"), database_url: None };
+    let witness = Witness::start(&folder.path().join("witness"));
+    log.take_ids(2);
+    witness.trust(&log.key());
+    log.set_witness(&witness);
+    log.take_ids(1);
+    // Whoever rolls back takes the checkpoint beside the database along.
+    for file in ["materia.db", "ledger.checkpoint"] {
+        copy(&log.data.join(file), &folder.path().join(file));
+    }
+    log.take_ids(4);
+    for file in ["materia.db", "ledger.checkpoint"] {
+        copy(&folder.path().join(file), &log.data.join(file));
+    }
+    let told = log.try_serve().err().expect("the server refuses to start");
+    assert!(told.contains("the witness `w1` cosigned"), "{told}");
+    assert!(told.contains("it was rolled back"), "{told}");
+
+    // Accepted, the log grows beyond what the witness knows, into another history.
+    log.run(&["recover", "--accept-rollback"]).ok();
+    let serving = log.serve();
+    log.take_ids(9);
+    serving.stop();
+    let serving = log.serve();
+    until("the fork shows", async || serving.health().await["dependencies"]["witnesses"]["w1"] == "forked").await;
+    assert_eq!(serving.health().await["status"], "contradicted");
+    assert!(serving.get("/metrics").await.contains("materia_witness_contradicts{witness=\"w1\"} 1"));
+    let doctor = log.run(&["doctor"]);
+    assert!(
+        doctor.code != 0 && doctor.out.contains("WRONG  the witness w1 cosigned another history"),
+        "{}",
+        doctor.out
+    );
+    let n_kept = std::fs::read_dir(witness.folder.join("evidence")).expect("a folder").count();
+    assert!(n_kept > 0, "the witness keeps what convicts the log");
+
+    // Only whoever runs the witness can end this.
+    let origin = log.key().split('+').next().expect("a key has a name").to_owned();
+    let (witness_folder, address) = witness.kill();
+    Witness::command(&witness_folder, &["forget", &origin]).ok();
+    let _witness = Witness::start_on(&witness_folder, &address);
+    serving.stop();
+    let serving = log.serve();
+    until("they agree again", async || serving.health().await["dependencies"]["witnesses"]["w1"] == "ok").await;
+    until("the acceptance is forgotten", async || !log.data.join("ledger.rollback-accepted").exists()).await;
+}
+
+fn copy(from: &Path, to: &Path) {
+    for suffix in ["-wal", "-shm"] {
+        let beside = |path: &Path| {
+            path.with_file_name(format!(
+                "{}{suffix}",
+                path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+            ))
+        };
+        std::fs::remove_file(beside(to)).ok();
+        std::fs::copy(beside(from), beside(to)).ok();
+    }
+    std::fs::copy(from, to).expect("a file can be copied");
+}
