@@ -18,5 +18,6 @@ mod house;
 mod ids;
 mod kills;
 mod ledger;
+mod observability;
 mod owner;
 mod stdio;
