@@ -7,6 +7,7 @@ use store::Reader;
 use store::log::{self, Sequenced, StoredCheckpoint};
 
 use crate::audit;
+use crate::backup::as_f64;
 use crate::door::Platform;
 
 const CHECKPOINT_EVERY_US: i64 = 60_000_000;
@@ -49,6 +50,8 @@ impl Notary {
         drop(conn);
         let size = state.frontier.size();
         let (kept_size, kept_us) = kept.map_or((0, i64::MIN / 2), |kept| (kept.tree_size, kept.created_at_us));
+        metrics::gauge!("materia_log_size").set(as_f64(size));
+        metrics::gauge!("materia_log_checkpoint_size").set(as_f64(kept_size));
         let n_new = size.saturating_sub(kept_size);
         // A clock that was set back must not put off the next checkpoint for ever.
         let is_old = now_us.saturating_sub(kept_us) >= CHECKPOINT_EVERY_US || now_us < kept_us;

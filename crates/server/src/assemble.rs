@@ -38,6 +38,7 @@ pub async fn enter(folder: PathBuf, settings: &Settings) -> Result<Arc<House>, A
         ledger_key_file: settings.ledger_key_file.clone(),
         witnesses: settings.witness.clone(),
         witness_cosignatures_min: settings.witness_cosignatures_min,
+        slow_call_after: settings.slow_call_after(),
     };
     House::enter(options).await.map_err(AssembleError::House)
 }

@@ -26,6 +26,7 @@ pub use limiter::Limiter;
 use crate::auth::{Authenticator, Refusal};
 use crate::oauth::metadata::Challenge;
 use crate::owner::House;
+use crate::telemetry::traces;
 
 /// In whose words the edge refuses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -162,7 +163,8 @@ async fn admit(State(edge): State<Arc<Edge>>, mut request: Request, next: Next) 
     let has_token = matches!(caller.actor.credential, Credential::Token { .. });
     request.extensions_mut().insert(caller.actor.clone());
     request.extensions_mut().insert(caller);
-    let mut response = next.run(request).await;
+    let parent = traces::parent(request.headers());
+    let mut response = traces::within(parent, next.run(request)).await;
     if let (true, Some(denied)) = (has_token, response.extensions().get::<Denied>()) {
         let challenge = edge.challenge.insufficient(denied.scope.as_deref());
         response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);

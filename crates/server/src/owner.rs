@@ -13,9 +13,10 @@ use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
 use crate::settings::witness::{self, Witness};
+use crate::telemetry::traces::{self, CallSpan};
 use contract::actor::Actor;
 use contract::dialect::Dialect;
-use contract::error::OpError;
+use contract::error::{Kind, OpError};
 use contract::id::{IdempotencyKey, KeyId};
 use ops::keys::KeyRecord;
 use ops::refusals::{RefusalCounter, Refused};
@@ -69,6 +70,8 @@ pub struct HouseOptions {
     pub witnesses: Vec<Witness>,
     /// All of the witnesses when absent.
     pub witness_cosignatures_min: Option<usize>,
+    /// A call that takes longer gets a line of its own in the log.
+    pub slow_call_after: Option<Duration>,
 }
 
 /// The database of a data folder.
@@ -155,7 +158,29 @@ impl House {
     }
 
     /// Calls an operation, here or at the owner's.
-    pub async fn call(&self, actor: &Actor, mut call: Call) -> Reply {
+    pub async fn call(&self, actor: &Actor, call: Call) -> Reply {
+        let started = Instant::now();
+        // The table's own word: a name that a caller made up goes nowhere.
+        let operation = self.table.find(&call.operation).map_or("unknown", |tool| tool.entry.name);
+        let reply = self.carry(actor, call).await;
+        self.note_call(operation, &reply, started.elapsed());
+        reply
+    }
+
+    fn note_call(&self, operation: &'static str, reply: &Reply, took: Duration) {
+        let (code, is_our_fault) = match &reply.result {
+            Ok(_) => ("ok", false),
+            Err(error) => (error.code(), error.kind == Kind::Internal),
+        };
+        traces::note(&CallSpan { operation, call_id: reply.call_id, code, is_our_fault, took });
+        if self.options.slow_call_after.is_some_and(|slow| took >= slow) {
+            let duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+            metrics::counter!("materia_slow_calls_total", "operation" => operation).increment(1);
+            tracing::warn!(tool_name = operation, call_id = %reply.call_id, duration_ms, "A call was slow");
+        }
+    }
+
+    async fn carry(&self, actor: &Actor, mut call: Call) -> Reply {
         if let Some(platform) = self.platform() {
             return platform.call(actor, call).await;
         }

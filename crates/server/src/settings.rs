@@ -101,6 +101,8 @@ pub struct Settings {
     pub shutdown_grace_ms: u64,
     /// `error`, `warn`, `info`, `debug`, or a filter such as `info,ops=debug`.
     pub log: String,
+    /// Calls that take longer get a line of their own in the log, with name, duration and call id; 0 for none.
+    pub slow_call_ms: u64,
 }
 
 impl Default for Settings {
@@ -141,6 +143,7 @@ impl Default for Settings {
             write_timeout_ms: 20_000,
             shutdown_grace_ms: 10_000,
             log: "info".to_owned(),
+            slow_call_ms: 1_000,
         }
     }
 }
@@ -196,6 +199,10 @@ impl Settings {
             reservations_per_minute_max: self.reservations_per_minute_max,
             backup_folder: self.backup_folder.clone(),
         }
+    }
+
+    pub fn slow_call_after(&self) -> Option<Duration> {
+        (self.slow_call_ms > 0).then(|| Duration::from_millis(self.slow_call_ms))
     }
 
     /// Each setting with its value and where it came from, for `materia config`. Secrets are masked.

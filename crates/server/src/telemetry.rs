@@ -1,4 +1,6 @@
-//! Logs as JSON lines on standard error, and metrics in the Prometheus text format.
+//! Logs as JSON lines on standard error, metrics in the Prometheus text format, traces over OTLP.
+
+pub mod traces;
 
 use std::sync::OnceLock;
 

@@ -33,24 +33,26 @@ impl Read for AuditExport {
         let is_full = leaves.len() == usize::try_from(self.limit).unwrap_or(usize::MAX);
         let next_index = leaves.last().filter(|_| is_full).map(|last| last.leaf_index + 1);
         let organisation_id = ctx.actor().organisation_id.as_str();
-        let lines = leaves.iter().filter_map(|leaf| line(self.format, leaf, organisation_id)).collect();
+        let is_write = |name: &str| ctx.table().find(name).is_some_and(|tool| tool.entry.is_write);
+        let lines = leaves.iter().flat_map(|leaf| lines(self.format, leaf, organisation_id, is_write)).collect();
         Ok(Answer::of(ExportedEvents { lines, next_index }))
     }
 }
 
-fn line(format: ExportFormat, leaf: &Leaf, organisation_id: &str) -> Option<String> {
+fn lines(format: ExportFormat, leaf: &Leaf, organisation_id: &str, is_write: impl Fn(&str) -> bool) -> Vec<String> {
     let own = leaf.event.as_ref().filter(|event| event.organisation_id == organisation_id);
     match (format, own) {
         (ExportFormat::Ndjson, Some(event)) => {
-            Some(json!({ "leaf_index": leaf.leaf_index, "event": event.body }).to_string())
+            vec![json!({ "leaf_index": leaf.leaf_index, "event": event.body }).to_string()]
         }
         (ExportFormat::Ndjson, None) => {
-            Some(json!({ "leaf_index": leaf.leaf_index, "leaf_hash": leaf.leaf_hash.to_string() }).to_string())
+            vec![json!({ "leaf_index": leaf.leaf_index, "leaf_hash": leaf.leaf_hash.to_string() }).to_string()]
         }
         (ExportFormat::Fhir, Some(event)) => {
-            let event: Event = serde_json::from_str(&event.body).ok()?;
-            Some(fhir::audit_event(&event).to_string())
+            let Ok(event) = serde_json::from_str::<Event>(&event.body) else { return Vec::new() };
+            let resources = fhir::audit_events(&event, is_write(&event.operation));
+            resources.iter().map(ToString::to_string).collect()
         }
-        (ExportFormat::Fhir, None) => None,
+        (ExportFormat::Fhir, None) => Vec::new(),
     }
 }

@@ -13,7 +13,7 @@ use crate::assemble;
 use crate::auth::start_token;
 use crate::serve::Server;
 use crate::settings::{Auth, Settings};
-use crate::telemetry;
+use crate::telemetry::{self, traces};
 
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  materia serve\n  materia serve --data ./demo --listen 127.0.0.1:9000\n  \
@@ -49,6 +49,7 @@ pub async fn run(place: Place, arguments: Arguments) -> anyhow::Result<ExitCode>
     flags.auth = arguments.no_auth.then_some(Auth::None);
     let settings = Settings::read(&place.data, &flags)?;
     telemetry::start(&settings.log);
+    let traces = traces::start().context("the OTEL_ variables are wrong")?;
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     let house = assemble::enter(place.data.clone(), &settings).await?;
@@ -72,6 +73,7 @@ pub async fn run(place: Place, arguments: Arguments) -> anyhow::Result<ExitCode>
     }
     tracing::info!("Stopping");
     server.stop().await;
+    traces.stop().await;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -19,5 +19,6 @@ mod house;
 mod ids;
 mod kills;
 mod ledger;
+mod observability;
 mod owner;
 mod stdio;

@@ -53,6 +53,7 @@ impl Lab {
             ledger_key_file: None,
             witnesses: Vec::new(),
             witness_cosignatures_min: None,
+            slow_call_after: None,
         };
         let house = House::enter(options).await.expect("a new folder can be used");
         let server = Server::start(Arc::clone(&house), &settings, TOKEN).await.expect("a free port can be had");

@@ -105,6 +105,7 @@ async fn house(folder: &Path, clock: &Clock) -> Arc<House> {
         ledger_key_file: None,
         witnesses: Vec::new(),
         witness_cosignatures_min: None,
+        slow_call_after: None,
     };
     House::enter(options).await.expect("a new folder can be used")
 }

@@ -131,6 +131,7 @@ async fn house(data: &std::path::Path, clock: Clock) -> (Arc<House>, Settings) {
         ledger_key_file: None,
         witnesses: Vec::new(),
         witness_cosignatures_min: None,
+        slow_call_after: None,
     };
     (House::enter(options).await.expect("the house opens"), settings)
 }

@@ -74,6 +74,7 @@ async fn serve(folder: &Path, database_url: Option<&str>) -> Server {
         ledger_key_file: None,
         witnesses: Vec::new(),
         witness_cosignatures_min: None,
+        slow_call_after: None,
     };
     let house = House::enter(options).await.expect("a new folder can be used");
     let changes = broadcast::Sender::new(CHANGES_MAX);

@@ -2,6 +2,6 @@
 
 mod backup;
 mod keys;
-mod lab;
+pub mod lab;
 mod tampering;
 mod witness;
