@@ -30,17 +30,19 @@ pub enum HouseScope {
     ArtifactApprove,
     TaskWrite,
     IdReserve,
+    JobRun,
     AuditRead,
     KeyAdmin,
     HouseAdmin,
 }
 
 impl HouseScope {
-    pub const ALL: [HouseScope; 7] = [
+    pub const ALL: [HouseScope; 8] = [
         HouseScope::ArtifactWrite,
         HouseScope::ArtifactApprove,
         HouseScope::TaskWrite,
         HouseScope::IdReserve,
+        HouseScope::JobRun,
         HouseScope::AuditRead,
         HouseScope::KeyAdmin,
         HouseScope::HouseAdmin,
@@ -52,6 +54,7 @@ impl HouseScope {
             HouseScope::ArtifactApprove => "artifact.approve",
             HouseScope::TaskWrite => "task.write",
             HouseScope::IdReserve => "id.reserve",
+            HouseScope::JobRun => "job.run",
             HouseScope::AuditRead => "audit.read",
             HouseScope::KeyAdmin => "key.admin",
             HouseScope::HouseAdmin => "house.admin",

@@ -17,6 +17,7 @@ impl Operation for AnswerJob {
     const ABOUT: &'static str = "Answer the questions of one of your jobs, all at once or one after the other.";
     const FAMILY: Family = Family::House;
     const ROLES: &'static [Role] = &Role::ALL;
+    const SCOPE: Option<&'static str> = Some("job.run");
     /// Questions are for people: a client shows them and answers by this, a model does not.
     const IS_TOOL: bool = false;
 

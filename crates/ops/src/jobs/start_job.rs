@@ -21,8 +21,9 @@ impl Operation for StartJob {
     const ABOUT: &'static str =
         "Start an operation that takes long, such as an ingest, as a job. `job_status` tells how far it is.";
     const FAMILY: Family = Family::House;
-    /// Who may start a job is decided by the operation that it runs.
+    /// The operation that the job runs decides beside this who may.
     const ROLES: &'static [Role] = &Role::ALL;
+    const SCOPE: Option<&'static str> = Some("job.run");
 
     type Output = Job;
 }

@@ -7,9 +7,12 @@
     reason = "helpers of tests, where a panic is the failure report"
 )]
 
+mod consent;
 mod contracts;
+mod dialogue;
 mod door;
 mod ids;
+mod jobs;
 mod keys;
 mod ledger;
 mod permissions;

@@ -32,6 +32,9 @@ fn naming(operation: &str, things: &Things) -> Value {
         "get_next_available_id" | "guide_numbering" => json!({"artifact_type": "US"}),
         "reserve_id_range" => json!({"artifact_type": "US", "count": 2}),
         "audit_prove" => json!({"call_id": "nobodys"}),
+        "job_status" | "cancel_job" => json!({"job_id": "nobodys"}),
+        "answer_job" => json!({"job_id": "nobodys", "answers": {}}),
+        "start_job" => json!({"operation": "revoke_key"}),
         "audit_export" => json!({"format": "ndjson"}),
         _ => json!({}),
     }

@@ -47,7 +47,7 @@ impl Handler {
     /// Begins to follow resources. Each is read once, so that who may not read it may not follow it either.
     pub async fn follow(&self, uris: &[String]) -> Result<Following, ErrorData> {
         // Before the first look, or a change in between would be missed.
-        let changes = self.house.changes();
+        let changes = self.house.changes().await.map_err(|error| protocol_error(&error))?;
         let mut resources = HashMap::new();
         for uri in uris {
             let found = self.catalogue.find_resource(uri);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use contract::error::OpError;
 use ops::feed::{Change, Changes};
-use tokio::sync::broadcast;
+use tokio::sync::{Mutex, broadcast};
 
 use super::{House, guest};
 
@@ -13,18 +13,26 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// Changes that a listener may be behind before it must look for itself.
 const CHANGES_MAX: usize = 1_024;
 
-pub struct Feed(broadcast::Sender<Arc<Change>>);
+pub struct Feed {
+    changes: broadcast::Sender<Arc<Change>>,
+    /// Where the next look begins; `None` while nobody listens. Who comes and who goes is decided under this lock.
+    index: Mutex<Option<u64>>,
+}
 
 impl Default for Feed {
     fn default() -> Feed {
-        Feed(broadcast::Sender::new(CHANGES_MAX))
+        Feed { changes: broadcast::Sender::new(CHANGES_MAX), index: Mutex::new(None) }
     }
 }
 
 impl House {
-    /// Changes from here on.
-    pub fn changes(&self) -> broadcast::Receiver<Arc<Change>> {
-        self.feed.0.subscribe()
+    /// Changes from here on; a few that came before may be among them.
+    pub async fn changes(&self) -> Result<broadcast::Receiver<Arc<Change>>, OpError> {
+        let mut index = self.feed.index.lock().await;
+        if index.is_none() {
+            *index = Some(self.changes_from(None).await?.next_index);
+        }
+        Ok(self.feed.changes.subscribe())
     }
 
     async fn changes_from(&self, index: Option<u64>) -> Result<Changes, OpError> {
@@ -39,21 +47,20 @@ impl House {
 
 /// Follows the feed for as long as the house stands.
 pub async fn follow(house: Weak<House>) {
-    let mut index = None;
     loop {
         tokio::time::sleep(LOOK_EVERY).await;
         let Some(house) = house.upgrade() else { return };
-        if house.feed.0.receiver_count() == 0 {
-            // Who comes next hears of what happens from then on.
-            index = None;
+        let mut index = house.feed.index.lock().await;
+        if house.feed.changes.receiver_count() == 0 {
+            *index = None;
             continue;
         }
-        match house.changes_from(index).await {
+        match house.changes_from(*index).await {
             Ok(Changes { next_index, changes }) => {
-                index = Some(next_index);
+                *index = Some(next_index);
                 for change in changes {
                     // The last listener may just have left.
-                    drop(house.feed.0.send(Arc::new(change)));
+                    drop(house.feed.changes.send(Arc::new(change)));
                 }
             }
             Err(error) => tracing::debug!(error = %error, "The change feed could not be read; trying again"),

@@ -15,6 +15,7 @@ mod authorisation;
 mod clients;
 mod conformance;
 mod contention;
+mod following;
 mod house;
 mod ids;
 mod kills;

@@ -4,6 +4,9 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use contract::actor::Role;
+use contract::canonical::digest;
+use contract::id::ActorId;
 use ops::{Clock, Entry};
 use rmcp::ServiceExt as _;
 use serde_json::{Value, json};
@@ -13,7 +16,7 @@ use server::mcp::lifted::Lifted;
 use server::mcp::stdio::Lines as Transport;
 use server::owner::{House, HouseOptions};
 use server::serve::Server;
-use server::settings::Settings;
+use server::settings::{ApiKey, Settings};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf, split};
 use tokio::net::TcpStream;
 
@@ -22,6 +25,8 @@ use super::record::{Recorded, read_events};
 use super::wire::{Answer, Request, exchange};
 
 pub const TOKEN: &str = "lab";
+/// Somebody else in the same organisation.
+pub const RIVAL_TOKEN: &str = "rival";
 /// Long enough for any call that ends by itself.
 pub const DEADLINE: Duration = Duration::from_millis(1_500);
 
@@ -33,6 +38,10 @@ pub struct Lab {
 
 impl Lab {
     pub async fn open(entries: &'static [Entry]) -> Lab {
+        Lab::open_at(entries, Clock::system()).await
+    }
+
+    pub async fn open_at(entries: &'static [Entry], clock: Clock) -> Lab {
         let folder = testkit::temp_dir();
         let anywhere = SocketAddr::from(([127, 0, 0, 1], 0));
         let settings = Settings {
@@ -41,6 +50,7 @@ impl Lab {
             ids_listen: anywhere,
             grpc_listen: anywhere,
             call_deadline_ms: u64::try_from(DEADLINE.as_millis()).expect("a short time"),
+            api_keys: vec![rival()],
             ..Settings::default()
         };
         let options = HouseOptions {
@@ -49,7 +59,7 @@ impl Lab {
             entries,
             settings: settings.for_operations(),
             services: server::assemble::services(&settings).expect("the types that ship can be read"),
-            clock: Clock::system(),
+            clock,
             ledger_key_file: None,
             witnesses: Vec::new(),
             witness_cosignatures_min: None,
@@ -65,8 +75,12 @@ impl Lab {
     }
 
     fn request(&self, path: &str) -> Request {
+        self.request_as(TOKEN, path)
+    }
+
+    fn request_as(&self, token: &str, path: &str) -> Request {
         let request = Request::post(path).header("Host", self.http().to_string());
-        request.header("Authorization", format!("Bearer {TOKEN}"))
+        request.header("Authorization", format!("Bearer {token}"))
     }
 
     pub fn rest_request(&self, operation: &str, input: &Value) -> Request {
@@ -74,7 +88,11 @@ impl Lab {
     }
 
     pub fn mcp_request(&self, message: &Value) -> Request {
-        let request = self.request("/mcp").header("Accept", "application/json, text/event-stream");
+        self.mcp_request_as(TOKEN, message)
+    }
+
+    pub fn mcp_request_as(&self, token: &str, message: &Value) -> Request {
+        let request = self.request_as(token, "/mcp").header("Accept", "application/json, text/event-stream");
         request.json(message.to_string())
     }
 
@@ -126,6 +144,11 @@ impl Lab {
 
     /// The same operations over a pipe, as `materia mcp` serves them.
     pub async fn lines(&self) -> LabLines {
+        self.lines_of(json!({})).await
+    }
+
+    /// As [`Lab::lines`], for a client with these capabilities.
+    pub async fn lines_of(&self, capabilities: Value) -> LabLines {
         let (ours, theirs) = tokio::io::duplex(64 * 1024);
         let (reader, writer) = split(theirs);
         let actor = Arc::new(owner(&Settings::default().organisation_id));
@@ -136,8 +159,7 @@ impl Lab {
         });
         let (reader, writer) = split(ours);
         let mut lines = LabLines { reader: BufReader::new(reader), writer };
-        let params =
-            json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "lab", "version": "1"}});
+        let params = json!({"protocolVersion": "2025-11-25", "capabilities": capabilities, "clientInfo": {"name": "lab", "version": "1"}});
         lines.send(&json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params})).await;
         assert_eq!(lines.next().await["result"]["protocolVersion"], "2025-11-25");
         lines.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
@@ -152,6 +174,19 @@ impl Lab {
         let data = folder.path().to_path_buf();
         tokio::task::spawn_blocking(move || read_events(&data)).await.expect("the events can be read")
     }
+}
+
+fn rival() -> ApiKey {
+    ApiKey {
+        actor_id: ActorId::parse("rival").expect("an id"),
+        sha256: hex(&digest(RIVAL_TOKEN.as_bytes())),
+        roles: Role::ALL.to_vec(),
+        organisation_id: None,
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 pub struct LabLines {
