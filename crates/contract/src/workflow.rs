@@ -1,4 +1,6 @@
-//! Seed 001: inputs and outputs of the id operations.
+//! Seed 001: inputs and outputs of the id operations; those of tasks in a file of their own.
+
+pub mod tasks;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
