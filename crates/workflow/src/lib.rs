@@ -1,6 +1,7 @@
 //! The artifact workflow: document types, ids and tasks. Knows no protocol and none of the other domains.
 
 pub mod audited;
+pub mod generators;
 pub mod ids;
 pub mod tasks;
 pub mod types;
