@@ -108,7 +108,7 @@ text_id!(
 );
 text_id!(
     /// A task of the tracker, such as `TASK-012`.
-    TaskId, 20, |c| c.is_ascii_alphabetic(), "^[A-Za-z][A-Za-z0-9._-]{0,19}$",
+    TaskId, 20, |c| c.is_ascii_alphanumeric(), "^[A-Za-z0-9][A-Za-z0-9._-]{0,19}$",
     "the id of a task such as `TASK-012`"
 );
 text_id!(

@@ -8,9 +8,11 @@ use contract::id::ProjectId;
 use ledger::keyring::Keyring;
 use store::{Reader, Store};
 use tokio::sync::mpsc;
-use workflow::types::ArtifactTypes;
+use workflow::catalogue::LiveCatalogue;
 
 use crate::operation::store_error;
+use crate::record::Ticket;
+use crate::remote::{Journey, Remotes};
 use crate::table::Table;
 use contract::error::OpError;
 
@@ -21,12 +23,16 @@ pub struct Settings {
     pub call_deadline: Duration,
     pub reservation_expires_after: Duration,
     pub reservations_per_minute_max: u32,
+    /// A claim of a task ends after this, unless it is renewed; never when absent.
+    pub task_lease: Option<Duration>,
 }
 
-/// What the domains keep in memory.
+/// What the domains keep in memory, and who does what is not done here.
 #[derive(Debug, Clone)]
 pub struct Services {
-    pub artifact_types: ArtifactTypes,
+    /// Document types, generators, checklists and templates.
+    pub catalogue: LiveCatalogue,
+    pub remotes: Remotes,
 }
 
 /// A step of a long call, for clients that show one.
@@ -65,6 +71,7 @@ pub struct Context<'a> {
     pub(crate) progress: &'a Progress,
     pub(crate) keyring: &'a Keyring,
     pub(crate) now_us: i64,
+    pub(crate) ticket: &'a Ticket,
 }
 
 impl Context<'_> {
@@ -96,6 +103,11 @@ impl Context<'_> {
     /// The time of the call in microseconds since 1970.
     pub fn now_us(&self) -> i64 {
         self.now_us
+    }
+
+    /// What goes with a call to a service elsewhere.
+    pub fn journey(&self) -> Journey {
+        Journey::of(self.ticket)
     }
 
     /// A connection that can only read.

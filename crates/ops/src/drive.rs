@@ -17,6 +17,7 @@ use crate::door::{Inner, Success};
 use crate::limits::RETRY_AFTER_MS;
 use crate::operation::{Answer, ApplyError, Operation, Read, Write, store_error};
 use crate::record::{Ending, Ticket, error_hash};
+use crate::remote::forward;
 use crate::table::Tool;
 use crate::validate::check_input;
 
@@ -65,6 +66,9 @@ pub(crate) fn read<'a, T: Read>(
             Ok(admitted) => admitted,
             Err(refused) => return *refused,
         };
+        if let Some(remote) = T::SERVICE.and_then(|service| inner.services.remotes.find(service)) {
+            return forward(&**remote, tool, ticket, &operation, in_hash).await;
+        }
         match operation.run(&context(inner, ticket)).await.and_then(|answer| finish(tool, answer)) {
             Ok(done) => Driven { in_hash, result: Ok(done), outcome: Outcome::Ok, recorded: None },
             Err(error) => Driven::failed(in_hash, error),
@@ -83,6 +87,9 @@ pub(crate) fn write<'a, T: Write>(
             Ok(admitted) => admitted,
             Err(refused) => return *refused,
         };
+        if let Some(remote) = T::SERVICE.and_then(|service| inner.services.remotes.find(service)) {
+            return forward(&**remote, tool, ticket, &operation, in_hash).await;
+        }
         let context = context(inner, ticket);
         let prepared = tokio::time::timeout_at(ticket.deadline, operation.prepare(&context)).await;
         let plan = match prepared {
@@ -133,6 +140,7 @@ fn context<'a>(inner: &'a Inner, ticket: &'a Ticket) -> Context<'a> {
         table: &inner.table,
         progress: &ticket.progress,
         keyring: &inner.keyring,
+        ticket,
         now_us: ticket.started_us,
     }
 }
@@ -142,6 +150,7 @@ fn admit<T: Operation>(inner: &Inner, tool: &Tool, input: Value) -> Result<(T, S
     let refuse =
         |input_hash: Option<String>, error: OpError| Box::new(Driven::failed(input_hash.unwrap_or_default(), error));
     if let Err(error) = check_input(&tool.input, &input) {
+        let error = retired::<T>(&input).unwrap_or(error);
         return Err(refuse(canonical::hash(&input).ok(), error));
     }
     let raw_hash = || canonical::hash(&input).ok();
@@ -156,8 +165,21 @@ fn admit<T: Operation>(inner: &Inner, tool: &Tool, input: Value) -> Result<(T, S
     }
 }
 
+/// Whoever still sends a field of an earlier version is told what replaced it.
+fn retired<T: Operation>(input: &Value) -> Option<OpError> {
+    fn has(value: &Value, name: &str) -> bool {
+        match value {
+            Value::Object(members) => members.iter().any(|(member, value)| member == name || has(value, name)),
+            Value::Array(items) => items.iter().any(|item| has(item, name)),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+        }
+    }
+    let (name, replacement) = T::RETIRED_FIELDS.iter().find(|(name, _)| has(input, name))?;
+    Some(OpError::invalid(*name, *replacement))
+}
+
 /// Checks an output against its schema and hashes it.
-fn finish<T: Serialize>(tool: &Tool, answer: Answer<T>) -> Result<Done, OpError> {
+pub(crate) fn finish<T: Serialize>(tool: &Tool, answer: Answer<T>) -> Result<Done, OpError> {
     let output = serde_json::to_value(&answer.output).map_err(OpError::internal)?;
     if let Some(error) = tool.output.iter_errors(&output).next() {
         // The path and the rule, not the value: an output may hold what no log may.

@@ -21,6 +21,7 @@ pub mod operations;
 pub mod prompts;
 mod record;
 pub mod refusals;
+mod remote;
 pub mod resources;
 mod summary;
 mod table;
@@ -34,6 +35,7 @@ pub use entry::Entry;
 pub use family::Family;
 pub use notary::{Notary, NotaryError, Standing};
 pub use operation::{Answer, ApplyError, Operation, Read, Write};
+pub use remote::{Remote, RemoteCall, Remotes, Service};
 pub use table::{Table, TableError, Tool};
 
 /// Tables of every crate, in order.

@@ -9,6 +9,8 @@ use contract::workflow::{
     ConfirmReservation, DeleteExpiredReservations, GetNextAvailableId, ListArtifactTypes, ReserveIdRange,
 };
 
+use contract::workflow::tasks::{GetNextTask, ListTasks, QueueTasks, UpdateTaskStatus};
+
 use crate::workflow::guide_numbering::GuideNumbering;
 
 pub const OPERATIONS: &[Entry] = &[
@@ -23,6 +25,10 @@ pub const OPERATIONS: &[Entry] = &[
     Entry::write::<ReserveIdRange>(),
     Entry::write::<ConfirmReservation>(),
     Entry::write::<DeleteExpiredReservations>(),
+    Entry::write::<QueueTasks>(),
+    Entry::write::<GetNextTask>(),
+    Entry::write::<UpdateTaskStatus>(),
+    Entry::read::<ListTasks>(),
     Entry::read::<AuditSearch>(),
     Entry::read::<AuditProve>(),
     Entry::read::<AuditVerify>(),

@@ -16,6 +16,7 @@ macro_rules! with_columns {
     };
 }
 
+pub mod check;
 mod insert;
 mod list;
 mod queue;
@@ -36,7 +37,7 @@ use store::{Row, StoreError};
 pub enum TasksError {
     #[error("Task validation failed: artifact_id {artifact_id} already exists in queue")]
     AlreadyQueued { artifact_id: String },
-    #[error("task {task_id}")]
+    #[error("task {task_id} does not exist")]
     Unknown { task_id: String },
     #[error("task {task_id} is {from} and cannot become {to}")]
     IllegalTransition { task_id: String, from: TaskStatus, to: TaskStatus },

@@ -160,6 +160,14 @@ pub struct QueueTasks {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct QueuedTasks {
+    pub success: True,
+    pub tasks_added: u64,
+    /// In the order of the tasks.
+    pub task_ids: Vec<TaskId>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AddedTasks {
     pub success: True,
     pub tasks_added: u64,

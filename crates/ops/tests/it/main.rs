@@ -14,4 +14,5 @@ mod keys;
 mod ledger;
 mod permissions;
 mod script;
+mod tasks;
 mod trials;
