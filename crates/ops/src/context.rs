@@ -8,8 +8,7 @@ use contract::id::ProjectId;
 use ledger::keyring::Keyring;
 use store::{Reader, Store};
 use tokio::sync::mpsc;
-use workflow::generators::Generators;
-use workflow::types::ArtifactTypes;
+use workflow::catalogue::LiveCatalogue;
 
 use crate::operation::store_error;
 use crate::record::Ticket;
@@ -31,8 +30,8 @@ pub struct Settings {
 /// What the domains keep in memory, and who does what is not done here.
 #[derive(Debug, Clone)]
 pub struct Services {
-    pub artifact_types: ArtifactTypes,
-    pub generators: Generators,
+    /// Document types, generators, checklists and templates.
+    pub catalogue: LiveCatalogue,
     pub remotes: Remotes,
 }
 

@@ -61,9 +61,10 @@ impl CounterPlan {
 }
 
 fn find_type(ctx: &Context<'_>, name: &ArtifactTypeName) -> Result<ArtifactType, OpError> {
-    let types = &ctx.services().artifact_types;
-    types.find(name.as_str()).cloned().ok_or_else(|| {
-        OpError::invalid("artifact_type", format!("one of {}, or the name of such a type", types.prefixes()))
+    let catalogue = ctx.services().catalogue.current();
+    let found = catalogue.find_type(name.as_str()).filter(|kind| kind.prefix.is_some());
+    found.map(Into::into).ok_or_else(|| {
+        OpError::invalid("artifact_type", format!("one of {}, or the name of such a type", catalogue.prefixes()))
             .received(name.as_str())
     })
 }

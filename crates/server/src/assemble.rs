@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ops::operations::OPERATIONS;
 use ops::{Clock, Services};
-use workflow::types::{ArtifactTypes, TypesError};
+use workflow::catalogue::{CatalogueError, LiveCatalogue};
 
 use crate::owner::{House, HouseError, HouseOptions};
 use crate::remote::{self, RemoteError};
@@ -13,10 +13,8 @@ use crate::settings::Settings;
 
 #[derive(Debug, thiserror::Error)]
 pub enum AssembleError {
-    #[error("the document types cannot be used")]
-    Types(#[source] TypesError),
-    #[error("the generators cannot be used")]
-    Generators(#[source] serde_json::Error),
+    #[error("the workflow folder cannot be used")]
+    Catalogue(#[source] CatalogueError),
     #[error("a remote service cannot be used")]
     Remote(#[source] RemoteError),
     #[error("the data folder cannot be opened")]
@@ -24,14 +22,9 @@ pub enum AssembleError {
 }
 
 pub fn services(settings: &Settings) -> Result<Services, AssembleError> {
-    let artifact_types = match &settings.workflow_types_file {
-        Some(path) => ArtifactTypes::read(path),
-        None => ArtifactTypes::built_in(),
-    };
-    let artifact_types = artifact_types.map_err(AssembleError::Types)?;
-    let remotes = remote::services(settings, &artifact_types).map_err(AssembleError::Remote)?;
-    let generators = workflow::generators::Generators::built_in().map_err(AssembleError::Generators)?;
-    Ok(Services { artifact_types, generators, remotes })
+    let catalogue = LiveCatalogue::open(settings.workflow_folder.clone()).map_err(AssembleError::Catalogue)?;
+    let remotes = remote::services(settings, &catalogue).map_err(AssembleError::Remote)?;
+    Ok(Services { catalogue, remotes })
 }
 
 /// The house of a data folder, as owner or as guest.

@@ -9,7 +9,7 @@ use contract::error::{Kind, OpError};
 use futures::future::BoxFuture;
 use ops::{Remote, RemoteCall, Remotes};
 use serde_json::Value;
-use workflow::types::ArtifactTypes;
+use workflow::catalogue::LiveCatalogue;
 
 pub use client::RemoteError;
 use client::{Answered, Client, Failure};
@@ -17,11 +17,11 @@ use client::{Answered, Client, Failure};
 use crate::settings::Settings;
 
 /// The services that the settings place elsewhere.
-pub fn services(settings: &Settings, types: &ArtifactTypes) -> Result<Remotes, RemoteError> {
+pub fn services(settings: &Settings, catalogue: &LiveCatalogue) -> Result<Remotes, RemoteError> {
     let remote = |name: &'static str, setting, url: &Option<String>, key: &Option<String>| match url {
         Some(url) => {
             let client = Client::new(setting, url, key.as_deref())?;
-            Ok(Some(Arc::new(RemoteService { name, client, types: types.clone() }) as Arc<dyn Remote>))
+            Ok(Some(Arc::new(RemoteService { name, client, catalogue: catalogue.clone() }) as Arc<dyn Remote>))
         }
         None => Ok(None),
     };
@@ -35,7 +35,7 @@ pub fn services(settings: &Settings, types: &ArtifactTypes) -> Result<Remotes, R
 struct RemoteService {
     name: &'static str,
     client: Client,
-    types: ArtifactTypes,
+    catalogue: LiveCatalogue,
 }
 
 impl Remote for RemoteService {
@@ -46,7 +46,7 @@ impl Remote for RemoteService {
             })?;
             match self.client.send(&request, &call).await {
                 Ok(Answered { status, body }) if status.is_success() => {
-                    Ok(wire::output(call.operation, body, &self.types))
+                    Ok(wire::output(call.operation, body, &self.catalogue.current()))
                 }
                 Ok(answered) => Err(self.refusal(&answered)),
                 Err(failure) => Err(self.failure(failure)),

@@ -69,8 +69,8 @@ pub struct Settings {
     pub allowed_origins: Vec<String>,
     pub organisation_id: OrganisationId,
     pub default_project_id: ProjectId,
-    /// A team's own document types; the built-in ones when absent.
-    pub workflow_types_file: Option<PathBuf>,
+    /// A team's own document types, generators, checklists and templates, on top of those that ship.
+    pub workflow_folder: Option<PathBuf>,
     /// The log's signing key; `ledger.key` in the data folder when absent. Servers on one database share it.
     pub ledger_key_file: Option<PathBuf>,
     pub call_deadline_ms: u64,
@@ -121,7 +121,7 @@ impl Default for Settings {
             allowed_origins: Vec::new(),
             organisation_id,
             default_project_id,
-            workflow_types_file: None,
+            workflow_folder: None,
             ledger_key_file: None,
             call_deadline_ms: u64::try_from(limits::CALL_DEADLINE.as_millis()).unwrap_or(u64::MAX),
             reservation_expires_after_minutes: limits::RESERVATION_EXPIRES_AFTER.as_secs() / 60,

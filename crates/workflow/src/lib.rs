@@ -1,10 +1,13 @@
-//! The artifact workflow: document types, ids and tasks. Knows no protocol and none of the other domains.
+//! The artifact workflow: document types, validation, ids and tasks. Knows no protocol and none of the other domains.
 
 pub mod audited;
-pub mod generators;
+pub mod catalogue;
 pub mod ids;
+pub mod markdown;
+pub mod metadata;
+pub mod placeholders;
 pub mod tasks;
-pub mod types;
+pub mod validation;
 
 use store::Migration;
 

@@ -59,9 +59,9 @@ impl From<TasksError> for ApplyError {
 
 /// Checks everything about new tasks that their own text shows.
 pub fn check_form(ctx: &Context<'_>, tasks: &[TaskMetadata], prefix: &str) -> Result<Vec<CheckedTask>, OpError> {
-    let services = ctx.services();
+    let catalogue = ctx.services().catalogue.current();
     let find_needs = |name: &str| {
-        let generator = services.generators.find(name)?;
+        let generator = catalogue.find_generator(name)?;
         let inputs = generator.inputs.iter().map(|input| Need {
             name: &input.name,
             classification: input.classification,
@@ -69,11 +69,11 @@ pub fn check_form(ctx: &Context<'_>, tasks: &[TaskMetadata], prefix: &str) -> Re
         });
         Some(Needs {
             generator: &generator.name,
-            prefix: &services.artifact_types.find(&generator.produces)?.prefix,
+            prefix: catalogue.find_type(&generator.produces)?.prefix.as_deref()?,
             inputs: inputs.collect(),
         })
     };
-    check_batch(tasks, &services.artifact_types, find_needs).map_err(|found| wrong(found, prefix))
+    check_batch(tasks, &catalogue, find_needs).map_err(|found| wrong(found, prefix))
 }
 
 /// Puts checked tasks into the queue, in their order.

@@ -9,7 +9,7 @@ use ledger::keyring::Keyring;
 use ops::{Call, Clock, Entry, Options, Platform, Reply, Services, Settings};
 use serde_json::Value;
 use store::{Store, Target};
-use workflow::types::ArtifactTypes;
+use workflow::catalogue::LiveCatalogue;
 
 /// 2026-02-04T19:00:00Z.
 pub const START_US: i64 = 1_770_231_600_000_000;
@@ -48,8 +48,7 @@ async fn stage(target: Target, folder: Option<tempfile::TempDir>, entries: &'sta
     let store = Store::open(options).await.unwrap();
     let clock = Clock::manual(START_US);
     let services = Services {
-        artifact_types: ArtifactTypes::built_in().unwrap(),
-        generators: workflow::generators::Generators::built_in().unwrap(),
+        catalogue: LiveCatalogue::open(None).unwrap(),
         remotes: ops::Remotes::default(),
     };
     let options = Options { entries, settings: settings(), services, clock: clock.clone(), keyring: keyring() };

@@ -3,7 +3,7 @@
 use http::Method;
 use ops::RemoteCall;
 use serde_json::{Map, Value};
-use workflow::types::ArtifactTypes;
+use workflow::catalogue::Catalogue;
 
 /// More of a service's explanation is not repeated.
 pub const DETAIL_CHARS_MAX: usize = 500;
@@ -61,13 +61,14 @@ pub fn request(call: &RemoteCall) -> Option<Wire> {
 }
 
 /// The answer of a service as the operation writes it.
-pub fn output(operation: &str, mut body: Value, types: &ArtifactTypes) -> Value {
+pub fn output(operation: &str, mut body: Value, catalogue: &Catalogue) -> Value {
     // The id service names types by their prefixes, the operations by their names.
     if matches!(operation, "get_next_available_id" | "reserve_id_range")
         && let Value::Object(members) = &mut body
     {
         members.remove("last_assigned");
-        if let Some(kind) = members.get("artifact_type").and_then(Value::as_str).and_then(|word| types.find(word)) {
+        let word = members.get("artifact_type").and_then(Value::as_str);
+        if let Some(kind) = word.and_then(|word| catalogue.find_type(word)) {
             let name = Value::from(kind.name.clone());
             members.insert("artifact_type".to_owned(), name);
         }

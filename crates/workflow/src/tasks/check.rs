@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use contract::workflow::tasks::{GeneratorInput, GivenInput, InputClass, NO_ARTIFACT_ID, TaskMetadata, TaskStatus};
 
-use crate::types::ArtifactTypes;
+use crate::catalogue::Catalogue;
 
 /// Where every resource begins.
 pub const RESOURCES: &str = "mcp://resources/";
@@ -52,7 +52,7 @@ pub struct CheckedTask {
 /// Checks every task of a batch by itself and against the others.
 pub fn check_batch<'n>(
     tasks: &[TaskMetadata],
-    types: &ArtifactTypes,
+    catalogue: &Catalogue,
     find_needs: impl Fn(&str) -> Option<Needs<'n>>,
 ) -> Result<Vec<CheckedTask>, Wrong> {
     let checked = tasks.iter().enumerate().map(|(index, task)| {
@@ -63,14 +63,14 @@ pub fn check_batch<'n>(
             expected: "the name of a generator such as `hls-generator`".to_owned(),
             received: Some(task.generator.clone()),
         })?;
-        check_task(&at, task, types, &needs)
+        check_task(&at, task, catalogue, &needs)
     });
     let checked = checked.collect::<Result<Vec<CheckedTask>, Wrong>>()?;
     check_distinct(tasks)?;
     Ok(checked)
 }
 
-fn check_task(at: &str, task: &TaskMetadata, types: &ArtifactTypes, needs: &Needs<'_>) -> Result<CheckedTask, Wrong> {
+fn check_task(at: &str, task: &TaskMetadata, catalogue: &Catalogue, needs: &Needs<'_>) -> Result<CheckedTask, Wrong> {
     let id = &task.artifact_id;
     let is_id = id.strip_prefix(needs.prefix).and_then(|rest| rest.strip_prefix('-')).is_some_and(is_number);
     if !is_id {
@@ -99,7 +99,7 @@ fn check_task(at: &str, task: &TaskMetadata, types: &ArtifactTypes, needs: &Need
     }
     check_needs(at, task, needs)?;
     let inputs = task.inputs.iter().enumerate();
-    let inputs = inputs.map(|(index, input)| resolve(&format!("{at}/inputs/{index}"), input, types));
+    let inputs = inputs.map(|(index, input)| resolve(&format!("{at}/inputs/{index}"), input, catalogue));
     Ok(CheckedTask {
         artifact_id: id.clone(),
         generator: needs.generator.to_owned(),
@@ -152,7 +152,7 @@ fn check_needs(at: &str, task: &TaskMetadata, needs: &Needs<'_>) -> Result<(), W
 }
 
 /// Fills in what follows from the URI.
-fn resolve(at: &str, input: &GivenInput, types: &ArtifactTypes) -> Result<GeneratorInput, Wrong> {
+fn resolve(at: &str, input: &GivenInput, catalogue: &Catalogue) -> Result<GeneratorInput, Wrong> {
     let given = match (&input.mcp_resource_uri, &input.resource_uri) {
         (Some(uri), Some(other)) if uri != other => return Err(wrong_uri(at, other)),
         (Some(uri), _) | (None, Some(uri)) => uri,
@@ -167,7 +167,7 @@ fn resolve(at: &str, input: &GivenInput, types: &ArtifactTypes) -> Result<Genera
             received: Some(path.to_owned()),
         });
     }
-    let mut of_folder = types.all().iter().filter(|kind| kind.folder == resource.folder);
+    let mut of_folder = catalogue.types().iter().filter(|kind| kind.folder == resource.folder);
     let artifact_type = match (of_folder.next(), of_folder.next()) {
         (Some(kind), None) => kind.name.as_str(),
         // Several types share the folder, or it is none of ours: its own name says as much as we know.
@@ -296,7 +296,7 @@ mod tests {
     }
 
     fn run(tasks: &[TaskMetadata]) -> Result<Vec<CheckedTask>, Wrong> {
-        check_batch(tasks, &ArtifactTypes::built_in().unwrap(), needs)
+        check_batch(tasks, &Catalogue::built_in().unwrap(), needs)
     }
 
     #[track_caller]
