@@ -17,11 +17,13 @@ macro_rules! with_columns {
 }
 
 pub mod check;
+mod inputs;
 mod insert;
 mod list;
 mod queue;
 mod status;
 
+pub use inputs::{InputsError, Library, find_inputs};
 pub use insert::{Inserted, NewTask, describe, insert};
 pub(crate) use list::read_all;
 pub use list::{Filter, list};

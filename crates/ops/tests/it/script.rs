@@ -47,10 +47,7 @@ async fn stage(target: Target, folder: Option<tempfile::TempDir>, entries: &'sta
     };
     let store = Store::open(options).await.unwrap();
     let clock = Clock::manual(START_US);
-    let services = Services {
-        catalogue: LiveCatalogue::open(None).unwrap(),
-        remotes: ops::Remotes::default(),
-    };
+    let services = Services { catalogue: LiveCatalogue::open(None).unwrap(), remotes: ops::Remotes::default() };
     let options = Options { entries, settings: settings(), services, clock: clock.clone(), keyring: keyring() };
     let platform = Platform::open(store.clone(), options).unwrap();
     Stage { platform, store, clock, target, _folder: folder }
