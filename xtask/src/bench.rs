@@ -14,6 +14,7 @@ pub const BENCHES: &[(&str, &str)] = &[
     ("mcp", "a cheap read through the whole door against a bare rmcp tool, over HTTP"),
     ("ids", "ids through the door against one commit per id, on SQLite and PostgreSQL"),
     ("ledger", "durable events with and without the log, and the verification of a long log"),
+    ("workflow", "the task service with 10,000 tasks against ids over HTTP, on SQLite and PostgreSQL"),
 ];
 
 /// Runs one bench; `arguments` are its own.

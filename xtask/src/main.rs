@@ -55,7 +55,7 @@ fn dispatch(arguments: &[String]) -> Result<()> {
 
 fn usage() -> String {
     let benches: String =
-        bench::BENCHES.iter().map(|(name, about)| format!("                      {name:<8}{about}\n")).collect();
+        bench::BENCHES.iter().map(|(name, about)| format!("                      {name:<9}{about}\n")).collect();
     format!(
         "\
 cargo xtask COMMAND

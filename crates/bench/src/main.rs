@@ -6,8 +6,11 @@
 mod figures;
 mod ids;
 mod ledger;
+mod load;
 mod mcp;
 mod place;
+mod process;
+mod workflow;
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -35,6 +38,8 @@ enum Bench {
     Ids(Plan),
     /// Durable events with and without the log over them, and the verification of a long log
     Ledger(ledger::LedgerPlan),
+    /// The task service with 10,000 tasks in its queue, on SQLite and PostgreSQL
+    Workflow(Plan),
     /// The reference of `mcp`, as a process of its own
     #[command(hide = true)]
     BareServer,
@@ -74,6 +79,7 @@ fn main() -> anyhow::Result<ExitCode> {
         // As the server's own runtime, since the door runs in this process.
         Bench::Ids(plan) => runtime()?.block_on(ids::run(plan))?,
         Bench::Ledger(plan) => runtime()?.block_on(ledger::run(plan))?,
+        Bench::Workflow(plan) => runtime()?.block_on(workflow::run(plan))?,
         Bench::BareServer => runtime()?.block_on(mcp::bare::serve()).map(|()| Verdict::Met)?,
     };
     Ok(match verdict {

@@ -107,6 +107,11 @@ text_id!(
     "a document type such as `backlog_story` or its prefix such as `US`"
 );
 text_id!(
+    /// A task of the tracker, such as `TASK-012`.
+    TaskId, 20, |c| c.is_ascii_alphanumeric(), "^[A-Za-z0-9][A-Za-z0-9._-]{0,19}$",
+    "the id of a task such as `TASK-012`"
+);
+text_id!(
     /// An API key by its public part.
     KeyId, 32, |c| c.is_ascii_alphanumeric(), "^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$",
     "the id of a key, as `list_keys` shows it"

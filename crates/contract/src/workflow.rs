@@ -1,4 +1,8 @@
-//! Seed 001: inputs and outputs of the id operations.
+//! Seed 001: inputs and outputs of the id operations; those of documents and tasks in files of their own.
+
+pub mod artifacts;
+pub mod checklists;
+pub mod tasks;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -104,7 +108,7 @@ pub struct ArtifactTypes {
 pub struct ArtifactType {
     /// Name such as `backlog_story`.
     pub name: String,
-    /// Id prefix such as `US`.
+    /// Id prefix such as `US`; empty for documents without ids, such as research.
     pub prefix: String,
     /// Folder and URI segment such as `backlog_stories`.
     pub folder: String,

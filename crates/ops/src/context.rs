@@ -10,10 +10,12 @@ use contract::question::{Answered, QuestionKind, Questions};
 use ledger::keyring::Keyring;
 use store::{Reader, Store};
 use tokio::sync::mpsc;
-use workflow::types::ArtifactTypes;
+use workflow::catalogue::LiveCatalogue;
 
 use crate::dialogue::{Ahead, Answers, Dialogue};
 use crate::operation::store_error;
+use crate::record::Ticket;
+use crate::remote::{Journey, Remotes};
 use crate::table::Table;
 use crate::witnesses::WitnessPolicy;
 use contract::error::OpError;
@@ -27,12 +29,16 @@ pub struct Settings {
     pub reservations_per_minute_max: u32,
     /// Where backups are made; nowhere when absent.
     pub backup_folder: Option<PathBuf>,
+    /// A claim of a task ends after this, unless it is renewed; never when absent.
+    pub task_lease: Option<Duration>,
 }
 
-/// What the domains keep in memory.
+/// What the domains keep in memory, and who does what is not done here.
 #[derive(Debug, Clone)]
 pub struct Services {
-    pub artifact_types: ArtifactTypes,
+    /// Document types, generators, checklists and templates.
+    pub catalogue: LiveCatalogue,
+    pub remotes: Remotes,
 }
 
 /// A step of a long call, for clients that show one.
@@ -73,6 +79,7 @@ pub struct Context<'a> {
     pub(crate) dialogue: &'a Dialogue,
     pub(crate) witness_policy: &'a WitnessPolicy,
     pub(crate) now_us: i64,
+    pub(crate) ticket: &'a Ticket,
 }
 
 impl Context<'_> {
@@ -131,6 +138,11 @@ impl Context<'_> {
     /// The time of the call in microseconds since 1970.
     pub fn now_us(&self) -> i64 {
         self.now_us
+    }
+
+    /// What goes with a call to a service elsewhere.
+    pub fn journey(&self) -> Journey {
+        Journey::of(self.ticket)
     }
 
     /// A connection that can only read.

@@ -18,6 +18,7 @@ use crate::door::{Inner, Success};
 use crate::limits::RETRY_AFTER_MS;
 use crate::operation::{Answer, ApplyError, Operation, Read, Write, store_error};
 use crate::record::{Ending, Ticket, error_hash};
+use crate::remote::forward;
 use crate::table::Tool;
 use crate::validate::check_input;
 
@@ -69,6 +70,9 @@ pub(crate) fn read<'a, T: Read>(
             Ok(admitted) => admitted,
             Err(refused) => return *refused,
         };
+        if let Some(remote) = T::SERVICE.and_then(|service| inner.services.remotes.find(service)) {
+            return forward(&**remote, tool, ticket, &operation, in_hash).await;
+        }
         let dialogue = match Dialogue::open(inner, ticket, &in_hash) {
             Ok(dialogue) => dialogue,
             Err(error) => return Driven::failed(in_hash, error),
@@ -97,6 +101,9 @@ pub(crate) fn write<'a, T: Write>(
             Ok(admitted) => admitted,
             Err(refused) => return *refused,
         };
+        if let Some(remote) = T::SERVICE.and_then(|service| inner.services.remotes.find(service)) {
+            return forward(&**remote, tool, ticket, &operation, in_hash).await;
+        }
         let dialogue = match Dialogue::open(inner, ticket, &in_hash) {
             Ok(dialogue) => dialogue,
             Err(error) => return Driven::failed(in_hash, error),
@@ -161,6 +168,7 @@ fn context<'a>(inner: &'a Inner, ticket: &'a Ticket, dialogue: &'a Dialogue) -> 
         keyring: &inner.keyring,
         dialogue,
         witness_policy: &inner.witness_policy,
+        ticket,
         now_us: ticket.started_us,
     }
 }
@@ -168,7 +176,7 @@ fn context<'a>(inner: &'a Inner, ticket: &'a Ticket, dialogue: &'a Dialogue) -> 
 /// Checks an input against its schema and its type, and hashes it with its defaults filled in.
 fn admit<T: Operation>(inner: &Inner, tool: &Tool, input: &Value) -> Result<(T, String), Box<Driven>> {
     let refuse = |error: OpError| Box::new(Driven::failed(canonical::hash_of(input), error));
-    check_input(&tool.input, input).map_err(refuse)?;
+    check_input(&tool.input, input).map_err(|error| refuse(retired::<T>(input).unwrap_or(error)))?;
     let mut operation: T = match T::deserialize(input) {
         Ok(operation) => operation,
         Err(error) => return Err(refuse(OpError::new(Kind::Invalid, error.to_string()))),
@@ -180,8 +188,21 @@ fn admit<T: Operation>(inner: &Inner, tool: &Tool, input: &Value) -> Result<(T, 
     }
 }
 
+/// Whoever still sends a field of an earlier version is told what replaced it.
+fn retired<T: Operation>(input: &Value) -> Option<OpError> {
+    fn has(value: &Value, name: &str) -> bool {
+        match value {
+            Value::Object(members) => members.iter().any(|(member, value)| member == name || has(value, name)),
+            Value::Array(items) => items.iter().any(|item| has(item, name)),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+        }
+    }
+    let (name, replacement) = T::RETIRED_FIELDS.iter().find(|(name, _)| has(input, name))?;
+    Some(OpError::invalid(*name, *replacement))
+}
+
 /// Checks an output against its schema and hashes it.
-fn finish<T: Serialize>(tool: &Tool, answer: Answer<T>) -> Result<Done, OpError> {
+pub(crate) fn finish<T: Serialize>(tool: &Tool, answer: Answer<T>) -> Result<Done, OpError> {
     let output = serde_json::to_value(&answer.output).map_err(OpError::internal)?;
     if let Some(error) = tool.output.iter_errors(&output).next() {
         // The path and the rule, not the value: an output may hold what no log may.

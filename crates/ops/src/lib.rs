@@ -26,6 +26,7 @@ pub mod operations;
 pub mod prompts;
 mod record;
 pub mod refusals;
+mod remote;
 pub mod resources;
 mod seal;
 mod summary;
@@ -44,6 +45,7 @@ pub use family::Family;
 pub use jobs::JobMode;
 pub use notary::{Notary, NotaryError, Standing};
 pub use operation::{Answer, ApplyError, Operation, Read, Write};
+pub use remote::{Remote, RemoteCall, Remotes, Service};
 pub use table::{Table, TableError, Tool};
 pub use witnesses::{WitnessError, WitnessPolicy};
 

@@ -26,6 +26,9 @@ pub const RESERVATION_EXPIRES_AFTER: Duration = Duration::from_secs(15 * 60);
 /// Reservations of one project in a minute (setting `reservations_per_minute_max`).
 pub const RESERVATIONS_PER_MINUTE_MAX: u32 = 10;
 
+/// A claim of a task ends after this (setting `task_lease_minutes`).
+pub const TASK_LEASE: Duration = Duration::from_secs(60 * 60);
+
 /// Idempotency keys are kept this long.
 pub const IDEMPOTENCY_KEPT_FOR: Duration = Duration::from_secs(24 * 60 * 60);
 

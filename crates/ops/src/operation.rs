@@ -16,6 +16,7 @@ use workflow::audited::AuditedRow;
 use crate::context::{Context, Settings};
 use crate::family::Family;
 use crate::jobs::JobMode;
+use crate::remote::Service;
 
 /// The input type of an operation is the operation.
 pub trait Operation: DeserializeOwned + Serialize + JsonSchema + Send + Sync + 'static {
@@ -31,6 +32,11 @@ pub trait Operation: DeserializeOwned + Serialize + JsonSchema + Send + Sync + '
     const ALIASES: &'static [&'static str] = &[];
     /// Listed as an MCP tool. Operations that only serve a prompt are not.
     const IS_TOOL: bool = true;
+
+    /// The service that carries it out, where that may be another process.
+    const SERVICE: Option<Service> = None;
+    /// Input fields of earlier versions, with what is expected in their place.
+    const RETIRED_FIELDS: &'static [(&'static str, &'static str)] = &[];
 
     /// Time for one call, where the setting is not the right one.
     const DEADLINE: Option<Duration> = None;

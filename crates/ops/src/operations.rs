@@ -10,6 +10,8 @@ use contract::workflow::{
     ConfirmReservation, DeleteExpiredReservations, GetNextAvailableId, ListArtifactTypes, ReserveIdRange,
 };
 
+use contract::workflow::tasks::{AddTask, GetNextTask, ListTasks, QueueTasks, UpdateTaskStatus};
+
 use crate::workflow::guide_numbering::GuideNumbering;
 
 pub const OPERATIONS: &[Entry] = &[
@@ -29,6 +31,11 @@ pub const OPERATIONS: &[Entry] = &[
     Entry::write::<ReserveIdRange>(),
     Entry::write::<ConfirmReservation>(),
     Entry::write::<DeleteExpiredReservations>(),
+    Entry::write::<AddTask>(),
+    Entry::write::<QueueTasks>(),
+    Entry::write::<GetNextTask>(),
+    Entry::write::<UpdateTaskStatus>(),
+    Entry::read::<ListTasks>(),
     Entry::read::<AuditSearch>(),
     Entry::read::<AuditProve>(),
     Entry::read::<AuditVerify>(),

@@ -27,8 +27,13 @@ pub const PROMPTS: &[Prompt] = &[Prompt {
             name: "artifact_type",
             about: "Document type such as backlog_story",
             is_required: true,
-            values: |services| services.artifact_types.all().iter().map(|kind| kind.name.clone()).collect(),
+            values: |services| numbered_types(services),
         },
         Argument { name: "count", about: "How many documents, 1 to 100", is_required: false, values: |_| Vec::new() },
     ],
 }];
+
+fn numbered_types(services: &Services) -> Vec<String> {
+    let catalogue = services.catalogue.current();
+    catalogue.types().iter().filter(|kind| kind.prefix.is_some()).map(|kind| kind.name.clone()).collect()
+}

@@ -1,11 +1,17 @@
 //! Operations of the artifact workflow (seed 001).
 
+mod add_task;
 mod confirm_reservation;
 mod delete_expired_reservations;
 mod get_next_available_id;
+mod get_next_task;
 pub mod guide_numbering;
 mod list_artifact_types;
+mod list_tasks;
+mod queue_tasks;
 mod reserve_id_range;
+mod task_plan;
+mod update_task_status;
 
 use contract::actor::Role;
 use contract::error::OpError;
@@ -15,9 +21,14 @@ use workflow::ids::IdsError;
 
 use crate::context::Context;
 use crate::operation::ApplyError;
+use task_plan::TaskPlan;
 
-/// Who may take ids: those who write documents, and those who write for them.
+/// Who may take ids and tasks: those who write documents, and those who write for them.
 const NUMBERING_ROLES: &[Role] = &[Role::Author, Role::Curator, Role::Approver, Role::Admin, Role::Agent];
+
+/// Of version 2 of the task metadata.
+const V2_FIELDS: &[(&str, &str)] =
+    &[("parent_id", "`inputs` with every resolved document in its place, as version 3 of the task metadata has it")];
 
 /// A counter, owned: what the id operations plan with.
 pub struct CounterPlan {
@@ -51,9 +62,10 @@ impl CounterPlan {
 }
 
 fn find_type(ctx: &Context<'_>, name: &ArtifactTypeName) -> Result<ArtifactType, OpError> {
-    let types = &ctx.services().artifact_types;
-    types.find(name.as_str()).cloned().ok_or_else(|| {
-        OpError::invalid("artifact_type", format!("one of {}, or the name of such a type", types.prefixes()))
+    let catalogue = ctx.services().catalogue.current();
+    let found = catalogue.find_type(name.as_str()).filter(|kind| kind.prefix.is_some());
+    found.map(Into::into).ok_or_else(|| {
+        OpError::invalid("artifact_type", format!("one of {}, or the name of such a type", catalogue.prefixes()))
             .received(name.as_str())
     })
 }

@@ -5,25 +5,26 @@ use std::sync::Arc;
 
 use ops::operations::OPERATIONS;
 use ops::{Clock, Services};
-use workflow::types::{ArtifactTypes, TypesError};
+use workflow::catalogue::{CatalogueError, LiveCatalogue};
 
 use crate::owner::{House, HouseError, HouseOptions};
+use crate::remote::{self, RemoteError};
 use crate::settings::Settings;
 
 #[derive(Debug, thiserror::Error)]
 pub enum AssembleError {
-    #[error("the document types cannot be used")]
-    Types(#[source] TypesError),
+    #[error("the workflow folder cannot be used")]
+    Catalogue(#[source] CatalogueError),
+    #[error("a remote service cannot be used")]
+    Remote(#[source] RemoteError),
     #[error("the data folder cannot be opened")]
     House(#[source] HouseError),
 }
 
-pub fn services(settings: &Settings) -> Result<Services, TypesError> {
-    let artifact_types = match &settings.workflow_types_file {
-        Some(path) => ArtifactTypes::read(path)?,
-        None => ArtifactTypes::built_in()?,
-    };
-    Ok(Services { artifact_types })
+pub fn services(settings: &Settings) -> Result<Services, AssembleError> {
+    let catalogue = LiveCatalogue::open(settings.workflow_folder.clone()).map_err(AssembleError::Catalogue)?;
+    let remotes = remote::services(settings, &catalogue).map_err(AssembleError::Remote)?;
+    Ok(Services { catalogue, remotes })
 }
 
 /// The house of a data folder, as owner or as guest.
@@ -33,7 +34,7 @@ pub async fn enter(folder: PathBuf, settings: &Settings) -> Result<Arc<House>, A
         database_url: settings.database_url.clone(),
         entries: OPERATIONS,
         settings: settings.for_operations(),
-        services: services(settings).map_err(AssembleError::Types)?,
+        services: services(settings)?,
         clock: Clock::system(),
         ledger_key_file: settings.ledger_key_file.clone(),
         witnesses: settings.witness.clone(),

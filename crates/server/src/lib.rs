@@ -1,4 +1,4 @@
-//! The surfaces: MCP, REST, the id service, the command line. Each one translates and calls the door; none decides.
+//! The surfaces: MCP, REST, the task and id services, the command line. Each one translates and calls the door; none decides.
 
 pub mod assemble;
 pub mod auth;
@@ -13,8 +13,10 @@ pub mod oauth;
 pub mod outbound;
 pub mod owner;
 pub mod pages;
+pub mod remote;
 pub mod rest;
 pub mod serve;
+pub mod service;
 pub mod settings;
 pub mod tasks_service;
 pub mod telemetry;

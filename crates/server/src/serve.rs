@@ -19,7 +19,7 @@ use crate::auth::{AuthError, Authenticator, owner};
 use crate::edge::{Edge, Hosts, Limiter, Voice};
 use crate::grpc;
 use crate::health::{self, Health};
-use crate::ids_service::{self, IdsService};
+use crate::ids_service;
 use crate::listen::{self, ListenOptions};
 use crate::mcp;
 use crate::mcp::exchange::Waiting;
@@ -101,13 +101,12 @@ impl Server {
                 .merge(rest::routes(Rest { house: Arc::clone(&house), body_bytes_max }))
                 .merge(pages::protected_routes(pages)),
         );
-        let task_routes =
-            edge(tasks.1.port(), Voice::Service).wrap(health::routes(health.clone()), tasks_service::routes());
-        let id_routes = edge(ids.1.port(), Voice::Service).wrap(
-            health::routes(health),
-            ids_service::routes(IdsService { house: Arc::clone(&house), body_bytes_max })
-                .fallback(tasks_service::not_found),
+        let task_routes = edge(tasks.1.port(), Voice::Service).wrap(
+            health::routes(health.clone()).merge(tasks_service::open_routes()),
+            tasks_service::routes(Arc::clone(&house), body_bytes_max),
         );
+        let id_routes = edge(ids.1.port(), Voice::Service)
+            .wrap(health::routes(health), ids_service::routes(Arc::clone(&house), body_bytes_max));
         let mut server = Server {
             http: http.1,
             tasks: tasks.1,

@@ -72,8 +72,8 @@ pub struct Settings {
     pub allowed_origins: Vec<String>,
     pub organisation_id: OrganisationId,
     pub default_project_id: ProjectId,
-    /// A team's own document types; the built-in ones when absent.
-    pub workflow_types_file: Option<PathBuf>,
+    /// A team's own document types, generators, checklists and templates, on top of those that ship.
+    pub workflow_folder: Option<PathBuf>,
     /// The log's signing key; `ledger.key` in the data folder when absent. Servers on one database share it.
     pub ledger_key_file: Option<PathBuf>,
     /// Servers that cosign the log's checkpoints.
@@ -85,6 +85,14 @@ pub struct Settings {
     pub call_deadline_ms: u64,
     pub reservation_expires_after_minutes: u64,
     pub reservations_per_minute_max: u32,
+    /// A claimed task is pending again after this; 0 for never.
+    pub task_lease_minutes: u64,
+    /// Another server's Task Tracking service, which then keeps the tasks; a key for it.
+    pub tasks_url: Option<String>,
+    pub tasks_key: Option<String>,
+    /// Another server's ID Management service, which then gives out ids; a key for it.
+    pub ids_url: Option<String>,
+    pub ids_key: Option<String>,
     pub body_bytes_max: usize,
     /// Requests a principal may make per second, on average; 0 for no limit.
     pub rate_per_second: u32,
@@ -124,7 +132,7 @@ impl Default for Settings {
             allowed_origins: Vec::new(),
             organisation_id,
             default_project_id,
-            workflow_types_file: None,
+            workflow_folder: None,
             ledger_key_file: None,
             witness: Vec::new(),
             witness_cosignatures_min: None,
@@ -132,6 +140,11 @@ impl Default for Settings {
             call_deadline_ms: u64::try_from(limits::CALL_DEADLINE.as_millis()).unwrap_or(u64::MAX),
             reservation_expires_after_minutes: limits::RESERVATION_EXPIRES_AFTER.as_secs() / 60,
             reservations_per_minute_max: limits::RESERVATIONS_PER_MINUTE_MAX,
+            task_lease_minutes: limits::TASK_LEASE.as_secs() / 60,
+            tasks_url: None,
+            tasks_key: None,
+            ids_url: None,
+            ids_key: None,
             body_bytes_max: 1024 * 1024,
             rate_per_second: 200,
             rate_burst: 400,
@@ -198,6 +211,8 @@ impl Settings {
             reservation_expires_after: Duration::from_secs(self.reservation_expires_after_minutes * 60),
             reservations_per_minute_max: self.reservations_per_minute_max,
             backup_folder: self.backup_folder.clone(),
+            task_lease: Some(Duration::from_secs(self.task_lease_minutes.saturating_mul(60)))
+                .filter(|lease| !lease.is_zero()),
         }
     }
 
@@ -224,7 +239,8 @@ impl Settings {
 
 fn shown(name: &str, value: &serde_json::Value) -> String {
     match (name, value) {
-        ("database_url", serde_json::Value::String(url)) => masked_url(url),
+        ("database_url" | "tasks_url" | "ids_url", serde_json::Value::String(url)) => masked_url(url),
+        ("tasks_key" | "ids_key", serde_json::Value::String(_)) => "***".to_owned(),
         ("api_keys", serde_json::Value::Array(keys)) => format!("{} keys", keys.len()),
         ("oauth", serde_json::Value::Array(issuers)) => {
             let named = issuers.iter().filter_map(|issuer| issuer.get("issuer")?.as_str());

@@ -38,22 +38,27 @@ impl Engine {
         }
     }
 
-    pub(crate) fn migration_sql(self, sql: &str) -> String {
+    /// A statement of a migration in the engine's words; nothing if it is not for this engine.
+    pub(crate) fn migration_sql(self, sql: &str) -> Option<String> {
+        let sql = match (self, sql.strip_prefix("{postgres}")) {
+            (Engine::Sqlite, Some(_)) => return None,
+            (Engine::Postgres, Some(rest)) => rest,
+            (Engine::Sqlite | Engine::Postgres, None) => sql,
+        };
         // On SQLite one writer commits after the other, so the row number is the order of commits. On PostgreSQL it is
         // not: a transaction that began earlier may commit later, so its number goes first and unfinished ones wait.
-        let (bytes, event_seq, commit_key, events_key) = match self {
-            Engine::Sqlite => ("BLOB", "INTEGER PRIMARY KEY", "BIGINT NOT NULL DEFAULT 0", ""),
+        let (bytes, json, event_seq, commit_key, events_key) = match self {
+            Engine::Sqlite => ("BLOB", "TEXT", "INTEGER PRIMARY KEY", "BIGINT NOT NULL DEFAULT 0", ""),
             Engine::Postgres => (
                 "BYTEA",
+                "JSONB",
                 "BIGINT GENERATED ALWAYS AS IDENTITY",
                 "BIGINT NOT NULL DEFAULT (pg_current_xact_id()::text::bigint)",
                 ", PRIMARY KEY (commit_key, event_seq)",
             ),
         };
-        sql.replace("{bytes}", bytes)
-            .replace("{event_seq}", event_seq)
-            .replace("{commit_key}", commit_key)
-            .replace("{events_key}", events_key)
+        let sql = sql.replace("{bytes}", bytes).replace("{json}", json).replace("{event_seq}", event_seq);
+        Some(sql.replace("{commit_key}", commit_key).replace("{events_key}", events_key))
     }
 
     /// All writes of SQLite pass one lane, since it has one write lock; on PostgreSQL the caller chooses.

@@ -11,7 +11,8 @@ use crate::param::Param;
 
 /// One step of the schema, the same text for both engines.
 ///
-/// `{bytes}` stands for the engine's type of byte strings. A statement ends at a line that ends with `;`.
+/// `{bytes}` stands for the engine's type of byte strings, `{json}` for that of JSON. A statement ends at a line that
+/// ends with `;`; one that begins with `{postgres}` is for PostgreSQL alone.
 /// The store uses versions 1 to 99, the domain crates 100 and above.
 #[derive(Debug, Clone, Copy)]
 pub struct Migration {
@@ -106,8 +107,9 @@ async fn apply_one(conn: &mut Conn, migration: &Migration) -> Result<(), StoreEr
         return conn.rollback().await;
     }
     for statement in statements(migration.sql) {
-        let statement = conn.engine().migration_sql(&statement);
-        conn.execute_raw(statement).await?;
+        if let Some(statement) = conn.engine().migration_sql(&statement) {
+            conn.execute_raw(statement).await?;
+        }
     }
     let applied_at = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_micros();
     let params = [

@@ -15,6 +15,8 @@ pub enum Param<'a> {
     Text(&'a str),
     Bytes(&'a [u8]),
     Bool(bool),
+    /// JSON text for a `{json}` column. Read it back with `CAST(column AS TEXT)`.
+    Json(&'a str),
 }
 
 pub(crate) fn sqlite_arguments(params: &[Param<'_>]) -> Result<SqliteArguments, sqlx::Error> {
@@ -24,7 +26,7 @@ pub(crate) fn sqlite_arguments(params: &[Param<'_>]) -> Result<SqliteArguments, 
             Param::Null | Param::NullInt => Arguments::add(&mut arguments, None::<i64>),
             Param::NullText => Arguments::add(&mut arguments, None::<&str>),
             Param::Int(value) => Arguments::add(&mut arguments, value),
-            Param::Text(value) => Arguments::add(&mut arguments, value),
+            Param::Text(value) | Param::Json(value) => Arguments::add(&mut arguments, value),
             Param::Bytes(value) => Arguments::add(&mut arguments, value),
             Param::Bool(value) => Arguments::add(&mut arguments, value),
         };
@@ -44,6 +46,7 @@ pub(crate) fn postgres_arguments(params: &[Param<'_>]) -> Result<PgArguments, sq
             Param::Text(value) => Arguments::add(&mut arguments, value),
             Param::Bytes(value) => Arguments::add(&mut arguments, value),
             Param::Bool(value) => Arguments::add(&mut arguments, value),
+            Param::Json(value) => Arguments::add(&mut arguments, Jsonb(value)),
         };
         added.map_err(sqlx::Error::Encode)?;
     }
@@ -65,6 +68,28 @@ impl sqlx::Encode<'_, Postgres> for UntypedNull {
         _buffer: &mut sqlx::postgres::PgArgumentBuffer,
     ) -> Result<sqlx::encode::IsNull, sqlx::error::BoxDynError> {
         Ok(sqlx::encode::IsNull::Yes)
+    }
+}
+
+/// Text as a value of type `jsonb`.
+struct Jsonb<'a>(&'a str);
+
+impl sqlx::Type<Postgres> for Jsonb<'_> {
+    fn type_info() -> PgTypeInfo {
+        // The object id of `jsonb`, the same in every PostgreSQL.
+        PgTypeInfo::with_oid(Oid(3802))
+    }
+}
+
+impl sqlx::Encode<'_, Postgres> for Jsonb<'_> {
+    fn encode_by_ref(
+        &self,
+        buffer: &mut sqlx::postgres::PgArgumentBuffer,
+    ) -> Result<sqlx::encode::IsNull, sqlx::error::BoxDynError> {
+        // The binary form of `jsonb` is a version and then the text.
+        buffer.push(1);
+        buffer.extend_from_slice(self.0.as_bytes());
+        Ok(sqlx::encode::IsNull::No)
     }
 }
 

@@ -2,10 +2,12 @@
 //! the hash of the last such event with the row as it is.
 
 use contract::canonical;
+use contract::workflow::tasks::Task;
 use serde_json::json;
 use store::{Conn, StoreError};
 
 use crate::ids::Counter;
+use crate::tasks;
 
 /// A row by its kind and id, with the hash of its content; without one when the row is gone.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,6 +43,10 @@ pub fn deleted_reservation(id: &str) -> AuditedRow {
     AuditedRow { kind: "reservation", id: id.to_owned(), sha256: None }
 }
 
+pub fn task(task: &Task) -> AuditedRow {
+    AuditedRow { kind: "task", id: task.task_id.to_string(), sha256: canonical::hash(task).ok() }
+}
+
 /// The next page of audited rows after a place, and the place after it. Begin with the default.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Place {
@@ -73,6 +79,13 @@ pub async fn read_page(conn: &mut Conn, place: Place) -> Result<(Vec<FoundRow>, 
         let next = if rows.is_empty() { Place { table: 1, ..Place::default() } } else { Place { table: 0, after } };
         return Ok((found, Some(next)));
     }
+    if table == 2 {
+        let tasks = tasks::read_all(conn, [&organisation_id, &first], PAGE_MAX).await?;
+        let last = tasks.last().map(|(organisation_id, task)| [organisation_id.clone(), task.task_id.to_string()]);
+        let found = tasks.into_iter().map(|(organisation_id, row)| FoundRow { organisation_id, row: task(&row) });
+        let next = last.map(|[organisation_id, id]| Place { table: 2, after: [organisation_id, id, String::new()] });
+        return Ok((found.collect(), next));
+    }
     let rows = conn
         .fetch_all(
             "SELECT organisation_id, reservation_id, reserved_ids, reserved_by, expires_at_us, confirmed \
@@ -82,12 +95,12 @@ pub async fn read_page(conn: &mut Conn, place: Place) -> Result<(Vec<FoundRow>, 
         )
         .await?;
     let mut found = Vec::with_capacity(rows.len());
-    let mut last = None;
+    let mut next = Place { table: 2, ..Place::default() };
     for row in &rows {
         let (organisation_id, id) = (row.text(0)?, row.text(1)?);
         let content = reservation(&id, &row.text(2)?, &row.text(3)?, row.int(4)?, row.bool(5)?);
         found.push(FoundRow { organisation_id: organisation_id.clone(), row: content });
-        last = Some(Place { table: 1, after: [organisation_id, id, String::new()] });
+        next = Place { table: 1, after: [organisation_id, id, String::new()] };
     }
-    Ok((found, last))
+    Ok((found, Some(next)))
 }

@@ -25,8 +25,8 @@ struct Bare {
 #[tool_router]
 impl Bare {
     fn new() -> anyhow::Result<Bare> {
-        let types = workflow::types::ArtifactTypes::built_in().context("the built-in document types are wrong")?;
-        let output = ArtifactTypes { artifact_types: types.all().to_vec() };
+        let catalogue = workflow::catalogue::Catalogue::built_in().context("the built-in document types are wrong")?;
+        let output = ArtifactTypes { artifact_types: catalogue.types().iter().map(Into::into).collect() };
         Ok(Bare { output: Arc::new(output), tool_router: Arc::new(Bare::tool_router()) })
     }
 

@@ -11,6 +11,7 @@ use super::NUMBERING_ROLES;
 use crate::context::Context;
 use crate::family::Family;
 use crate::operation::{Answer, ApplyError, Operation, Write};
+use crate::remote::Service;
 
 pub struct Plan {
     organisation_id: String,
@@ -24,6 +25,7 @@ impl Operation for ConfirmReservation {
     const FAMILY: Family = Family::Workflow;
     const ROLES: &'static [Role] = NUMBERING_ROLES;
     const SCOPE: Option<&'static str> = Some("id.reserve");
+    const SERVICE: Option<Service> = Some(Service::Ids);
 
     type Output = ConfirmedReservation;
 }

@@ -11,6 +11,7 @@ use super::{CounterPlan, NUMBERING_ROLES};
 use crate::context::{Context, Settings};
 use crate::family::Family;
 use crate::operation::{Answer, ApplyError, Operation, Write};
+use crate::remote::Service;
 
 impl Operation for GetNextAvailableId {
     const NAME: &'static str = "get_next_available_id";
@@ -19,6 +20,7 @@ impl Operation for GetNextAvailableId {
     const FAMILY: Family = Family::Workflow;
     const ROLES: &'static [Role] = NUMBERING_ROLES;
     const SCOPE: Option<&'static str> = Some("id.reserve");
+    const SERVICE: Option<Service> = Some(Service::Ids);
 
     type Output = NextAvailableId;
 

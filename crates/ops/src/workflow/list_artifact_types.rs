@@ -19,6 +19,7 @@ impl Operation for ListArtifactTypes {
 
 impl Read for ListArtifactTypes {
     async fn run(&self, ctx: &Context<'_>) -> Result<Answer<ArtifactTypes>, OpError> {
-        Ok(Answer::of(ArtifactTypes { artifact_types: ctx.services().artifact_types.all().to_vec() }))
+        let catalogue = ctx.services().catalogue.current();
+        Ok(Answer::of(ArtifactTypes { artifact_types: catalogue.types().iter().map(Into::into).collect() }))
     }
 }

@@ -13,6 +13,7 @@ use super::{CounterPlan, NUMBERING_ROLES};
 use crate::context::{Context, Settings};
 use crate::family::Family;
 use crate::operation::{Answer, ApplyError, Operation, Write};
+use crate::remote::Service;
 
 pub struct Plan {
     counter: CounterPlan,
@@ -30,6 +31,7 @@ impl Operation for ReserveIdRange {
     const FAMILY: Family = Family::Workflow;
     const ROLES: &'static [Role] = NUMBERING_ROLES;
     const SCOPE: Option<&'static str> = Some("id.reserve");
+    const SERVICE: Option<Service> = Some(Service::Ids);
 
     type Output = ReservedIdRange;
 

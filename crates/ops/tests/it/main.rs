@@ -17,4 +17,5 @@ mod keys;
 mod ledger;
 mod permissions;
 mod script;
+mod tasks;
 mod trials;

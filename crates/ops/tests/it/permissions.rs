@@ -8,18 +8,25 @@ use ops::{Entry, Reply};
 use serde_json::{Value, json};
 
 use crate::script::{Stage, actor, on_sqlite};
+use crate::tasks::batch;
 
 /// Things of the organisation `here` that somebody elsewhere may try to name.
 struct Things {
     reservation_id: String,
     key_id: String,
+    task_id: String,
 }
+
+/// Document of our task, which nobody elsewhere may hear of.
+const QUEUED: usize = 777;
 
 async fn make_things(stage: &Stage) -> Things {
     let reserved = stage.call("owner", "reserve_id_range", json!({"artifact_type": "US", "count": 2})).await;
     let key = stage.call("owner", "create_key", json!({"actor_id": "robot", "roles": ["agent"]})).await;
+    let queued = stage.call("owner", "queue_tasks", batch("default", QUEUED, 2)).await;
+    let task_id = queued.result.unwrap().output["task_ids"][1].as_str().unwrap().to_owned();
     let text = |reply: Reply, member: &str| reply.result.unwrap().output[member].as_str().unwrap().to_owned();
-    Things { reservation_id: text(reserved, "reservation_id"), key_id: text(key, "key_id") }
+    Things { reservation_id: text(reserved, "reservation_id"), key_id: text(key, "key_id"), task_id }
 }
 
 /// An input that names what the operation can name of somebody else's.
@@ -31,6 +38,9 @@ fn naming(operation: &str, things: &Things) -> Value {
         "describe_operation" => json!({"name": "revoke_key"}),
         "get_next_available_id" | "guide_numbering" => json!({"artifact_type": "US"}),
         "reserve_id_range" => json!({"artifact_type": "US", "count": 2}),
+        "update_task_status" => json!({"task_id": things.task_id, "status": "in_progress"}),
+        "queue_tasks" => batch("default", 1, 1),
+        "list_tasks" => json!({"depends_on": "PRD-006"}),
         "audit_prove" => json!({"call_id": "nobodys"}),
         "job_status" | "cancel_job" => json!({"job_id": "nobodys"}),
         "answer_job" => json!({"job_id": "nobodys", "answers": {}}),
@@ -72,7 +82,8 @@ async fn answer_elsewhere(stage: &Stage, entry: &Entry, things: &Things) -> Stri
     match reply.result {
         Ok(success) => {
             let told = success.output.to_string();
-            assert!(!told.contains(&things.key_id) && !told.contains(&things.reservation_id), "{}", entry.name);
+            let ours = [things.key_id.as_str(), &things.reservation_id, &format!("HLS-{QUEUED}")];
+            assert!(!ours.iter().any(|ours| told.contains(ours)), "{}", entry.name);
             "own".to_owned()
         }
         Err(error) => error.code().to_lowercase(),

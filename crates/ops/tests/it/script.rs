@@ -9,7 +9,7 @@ use ledger::keyring::Keyring;
 use ops::{Call, Clock, Entry, Options, Platform, Reply, Services, Settings};
 use serde_json::Value;
 use store::{Store, Target};
-use workflow::types::ArtifactTypes;
+use workflow::catalogue::LiveCatalogue;
 
 /// 2026-02-04T19:00:00Z.
 pub const START_US: i64 = 1_770_231_600_000_000;
@@ -34,6 +34,7 @@ pub fn settings() -> Settings {
         reservation_expires_after: std::time::Duration::from_secs(15 * 60),
         reservations_per_minute_max: 10,
         backup_folder: None,
+        task_lease: Some(std::time::Duration::from_secs(60 * 60)),
     }
 }
 
@@ -47,7 +48,7 @@ async fn stage(target: Target, folder: Option<tempfile::TempDir>, entries: &'sta
     };
     let store = Store::open(options).await.unwrap();
     let clock = Clock::manual(START_US);
-    let services = Services { artifact_types: ArtifactTypes::built_in().unwrap() };
+    let services = Services { catalogue: LiveCatalogue::open(None).unwrap(), remotes: ops::Remotes::default() };
     let options = Options {
         entries,
         settings: settings(),

@@ -22,4 +22,6 @@ mod kills;
 mod ledger;
 mod observability;
 mod owner;
+mod remotes;
 mod stdio;
+mod tracker;

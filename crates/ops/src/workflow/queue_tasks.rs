@@ -1,0 +1,58 @@
+//! `queue_tasks`: put tasks into the queue whose inputs somebody else has resolved and checked. The tracker's own door:
+//! it may stand where no documents are.
+
+use contract::actor::Role;
+use contract::envelope::True;
+use contract::error::OpError;
+use contract::workflow::tasks::{QueueTasks, QueuedTasks};
+use store::Tx;
+use workflow::tasks;
+use workflow::tasks::check::CheckedTask;
+
+use super::task_plan::{TaskPlan, check_form, insert_all};
+use super::{NUMBERING_ROLES, V2_FIELDS};
+use crate::context::Context;
+use crate::family::Family;
+use crate::operation::{Answer, ApplyError, Operation, Write};
+use crate::remote::Service;
+
+/// Before every complaint of the tracker about a batch.
+const PREFIX: &str = "Task validation failed: ";
+
+pub struct Plan {
+    place: TaskPlan,
+    tasks: Vec<CheckedTask>,
+}
+
+impl Operation for QueueTasks {
+    const NAME: &'static str = "queue_tasks";
+    const ABOUT: &'static str = "Put tasks into the queue whose inputs are resolved and checked, all or none.";
+    const FAMILY: Family = Family::Workflow;
+    const ROLES: &'static [Role] = NUMBERING_ROLES;
+    const SCOPE: Option<&'static str> = Some("task.write");
+    const SERVICE: Option<Service> = Some(Service::Tasks);
+    const IS_TOOL: bool = false;
+    const RETIRED_FIELDS: &'static [(&'static str, &'static str)] = V2_FIELDS;
+
+    type Output = QueuedTasks;
+}
+
+impl Write for QueueTasks {
+    type Plan = Plan;
+
+    async fn prepare(&self, ctx: &Context<'_>) -> Result<Plan, OpError> {
+        let tasks = check_form(ctx, &self.tasks, PREFIX)?;
+        Ok(Plan { place: TaskPlan::new(ctx, Some(&self.project_id)), tasks })
+    }
+
+    fn lane(&self, plan: &Plan) -> Option<String> {
+        Some(tasks::lane(&plan.place.organisation_id))
+    }
+
+    async fn apply(&self, plan: &Plan, tx: &mut Tx<'_>) -> Result<Answer<QueuedTasks>, ApplyError> {
+        let (task_ids, rows) = insert_all(tx, &plan.place, &plan.tasks).await?;
+        let tasks_added = u64::try_from(task_ids.len()).unwrap_or(u64::MAX);
+        let answer = Answer::of(QueuedTasks { success: True, tasks_added, task_ids });
+        Ok(rows.into_iter().fold(answer, Answer::leaving))
+    }
+}

@@ -1,0 +1,113 @@
+//! What the task operations plan with, and their errors as the caller sees them.
+
+use contract::error::{Kind, OpError};
+use contract::id::{ProjectId, TaskId};
+use contract::workflow::tasks::TaskMetadata;
+use store::Tx;
+use workflow::audited::AuditedRow;
+use workflow::tasks::check::{CheckedTask, Wrong, check_batch};
+use workflow::tasks::{self, InputsError, Library, NewTask, TasksError};
+
+use crate::context::Context;
+use crate::operation::{ApplyError, store_error};
+
+pub struct TaskPlan {
+    pub organisation_id: String,
+    pub project_id: String,
+    pub actor_id: String,
+    pub lease_us: Option<i64>,
+    pub now_us: i64,
+}
+
+impl TaskPlan {
+    pub fn new(ctx: &Context<'_>, project_id: Option<&ProjectId>) -> TaskPlan {
+        let lease = ctx.settings().task_lease;
+        TaskPlan {
+            organisation_id: ctx.actor().organisation_id.to_string(),
+            project_id: project_id.unwrap_or(&ctx.settings().default_project_id).to_string(),
+            actor_id: ctx.actor().id.to_string(),
+            lease_us: lease.map(|lease| i64::try_from(lease.as_micros()).unwrap_or(i64::MAX)),
+            now_us: ctx.now_us(),
+        }
+    }
+}
+
+impl From<TasksError> for ApplyError {
+    fn from(error: TasksError) -> ApplyError {
+        let message = error.to_string();
+        let invalid = |field: &str, expected: String| {
+            let mut refusal = OpError::new(Kind::Invalid, message.clone());
+            refusal.details.field = Some(field.to_owned());
+            refusal.details.expected = Some(expected);
+            refusal
+        };
+        let refusal = match error {
+            TasksError::Store(error) => return ApplyError::Store(error),
+            TasksError::Unknown { .. } => OpError::not_found(message),
+            TasksError::ClaimedByAnother { .. } => OpError::conflict(message),
+            TasksError::AlreadyQueued { artifact_id } => {
+                invalid("artifact_id", "a document that is not in the queue".to_owned()).received(artifact_id)
+            }
+            TasksError::IllegalTransition { to, .. } => {
+                let expected = "the status after this one: pending, in_progress, completed; or pending with reset";
+                invalid("status", expected.to_owned()).received(to.name())
+            }
+        };
+        refusal.into()
+    }
+}
+
+/// Checks everything about new tasks that their own text shows.
+pub fn check_form(ctx: &Context<'_>, tasks: &[TaskMetadata], prefix: &str) -> Result<Vec<CheckedTask>, OpError> {
+    let catalogue = ctx.services().catalogue.current();
+    check_batch(tasks, &catalogue).map_err(|found| wrong(found, prefix))
+}
+
+/// Checks what the documents themselves say of the inputs.
+pub async fn check_inputs(ctx: &Context<'_>, tasks: Vec<CheckedTask>) -> Result<Vec<CheckedTask>, OpError> {
+    let library = Library {
+        organisation_id: ctx.actor().organisation_id.as_str(),
+        default_project_id: ctx.settings().default_project_id.as_str(),
+        catalogue: &ctx.services().catalogue.current(),
+    };
+    let mut conn = ctx.read().await?;
+    tasks::find_inputs(&mut conn, library, tasks).await.map_err(|error| match error {
+        InputsError::Wrong(found) => wrong(found, ""),
+        InputsError::Store(error) => store_error(error),
+    })
+}
+
+/// Puts checked tasks into the queue, in their order.
+pub async fn insert_all(
+    tx: &mut Tx<'_>,
+    place: &TaskPlan,
+    tasks: &[CheckedTask],
+) -> Result<(Vec<TaskId>, Vec<AuditedRow>), TasksError> {
+    let (mut task_ids, mut rows) = (Vec::with_capacity(tasks.len()), Vec::with_capacity(tasks.len()));
+    for task in tasks {
+        let new = NewTask {
+            organisation_id: &place.organisation_id,
+            project_id: &place.project_id,
+            artifact_id: &task.artifact_id,
+            generator: &task.generator,
+            description: task.description.as_deref(),
+            inputs: &task.inputs,
+            correlation_id: task.correlation_id.as_deref(),
+            created_by: &place.actor_id,
+            created_at_us: place.now_us,
+        };
+        let inserted = tasks::insert(tx, &new).await?;
+        task_ids.push(inserted.task_id);
+        rows.push(inserted.row);
+    }
+    Ok((task_ids, rows))
+}
+
+/// A task that is wrong, in the words of the seed.
+fn wrong(wrong: Wrong, prefix: &str) -> OpError {
+    let mut error = OpError::new(Kind::Invalid, format!("{prefix}{}", wrong.message));
+    error.details.field = Some(wrong.field);
+    error.details.expected = Some(wrong.expected);
+    error.details.received = wrong.received.map(Into::into);
+    error
+}

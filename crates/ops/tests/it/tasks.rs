@@ -1,0 +1,350 @@
+//! Tasks through the door, on both engines.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use ops::operations::OPERATIONS;
+use serde_json::{Value, json};
+
+use crate::script::{Stage, check, on_postgres, on_sqlite, shared, together};
+
+const SEED_PROJECT: &str = "ai-agent-mcp-server";
+
+/// The batch of the seed: `first` is its first document, such as 12 for HLS-012.
+pub fn batch(project: &str, first: usize, n: usize) -> Value {
+    let research = |kind: &str| {
+        json!({"name": kind, "classification": "recommended", "status": "Finalized",
+               "resource_uri": format!("mcp://resources/artifacts/research/AI_Agent_MCP_Server_{kind}.md")})
+    };
+    let tasks: Vec<Value> = (0..n)
+        .map(|index| {
+            json!({
+                "artifact_id": format!("HLS-{:03}", first + index), "generator": "hls-generator", "status": "pending",
+                "task_id": format!("gen-{:03}", index + 1),
+                "inputs": [
+                    {"name": "prd", "artifact_id": "PRD-006", "classification": "mandatory", "status": "Approved",
+                     "resource_uri": "mcp://resources/artifacts/prds/PRD-006_v3.md"},
+                    research("business_research"), research("implementation_research"),
+                ]
+            })
+        })
+        .collect();
+    json!({"project_id": project, "tasks": tasks})
+}
+
+async fn both() -> [Arc<Stage>; 2] {
+    [shared(on_sqlite(OPERATIONS).await), shared(on_postgres(OPERATIONS).await)]
+}
+
+async fn queue(stage: &Stage, project: &str, n: usize) {
+    for first in (1..=n).step_by(100) {
+        let reply = stage.call("author", "queue_tasks", batch(project, first, 100.min(n + 1 - first))).await;
+        assert!(reply.result.is_ok(), "{reply:?}");
+    }
+}
+
+async fn output(stage: &Stage, name: &str, operation: &str, input: Value) -> Value {
+    stage.call(name, operation, input).await.result.unwrap().output
+}
+
+/// Moves the tracker's sequence, so that the next task is that of the seed.
+async fn number_from(stage: &Stage, next: i64) {
+    let sql = "INSERT INTO task_counters (organisation_id, last_task_number) VALUES ('here', $1)";
+    let apply: store::Apply<()> = Box::new(move |tx| {
+        Box::pin(async move {
+            tx.execute(sql, &[(next - 1).into()]).await?;
+            Ok(store::Applied { value: (), event: None, keep: store::Keep::Changes })
+        })
+    });
+    let deadline = tokio::time::Instant::now() + std::time::Duration::from_secs(5);
+    stage.store.write(None, deadline, apply).await.unwrap();
+}
+
+#[tokio::test]
+async fn the_batch_of_the_seed_gets_the_ids_of_the_seed_and_its_row() {
+    for stage in both().await {
+        number_from(&stage, 12).await;
+        let added = output(&stage, "author", "queue_tasks", batch(SEED_PROJECT, 12, 3)).await;
+        assert_eq!(added, json!({"success": true, "tasks_added": 3, "task_ids": ["TASK-012", "TASK-013", "TASK-014"]}));
+        let next = output(&stage, "author", "get_next_task", json!({"project_id": SEED_PROJECT})).await;
+        let research = |kind: &str| {
+            let path = format!("artifacts/research/AI_Agent_MCP_Server_{kind}.md");
+            json!({"name": kind, "classification": "recommended", "artifact_type": "research", "artifact_id": "N/A",
+                   "mcp_resource_uri": format!("mcp://resources/{path}"), "resource_path": path, "status": "Finalized"})
+        };
+        assert_eq!(
+            next,
+            json!({"success": true, "task": {
+                "task_id": "TASK-012", "project_id": SEED_PROJECT, "artifact_id": "HLS-012",
+                "generator": "hls-generator", "status": "pending", "description": "Generate HLS-012 from PRD-006",
+                "inputs": [
+                    {"name": "prd", "classification": "mandatory", "artifact_type": "prd", "artifact_id": "PRD-006",
+                     "resource_path": "artifacts/prds/PRD-006_v3.md",
+                     "mcp_resource_uri": "mcp://resources/artifacts/prds/PRD-006_v3.md", "status": "Approved"},
+                    research("business_research"), research("implementation_research"),
+                ],
+                "correlation_id": "gen-001",
+                "created_at": "2026-02-04T19:00:00.000Z", "updated_at": "2026-02-04T19:00:00.000Z",
+            }})
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_task_goes_forward_step_by_step_and_back_only_by_a_reset() {
+    for stage in both().await {
+        queue(&stage, "p", 1).await;
+        let set = |status: &str, more: Value| {
+            let mut input = json!({"task_id": "TASK-001", "status": status});
+            input.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            stage.call("author", "update_task_status", input)
+        };
+        let told = |reply: ops::Reply| match reply.result {
+            Ok(success) => success.output["updated_task"]["status"].as_str().unwrap().to_owned(),
+            Err(error) => format!("{}: {}", error.code(), error.message),
+        };
+        let illegal = |from: &str, to: &str| format!("INVALID_ARG: task TASK-001 is {from} and cannot become {to}");
+        let none = || json!({});
+        assert_eq!(told(set("completed", none()).await), illegal("pending", "completed"));
+        assert_eq!(told(set("pending", none()).await), illegal("pending", "pending"));
+        assert_eq!(told(set("in_progress", none()).await), "in_progress");
+        assert_eq!(told(set("in_progress", none()).await), illegal("in_progress", "in_progress"));
+        assert_eq!(told(set("pending", none()).await), illegal("in_progress", "pending"));
+        assert_eq!(told(set("completed", json!({"completion_notes": "done"})).await), "completed");
+        assert_eq!(told(set("completed", none()).await), illegal("completed", "completed"));
+        assert_eq!(told(set("in_progress", none()).await), illegal("completed", "in_progress"));
+        assert_eq!(told(set("pending", json!({"reset": true})).await), "pending");
+        let task = &output(&stage, "author", "get_next_task", json!({"project_id": "p"})).await["task"];
+        for gone in ["started_at", "completed_at", "completion_notes"] {
+            assert!(task.get(gone).is_none(), "{task}");
+        }
+        let wrong = "INVALID_ARG: `status`: expected pending, where reset is true";
+        assert_eq!(told(set("completed", json!({"reset": true})).await), wrong);
+    }
+}
+
+#[tokio::test]
+async fn what_is_not_there_is_not_found_and_what_is_elsewhere_neither() {
+    check(
+        r#"
+        author update_task_status {"task_id":"TASK-999","status":"in_progress"}
+        author get_next_task {"project_id":"p"}
+        author list_tasks {"project_id":"p"}
+        viewer list_tasks {"project_id":"p"}
+        viewer get_next_task {"project_id":"p"}
+        author get_next_task {"project_id":"p","status_filter":"completed","claim":true}
+        author list_tasks {"project_id":"p","cursor":"x"}
+        author queue_tasks {"project_id":"p","tasks":[{"artifact_id":"HLS-012","parent_id":"PRD-006","task_id":"x"}]}
+        "#,
+        r#"
+        NOT_FOUND: task TASK-999 does not exist
+        {"message":"No pending tasks in project p","success":true,"task":null}
+        {"count":0,"success":true,"tasks":[]}
+        {"count":0,"success":true,"tasks":[]}
+        DENIED: `viewer` may not call `get_next_task`
+        INVALID_ARG: `status_filter`: expected pending, as only a pending task can be claimed
+        INVALID_ARG: `cursor`: expected the `next_cursor` of a page
+        INVALID_ARG: `parent_id`: expected `inputs` with every resolved document in its place, as version 3 of the task metadata has it
+        event author update_task_status not_found
+        event author get_next_task ok
+        event author list_tasks ok
+        event viewer list_tasks ok
+        event viewer get_next_task denied
+        event author get_next_task invalid
+        event author list_tasks invalid
+        event author queue_tasks invalid
+        "#,
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_wrong_batch_is_refused_whole_in_the_words_of_the_seed() {
+    for stage in both().await {
+        queue(&stage, "p", 1).await;
+        let refuse = |change: fn(&mut Value)| {
+            let mut input = batch("p", 2, 2);
+            change(&mut input);
+            let stage = &stage;
+            async move {
+                let error = stage.call("author", "queue_tasks", input).await.result.unwrap_err();
+                (error.message, error.details.field.unwrap())
+            }
+        };
+        let prefix = |message: &str| format!("Task validation failed: {message}");
+        let (message, field) = refuse(|batch| batch["tasks"][1]["artifact_id"] = json!("HLS-001")).await;
+        assert_eq!(message, prefix("artifact_id HLS-001 already exists in queue"));
+        assert_eq!(field, "artifact_id");
+        let (message, _) = refuse(|batch| batch["tasks"][1]["artifact_id"] = json!("HLS-002")).await;
+        assert_eq!(message, prefix("Duplicate artifact_id in batch: HLS-002"));
+        let (message, field) = refuse(|batch| {
+            batch["tasks"][1]["inputs"].as_array_mut().unwrap().remove(0);
+        })
+        .await;
+        assert_eq!(message, prefix("Mandatory input 'prd' missing for task HLS-003"));
+        assert_eq!(field, "tasks/1/inputs");
+        let (message, field) =
+            refuse(|batch| batch["tasks"][0]["inputs"][0]["resource_uri"] = json!("file:///x")).await;
+        assert_eq!(message, prefix("Invalid resource_uri format"));
+        assert_eq!(field, "tasks/0/inputs/0/mcp_resource_uri");
+        let (message, _) = refuse(|batch| batch["tasks"][0]["generator"] = json!("poem-generator")).await;
+        assert_eq!(message, prefix("Unknown generator 'poem-generator' for task HLS-002"));
+        let listed = output(&stage, "author", "list_tasks", json!({"project_id": "p"})).await;
+        assert_eq!(listed["count"], 1, "nothing of a refused batch stays");
+    }
+}
+
+#[tokio::test]
+async fn a_document_may_be_queued_again_once_its_task_is_completed() {
+    for stage in both().await {
+        queue(&stage, "p", 1).await;
+        for status in ["in_progress", "completed"] {
+            output(&stage, "author", "update_task_status", json!({"task_id": "TASK-001", "status": status})).await;
+        }
+        queue(&stage, "p", 1).await;
+        let reset = json!({"task_id": "TASK-001", "status": "pending", "reset": true});
+        let error = stage.call("author", "update_task_status", reset).await.result.unwrap_err();
+        assert_eq!(error.message, "Task validation failed: artifact_id HLS-001 already exists in queue");
+    }
+}
+
+#[tokio::test]
+async fn lists_are_pages_by_status_by_input_and_by_what_is_missing() {
+    for stage in both().await {
+        queue(&stage, "p", 7).await;
+        queue(&stage, "other", 1).await;
+        let epic = json!({"project_id": "p", "tasks": [{"artifact_id": "REV-001", "generator": "evidence-review-generator", "inputs": []}]});
+        assert!(stage.call("author", "queue_tasks", epic).await.result.is_err(), "no document type makes it yet");
+        let numbers = |listed: &Value| -> Vec<String> {
+            let tasks = listed["tasks"].as_array().unwrap();
+            tasks.iter().map(|task| task["task_id"].as_str().unwrap().to_owned()).collect()
+        };
+        let mut found = Vec::new();
+        let mut input = json!({"project_id": "p", "depends_on": "PRD-006", "limit": 3});
+        loop {
+            let page = output(&stage, "viewer", "list_tasks", input.clone()).await;
+            assert_eq!(page["count"].as_u64().unwrap(), page["tasks"].as_array().unwrap().len() as u64);
+            found.extend(numbers(&page));
+            match page.get("next_cursor") {
+                Some(cursor) => input["cursor"] = cursor.clone(),
+                None => break,
+            }
+        }
+        let expected: Vec<String> = (1..=7).map(|number| format!("TASK-{number:03}")).collect();
+        assert_eq!(found, expected);
+        let none = output(&stage, "viewer", "list_tasks", json!({"project_id": "p", "depends_on": "PRD-007"})).await;
+        assert_eq!(none["count"], 0);
+        let missing = json!({"project_id": "p", "missing_mandatory_inputs": true});
+        assert_eq!(output(&stage, "viewer", "list_tasks", missing).await["count"], 0);
+        output(&stage, "author", "get_next_task", json!({"project_id": "p", "claim": true})).await;
+        let working = json!({"project_id": "p", "status": "in_progress"});
+        assert_eq!(numbers(&output(&stage, "viewer", "list_tasks", working).await), ["TASK-001"]);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sixty_four_claimers_get_every_task_once() {
+    for stage in both().await {
+        queue(&stage, "p", 320).await;
+        let given = together(64, |index| {
+            let stage = Arc::clone(&stage);
+            async move {
+                let mut given = Vec::new();
+                for turn in 0..6 {
+                    let name = if (index + turn) % 2 == 0 { "author" } else { "agent" };
+                    let claim = json!({"project_id": "p", "claim": true});
+                    let next = output(&stage, name, "get_next_task", claim).await;
+                    given.extend(next["task"]["task_id"].as_str().map(str::to_owned));
+                }
+                given
+            }
+        })
+        .await;
+        let given: Vec<String> = given.into_iter().flatten().collect();
+        let distinct: BTreeSet<&String> = given.iter().collect();
+        assert_eq!((given.len(), distinct.len()), (320, 320), "each task once, and none left");
+    }
+}
+
+#[tokio::test]
+async fn a_claim_lasts_until_its_lease_ends_and_is_its_claimants_alone() {
+    for stage in both().await {
+        queue(&stage, "p", 2).await;
+        let claim =
+            |name: &'static str| output(&stage, name, "get_next_task", json!({"project_id": "p", "claim": true}));
+        let later = |minutes: i64| stage.clock.set_us(stage.clock.now_us() + minutes * 60_000_000);
+        let task = &claim("agent").await["task"];
+        assert_eq!((&task["task_id"], &task["claimed_by"]), (&json!("TASK-001"), &json!("agent")));
+        assert_eq!(task["lease_expires_at"], "2026-02-04T20:00:00.000Z");
+        let complete = json!({"task_id": "TASK-001", "status": "completed"});
+        let error = stage.call("author", "update_task_status", complete.clone()).await.result.unwrap_err();
+        assert_eq!(error.code(), "CONFLICT");
+        assert_eq!(error.message, "task TASK-001 is claimed by `agent` until 2026-02-04T20:00:00.000Z");
+        later(30);
+        let renew = json!({"task_id": "TASK-001", "status": "in_progress"});
+        let renewed = output(&stage, "agent", "update_task_status", renew).await;
+        assert_eq!(renewed["updated_task"]["lease_expires_at"], "2026-02-04T20:30:00.000Z");
+        later(59);
+        assert_eq!(claim("author").await["task"]["task_id"], "TASK-002");
+        later(1);
+        let again = claim("author").await;
+        assert_eq!((&again["task"]["task_id"], &again["task"]["claimed_by"]), (&json!("TASK-001"), &json!("author")));
+        let error = stage.call("agent", "update_task_status", complete.clone()).await.result.unwrap_err();
+        assert_eq!(error.code(), "CONFLICT", "whoever came late must not end the work of another");
+        assert!(stage.call("author", "update_task_status", complete).await.result.is_ok());
+        let verified = output(&stage, "auditor", "audit_verify", json!({})).await;
+        assert_eq!(verified["problems"], json!([]));
+    }
+}
+
+#[tokio::test]
+async fn a_repeated_claim_or_batch_answers_as_the_first_one_did() {
+    for stage in both().await {
+        let add = || stage.call_with_key("author", "queue_tasks", batch("p", 1, 2), "add");
+        let (first, second) = (add().await.result.unwrap().output, add().await.result.unwrap().output);
+        assert_eq!(first, second);
+        let claim =
+            || stage.call_with_key("agent", "get_next_task", json!({"project_id": "p", "claim": true}), "claim");
+        let (first, second) = (claim().await.result.unwrap().output, claim().await.result.unwrap().output);
+        assert_eq!(first["task"]["task_id"], "TASK-001");
+        assert_eq!(first, second);
+        let pending = json!({"project_id": "p", "status": "pending"});
+        assert_eq!(output(&stage, "viewer", "list_tasks", pending).await["count"], 1);
+    }
+}
+
+#[tokio::test]
+async fn a_row_that_was_changed_by_other_hands_shows() {
+    for stage in both().await {
+        queue(&stage, "p", 2).await;
+        let apply: store::Apply<()> = Box::new(|tx| {
+            Box::pin(async move {
+                tx.execute("UPDATE tasks SET generator = 'other' WHERE task_id = 'TASK-002'", &[]).await?;
+                Ok(store::Applied { value: (), event: None, keep: store::Keep::Changes })
+            })
+        });
+        let deadline = tokio::time::Instant::now() + std::time::Duration::from_secs(5);
+        stage.store.write(None, deadline, apply).await.unwrap();
+        let verified = output(&stage, "auditor", "audit_verify", json!({})).await;
+        assert_eq!(verified["problems"][0]["message"], "task `TASK-002` was changed by other hands");
+    }
+}
+
+/// The two queries of the seed, as it writes them.
+#[tokio::test]
+async fn the_queries_of_the_seed_run_on_postgresql_and_use_the_index() {
+    let stage = on_postgres(OPERATIONS).await;
+    queue(&stage, "p", 3).await;
+    let mut conn = stage.store.read().await.unwrap();
+    let depends = "SELECT task_id FROM tasks WHERE inputs_json @> '[{\"artifact_id\": \"PRD-006\"}]'";
+    assert_eq!(conn.fetch_all(depends, &[]).await.unwrap().len(), 3);
+    let missing = "SELECT task_id FROM tasks WHERE NOT EXISTS (SELECT 1 FROM jsonb_array_elements(inputs_json) AS input \
+         WHERE input->>'classification' = 'mandatory')";
+    assert_eq!(conn.fetch_all(missing, &[]).await.unwrap().len(), 0);
+    conn.hold_snapshot().await.unwrap();
+    conn.execute("SET LOCAL enable_seqscan = off", &[]).await.unwrap();
+    let plan = "EXPLAIN SELECT task_id FROM tasks WHERE inputs_json @> '[{\"artifact_id\": \"PRD-006\"}]'";
+    let rows = conn.fetch_all(plan, &[]).await.unwrap();
+    let plan: String = rows.iter().map(|row| row.text(0).unwrap()).collect();
+    assert!(plan.contains("tasks_by_inputs"), "{plan}");
+}

@@ -1,0 +1,476 @@
+//! What a document says of itself: id, type, version, status, parent, title, and the research behind it.
+//!
+//! Any id or parent label is accepted on any type; values may carry quotes, emphasis, links and suffixes such as
+//! `Draft (v3)`.
+
+use contract::workflow::artifacts::CONTENT_CHARS_MIN;
+
+use crate::catalogue::{Catalogue, DocumentType};
+use crate::markdown::{Document, Field};
+use crate::placeholders::{Kind, tokens};
+
+pub const VERSION_MAX: u32 = 999;
+const TITLE_CHARS: std::ops::RangeInclusive<usize> = 5..=200;
+const FILE_STEM_CHARS_MAX: usize = 120;
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum MetadataError {
+    /// The words of seed 001; the details say which field.
+    #[error("Missing required metadata field")]
+    Missing { field: &'static str, expected: String },
+    #[error("`{field}`: expected {expected}")]
+    Wrong { field: &'static str, received: String, expected: String },
+    #[error("Resource name contains path traversal")]
+    Traversal { received: String },
+}
+
+/// The document's key in its project: its id, or its file name where it has none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Extracted {
+    pub key: String,
+    pub has_id: bool,
+    pub artifact_type: String,
+    pub version: u32,
+    pub status: String,
+    pub parent_id: Option<String>,
+    pub title: String,
+}
+
+/// Reads the metadata of a document that is to be stored.
+pub fn extract(catalogue: &Catalogue, text: &str, file_name: Option<&str>) -> Result<Extracted, MetadataError> {
+    let n_chars = text.chars().count();
+    if n_chars < CONTENT_CHARS_MIN {
+        return Err(MetadataError::Wrong {
+            field: "artifact_content",
+            received: format!("<{n_chars} characters>"),
+            expected: format!("at least {CONTENT_CHARS_MIN} characters"),
+        });
+    }
+    let document = Document::parse(text);
+    let (kind, key) = match find_id(catalogue, &document)? {
+        Some(id) => (type_of(catalogue, &id)?, id),
+        None => find_file_stem(catalogue, &document, file_name)?,
+    };
+    Ok(Extracted {
+        has_id: kind.prefix.is_some(),
+        artifact_type: kind.name.clone(),
+        version: version(&document)?,
+        status: find_status(kind, &document)?,
+        parent_id: find_parent(catalogue, kind, &document)?,
+        title: find_title(&document, kind)?,
+        key,
+    })
+}
+
+fn wrong(field: &'static str, received: &str, expected: impl Into<String>) -> MetadataError {
+    MetadataError::Wrong { field, received: received.chars().take(80).collect(), expected: expected.into() }
+}
+
+fn type_of<'c>(catalogue: &'c Catalogue, id: &str) -> Result<&'c DocumentType, MetadataError> {
+    let expected = || format!("an id such as `PRD-006`, of one of {}", catalogue.prefixes());
+    catalogue.type_of_id(id).ok_or_else(|| wrong("artifact_id", id, expected()))
+}
+
+/// The value of the first id label of any type; else the id at the beginning of the first heading.
+pub fn find_id(catalogue: &Catalogue, document: &Document<'_>) -> Result<Option<String>, MetadataError> {
+    let is_id_label = |label: &str| {
+        let known = catalogue.types().iter().flat_map(|kind| &kind.id_labels);
+        let general = ["ID", "Artifact ID", "Document ID"].into_iter();
+        known.map(String::as_str).chain(general).any(|it| it.eq_ignore_ascii_case(label))
+    };
+    let labelled = document.fields().iter().find(|field| is_id_label(field.label) && !is_none(field.value));
+    if let Some(field) = labelled {
+        let first = tokens(catalogue, field.value).into_iter().next();
+        return match first.filter(|token| token.kind() == Kind::Final) {
+            Some(token) => Ok(Some(token.text.to_owned())),
+            None => Err(wrong("artifact_id", field.value, format!("an id such as `PRD-006` in line {}", field.line))),
+        };
+    }
+    let Some(heading) = document.title() else { return Ok(None) };
+    let first = tokens(catalogue, heading.title).into_iter().next();
+    Ok(first.filter(|token| token.kind() == Kind::Final).map(|token| token.text.to_owned()))
+}
+
+/// The type and file name of a document without an id: from the name that was given, else from its first heading.
+fn find_file_stem<'c>(
+    catalogue: &'c Catalogue,
+    document: &Document<'_>,
+    file_name: Option<&str>,
+) -> Result<(&'c DocumentType, String), MetadataError> {
+    let idless = || catalogue.types().iter().filter_map(|kind| Some((kind, kind.file_suffix.as_deref()?)));
+    let missing =
+        || MetadataError::Missing { field: "artifact_id", expected: "a line such as `**PRD ID:** PRD-006`".into() };
+    if let Some(name) = file_name {
+        if name.contains(['/', '\\', '%', '\0']) || name.contains("..") {
+            return Err(MetadataError::Traversal { received: name.chars().take(80).collect() });
+        }
+        let stem = name.strip_suffix(".md").unwrap_or(name);
+        let is_plain = stem.starts_with(|c: char| c.is_ascii_alphanumeric())
+            && stem.len() <= FILE_STEM_CHARS_MAX
+            && stem.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-');
+        let kind = idless().find(|(_, suffix)| stem.len() > suffix.len() + 1 && stem.ends_with(&format!("_{suffix}")));
+        return match kind {
+            Some((kind, _)) if is_plain => Ok((kind, stem.to_owned())),
+            Some(_) | None => {
+                let suffixes: Vec<&str> = idless().map(|(_, suffix)| suffix).collect();
+                let expected = format!("letters, digits, `_` and `-`, ending in one of _{}", suffixes.join(", _"));
+                Err(wrong("file_name", name, expected))
+            }
+        };
+    }
+    let title = document.title().map(|heading| heading.title).ok_or_else(missing)?;
+    let lower = title.to_lowercase();
+    let (kind, suffix) = idless().find(|(kind, _)| lower.contains(&kind.title.to_lowercase())).ok_or_else(missing)?;
+    let product = match document.field("Product") {
+        Some(field) => field.value.to_owned(),
+        // The heading is `Product Business Research`, in either order and with any dash between.
+        None => without(title, &kind.title),
+    };
+    let words: Vec<&str> =
+        product.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let stem = format!("{}_{suffix}", words.join("_"));
+    if words.is_empty() || stem.len() > FILE_STEM_CHARS_MAX {
+        return Err(wrong("file_name", title, "a file name, since the title gives none of letters and digits"));
+    }
+    Ok((kind, stem))
+}
+
+/// `text` without the first occurrence of `part`, whatever the case.
+fn without(text: &str, part: &str) -> String {
+    let starts = text.char_indices().map(|(index, _)| index);
+    let found = starts
+        .into_iter()
+        .find(|start| text.get(*start..*start + part.len()).is_some_and(|slice| slice.eq_ignore_ascii_case(part)));
+    match found.and_then(|start| Some((text.get(..start)?, text.get(start + part.len()..)?))) {
+        Some((before, after)) => format!("{before} {after}"),
+        None => text.to_owned(),
+    }
+}
+
+/// From the field `Version`, else from a suffix of the status, else 1.
+pub fn version(document: &Document<'_>) -> Result<u32, MetadataError> {
+    let field = document.field("Version").filter(|field| !is_none(field.value));
+    let suffix = || {
+        let value = document.field("Status")?.value;
+        let (_, after) = value.split_once(['(', '['])?;
+        after.trim_start().strip_prefix(['v', 'V'])
+    };
+    let Some(text) = field.map(|field| field.value).or_else(suffix) else { return Ok(1) };
+    let digits = text.trim_start_matches(|c: char| !c.is_ascii_digit());
+    let digits: String = digits.chars().take_while(char::is_ascii_digit).collect();
+    match digits.parse() {
+        Ok(version @ 1..=VERSION_MAX) => Ok(version),
+        Ok(_) | Err(_) => Err(wrong("Version", text, format!("a whole number from 1 to {VERSION_MAX}"))),
+    }
+}
+
+fn find_status(kind: &DocumentType, document: &Document<'_>) -> Result<String, MetadataError> {
+    let Some(field) = document.field("Status").filter(|field| !bare(field.value).is_empty()) else {
+        // Research is stored when it is finished; what has an id says where it stands.
+        return match kind.prefix {
+            None => Ok(kind.approved_status().to_owned()),
+            Some(_) => Err(MetadataError::Missing { field: "Status", expected: one_of(&kind.statuses) }),
+        };
+    };
+    status_of(kind, field.value).map(str::to_owned).ok_or_else(|| wrong("Status", field.value, one_of(&kind.statuses)))
+}
+
+/// The status of the ladder that a value begins with: `Draft (v3)` is `Draft`.
+pub fn status_of<'k>(kind: &'k DocumentType, value: &str) -> Option<&'k str> {
+    let value = bare(value);
+    let fits = |status: &&String| {
+        value.get(..status.len()).is_some_and(|start| start.eq_ignore_ascii_case(status))
+            && !value.get(status.len()..).is_some_and(|rest| rest.starts_with(char::is_alphanumeric))
+    };
+    // The longest first: one status may begin another.
+    kind.statuses.iter().filter(fits).max_by_key(|status| status.len()).map(String::as_str)
+}
+
+fn one_of(words: &[String]) -> String {
+    format!("one of {}", words.join(", "))
+}
+
+/// The field that names the parent: the type's own labels in their order, else the first that begins with `Parent`.
+pub fn parent_field<'a>(kind: &DocumentType, document: &Document<'a>) -> Option<Field<'a>> {
+    let given = |field: &Field<'a>| !is_none(field.value);
+    let own = kind.parent_labels.iter().find_map(|label| document.field(label).filter(given));
+    let is_parent = |field: &&Field<'a>| {
+        field.label.get(..6).is_some_and(|start| start.eq_ignore_ascii_case("parent")) && given(field)
+    };
+    own.or_else(|| document.fields().iter().find(is_parent).copied())
+}
+
+fn find_parent(
+    catalogue: &Catalogue,
+    kind: &DocumentType,
+    document: &Document<'_>,
+) -> Result<Option<String>, MetadataError> {
+    let Some(field) = parent_field(kind, document) else { return Ok(None) };
+    match tokens(catalogue, field.value).into_iter().find(|token| token.kind() == Kind::Final) {
+        Some(token) => Ok(Some(token.text.to_owned())),
+        None => Err(wrong("parent_id", field.value, format!("an id such as `EPIC-006` in line {}", field.line))),
+    }
+}
+
+/// The field `Title`; else the first heading without the id and the name of the type.
+fn find_title(document: &Document<'_>, kind: &DocumentType) -> Result<String, MetadataError> {
+    let title = match document.field("Title").map(|field| bare(field.value)).filter(|title| !title.is_empty()) {
+        Some(title) => title.to_owned(),
+        None => {
+            let missing = || MetadataError::Missing { field: "title", expected: "a first heading".into() };
+            heading_title(document.title().ok_or_else(missing)?.title, kind)
+        }
+    };
+    let title: String = title.chars().filter(|c| !is_invisible(*c)).collect();
+    if TITLE_CHARS.contains(&title.chars().count()) {
+        return Ok(title);
+    }
+    Err(wrong("title", &title, format!("{} to {} characters", TITLE_CHARS.start(), TITLE_CHARS.end())))
+}
+
+fn heading_title(heading: &str, kind: &DocumentType) -> String {
+    let separators = |c: char| c.is_whitespace() || [':', '-', '–', '—', '|'].contains(&c);
+    let mut rest = heading.trim();
+    for _ in 0..2 {
+        let id =
+            kind.prefix.as_deref().and_then(|prefix| rest.strip_prefix(prefix)).and_then(|rest| rest.strip_prefix('-'));
+        let after_id = id.map(|rest| rest.trim_start_matches(|c: char| c.is_ascii_alphanumeric()));
+        let short = kind.prefix.as_deref().and_then(|prefix| rest.strip_prefix(prefix));
+        let names = [Some(kind.title.as_str()), kind.prefix.as_deref()];
+        let after_name = names.into_iter().flatten().find_map(|name| {
+            rest.get(..name.len()).filter(|start| start.eq_ignore_ascii_case(name)).and(rest.get(name.len()..))
+        });
+        let next = after_id.or_else(|| short.or(after_name).filter(|next| next.starts_with([':', ' ', '–', '—'])));
+        match next.map(|next| next.trim_start_matches(separators)) {
+            Some(next) if !next.is_empty() => rest = next,
+            Some(_) | None => break,
+        }
+    }
+    bare(rest).to_owned()
+}
+
+/// A value without quotes, emphasis and code marks around it.
+fn bare(value: &str) -> &str {
+    value.trim_matches(|c: char| c.is_whitespace() || ['"', '“', '”', '\'', '*', '_', '`'].contains(&c))
+}
+
+/// Nothing, in one of the ways people write it.
+fn is_none(value: &str) -> bool {
+    let value = bare(value).to_ascii_lowercase();
+    ["", "none", "n/a", "na", "-", "–", "—", "tbd", "null"].contains(&value.as_str())
+}
+
+/// Control characters, and those that turn the direction of a text or take no room.
+fn is_invisible(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+}
+
+/// A research document that the metadata names (`Informed By Business Research`).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Research<'c> {
+    pub artifact_type: &'c str,
+    /// Its file name without the ending; `None` where the value names no such file.
+    pub key: Option<String>,
+    pub line: usize,
+}
+
+pub fn research<'c>(catalogue: &'c Catalogue, document: &Document<'_>) -> Vec<Research<'c>> {
+    let mut found = Vec::new();
+    for field in document.fields().iter().filter(|field| !is_none(field.value)) {
+        let label = field.label.to_lowercase();
+        if !label.starts_with("informed by") {
+            continue;
+        }
+        for kind in catalogue.types().iter().filter(|kind| label.contains(&kind.title.to_lowercase())) {
+            let Some(suffix) = kind.file_suffix.as_deref() else { continue };
+            let pieces = field.value.split(|c: char| !(c.is_ascii_alphanumeric() || "_-.".contains(c)));
+            let stems = pieces.map(|piece| piece.trim_end_matches('.')).map(|it| it.strip_suffix(".md").unwrap_or(it));
+            let key = stems.into_iter().find(|stem| stem.ends_with(suffix)).map(str::to_owned);
+            found.push(Research { artifact_type: &kind.name, key, line: field.line });
+        }
+    }
+    found
+}
+
+/// The same text with another status in its metadata. What follows the status (`(v3)`) stays.
+pub fn with_status(kind: &DocumentType, text: &str, status: &str) -> String {
+    let document = Document::parse(text);
+    let Some(field) = document.field("Status") else { return text.to_owned() };
+    let Some(old) = status_of(kind, field.value) else { return text.to_owned() };
+    // The value is a slice of the text, so the distance between their beginnings is where it stands.
+    let start = field.value.as_ptr().addr() - text.as_ptr().addr();
+    let within = field.value.to_ascii_lowercase().find(&old.to_ascii_lowercase()).unwrap_or(0);
+    match (text.get(..start + within), text.get(start + within + old.len()..)) {
+        (Some(before), Some(after)) => format!("{before}{status}{after}"),
+        (_, _) => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(head: &str) -> String {
+        format!("{head}\n\n## Body\n\n{}\n", "words ".repeat(20))
+    }
+
+    fn read(head: &str) -> Result<Extracted, MetadataError> {
+        extract(&Catalogue::built_in().unwrap(), &text(head), None)
+    }
+
+    #[test]
+    fn the_example_of_the_seed_is_read() {
+        let found = read(
+            "# Epic\n\n## Metadata\n\n- **Story ID:** EPIC-006\n- **Title:** \"MCP Server Integration\"\n\
+             - **Status:** \"Draft\"\n- **Parent PRD:** PRD-006",
+        );
+        let expected = Extracted {
+            key: "EPIC-006".into(),
+            has_id: true,
+            artifact_type: "epic".into(),
+            version: 1,
+            status: "Draft".into(),
+            parent_id: Some("PRD-006".into()),
+            title: "MCP Server Integration".into(),
+        };
+        assert_eq!(found, Ok(expected));
+    }
+
+    #[test]
+    fn every_label_of_every_type_is_read() {
+        let catalogue = Catalogue::built_in().unwrap();
+        for kind in catalogue.types() {
+            let Some(prefix) = &kind.prefix else { continue };
+            for label in &kind.id_labels {
+                let parent = kind.parent_labels.first().map_or(String::new(), |it| format!("**{it}:** EPIC-001\n"));
+                let found = read(&format!(
+                    "# A document\n\n## Metadata\n**{label}:** {prefix}-042\n{parent}**Status:** {}",
+                    kind.first_status()
+                ))
+                .unwrap();
+                assert_eq!((found.key, found.artifact_type), (format!("{prefix}-042"), kind.name.clone()), "{label}");
+                assert_eq!(found.parent_id.is_some(), !parent.is_empty(), "{label}");
+            }
+        }
+    }
+
+    fn check_version_and_status(lines: &str, version: u32, status: &str) {
+        let found = read(&format!("# Some title\n## Metadata\n- **PRD ID:** PRD-006\n{lines}")).unwrap();
+        assert_eq!((found.version, found.status.as_str()), (version, status), "{lines}");
+    }
+
+    #[test]
+    fn versions_and_statuses_come_with_and_without_suffixes() {
+        check_version_and_status("- **Status:** Draft", 1, "Draft");
+        check_version_and_status("- **Status:** Draft (v3)", 3, "Draft");
+        check_version_and_status("- **Status:** *in review* – since Monday", 1, "In Review");
+        check_version_and_status("- **Version:** 2.0\n- **Status:** DRAFT (v3)", 2, "Draft");
+        check_version_and_status("- **Version:** v12\n- **Status**: `Draft`", 12, "Draft");
+        check_version_and_status("* **Status:** Draft ✏️\n* **Version:** N/A", 1, "Draft");
+    }
+
+    #[test]
+    fn titles_come_from_the_field_or_the_first_heading() {
+        for (heading, title) in [
+            ("PRD-006: A title", "A title"),
+            ("PRD-006 – A title", "A title"),
+            ("Product Requirements Document: A title", "A title"),
+            ("PRD: A title", "A title"),
+            ("Product Requirements Document PRD-006: A title", "A title"),
+            ("PRDs for everybody", "PRDs for everybody"),
+            ("A\u{202e} title\u{200b}", "A title"),
+        ] {
+            let found = read(&format!("# {heading}\n## Metadata\n- **PRD ID:** PRD-006\n- **Status:** Draft")).unwrap();
+            assert_eq!(found.title, title, "{heading}");
+        }
+    }
+
+    #[test]
+    fn the_id_of_a_decision_record_stands_in_its_heading() {
+        let found = read("# ADR-004: Use one writer\n## Metadata\n- **Status:** Proposed").unwrap();
+        assert_eq!((found.key.as_str(), found.title.as_str()), ("ADR-004", "Use one writer"));
+    }
+
+    #[test]
+    fn research_is_known_by_its_file_name() {
+        let found = read("# AI Agent MCP Server – Business Research\n## Metadata\n- **Author:** x").unwrap();
+        assert_eq!(found.key, "AI_Agent_MCP_Server_business_research");
+        assert_eq!((found.has_id, found.status.as_str()), (false, "Finalized"));
+        let catalogue = Catalogue::built_in().unwrap();
+        let named = |name| extract(&catalogue, &text("# Anything at all"), Some(name)).map(|it| it.key);
+        assert_eq!(named("x_implementation_research.md"), Ok("x_implementation_research".to_owned()));
+        for name in
+            ["../x_business_research.md", "a/b_business_research", "..%2fx_business_research", "a\\b_business_research"]
+        {
+            assert!(matches!(named(name), Err(MetadataError::Traversal { .. })), "{name}");
+        }
+        for name in
+            ["CON", ".git_business_research", "-x_business_research", "é_business_research", "_business_research", "x"]
+        {
+            assert!(matches!(named(name), Err(MetadataError::Wrong { field: "file_name", .. })), "{name}");
+        }
+    }
+
+    fn check_refused(head: &str, field: &str) {
+        match read(head) {
+            Err(MetadataError::Missing { field: found, .. } | MetadataError::Wrong { field: found, .. }) => {
+                assert_eq!(found, field, "{head}");
+            }
+            other => panic!("{head}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn what_is_missing_or_wrong_is_named() {
+        check_refused("# A document without an id\n## Metadata\n- **Status:** Draft", "artifact_id");
+        check_refused("# Title\n## Metadata\n- **PRD ID:** PRD-AAA\n- **Status:** Draft", "artifact_id");
+        check_refused("# Title\n## Metadata\n- **PRD ID:** PRD-06\n- **Status:** Draft", "artifact_id");
+        check_refused("# Title\n## Metadata\n- **PRD ID:** PRD-006", "Status");
+        check_refused("# Title\n## Metadata\n- **PRD ID:** PRD-006\n- **Status:** Perfect", "Status");
+        check_refused("# Title\n## Metadata\n- **PRD ID:** PRD-006\n- **Status:** Drafty", "Status");
+        check_refused(
+            "# Title\n## Metadata\n- **PRD ID:** PRD-006\n- **Status:** Draft\n- **Version:** 1000",
+            "Version",
+        );
+        check_refused("# Title\n## Metadata\n- **PRD ID:** PRD-006\n- **Status:** Draft\n- **Version:** 0", "Version");
+        check_refused(
+            "# Title\n## Metadata\n- **PRD ID:** PRD-006\n- **Status:** Draft\n- **Parent Epic:** EPIC-AAA",
+            "parent_id",
+        );
+        check_refused("# Four\n## Metadata\n- **PRD ID:** PRD-006\n- **Status:** Draft", "title");
+        let short = extract(&Catalogue::built_in().unwrap(), "# Title", None);
+        assert!(matches!(short, Err(MetadataError::Wrong { field: "artifact_content", .. })));
+    }
+
+    #[test]
+    fn the_nearest_parent_is_preferred() {
+        let found = read(
+            "# HLS-001: Title\n## Metadata\n- **Parent Epic:** EPIC-001\n- **Parent PRD:** [PRD-006](x.md) (approved)\n\
+             - **Status:** Draft",
+        );
+        assert_eq!(found.unwrap().parent_id.as_deref(), Some("PRD-006"));
+        let none = read("# EPIC-001: Title\n## Metadata\n- **Parent Initiative:** None\n- **Status:** Draft").unwrap();
+        assert_eq!(none.parent_id, None);
+    }
+
+    #[test]
+    fn a_status_is_replaced_where_it_stands_and_nowhere_else() {
+        let catalogue = Catalogue::built_in().unwrap();
+        let kind = catalogue.find_type("prd").unwrap();
+        let text = "# Draft\n## Metadata\n- **Draft note:** Draft\r\n- **Status:** draft (v3)\nDraft";
+        let expected = "# Draft\n## Metadata\n- **Draft note:** Draft\r\n- **Status:** Approved (v3)\nDraft";
+        assert_eq!(with_status(kind, text, "Approved"), expected);
+    }
+
+    #[test]
+    fn research_is_found_in_every_form_of_its_name() {
+        let catalogue = Catalogue::built_in().unwrap();
+        let head = "## Metadata\n- **Informed By Business Research:** [x](artifacts/research/AI_business_research.md).\n\
+             - **Informed By Implementation Research:** N/A\n- **Informed By Spike:** SPIKE-001";
+        let found = research(&catalogue, &Document::parse(head));
+        let expected =
+            Research { artifact_type: "business_research", key: Some("AI_business_research".into()), line: 2 };
+        assert_eq!(found, [expected]);
+    }
+}

@@ -1,0 +1,354 @@
+//! Files beside the record: each document as markdown with a JSON sidecar, below one root.
+//!
+//! The record is in SQL; files are a copy for people and programs that like files. A file is written whole or not at
+//! all (temporary file, fsync, rename, fsync of the folder). No path is ever followed: each folder is opened from the
+//! one above it and must not be a link, and a rename replaces whatever stands in the place of a file without opening it.
+
+use std::fs::File;
+use std::io::{self, Read as _, Write as _};
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
+use rustix::io::Errno;
+use serde::Serialize;
+
+use crate::address::{Address, sidecar_name};
+use crate::artifacts::ArtifactRow;
+
+/// A file larger than this is not one of ours.
+const FILE_BYTES_MAX: u64 = 8 * 1024 * 1024;
+const ORGANISATIONS: &str = "organisations";
+
+#[derive(Debug, thiserror::Error)]
+pub enum ProjectionError {
+    #[error("`{place}` is a link or no folder")]
+    NotAFolder { place: String },
+    #[error("could not {step} `{place}`")]
+    Io { step: &'static str, place: String, source: io::Error },
+}
+
+/// How a file compares with the record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Found {
+    Same,
+    Missing,
+    /// Somebody changed it, or put something else in its place.
+    Changed,
+}
+
+/// The root below which an organisation's files stand.
+#[derive(Debug, Clone)]
+pub struct Root {
+    base: PathBuf,
+    /// The organisation whose files stand at the root itself.
+    home_organisation_id: String,
+}
+
+/// The sidecar of seed 001, with what proves the content and the approval.
+#[derive(Debug, Serialize)]
+struct Sidecar<'a> {
+    artifact_id: &'a str,
+    artifact_type: &'a str,
+    version: u32,
+    status: &'a str,
+    parent_id: Option<&'a str>,
+    title: &'a str,
+    file_path: String,
+    size_bytes: u64,
+    content_sha256: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    approval: Option<contract::workflow::artifacts::Approval>,
+}
+
+impl Root {
+    pub fn new(base: PathBuf, home_organisation_id: String) -> Root {
+        Root { base, home_organisation_id }
+    }
+
+    /// Writes a document and its sidecar. Returns after both will survive a crash.
+    pub fn write(&self, row: &ArtifactRow, address: &Address, content: &str) -> Result<(), ProjectionError> {
+        let folder = self.open_folder(&row.organisation_id, address, Absent::Make)?;
+        let Some((folder, place)) = folder else {
+            return Err(ProjectionError::NotAFolder { place: address.path() });
+        };
+        write_file(&folder, &place, &address.file_name, content.as_bytes())?;
+        write_file(&folder, &place, &sidecar_name(&address.file_name), sidecar(row, address).as_bytes())?;
+        sync(&folder, &place)
+    }
+
+    /// Refuses a place that leads through a link, before anything is stored there.
+    pub fn check(&self, organisation_id: &str, address: &Address) -> Result<(), ProjectionError> {
+        self.open_folder(organisation_id, address, Absent::Leave).map(|_| ())
+    }
+
+    /// Compares the file and its sidecar with the record.
+    pub fn compare(&self, row: &ArtifactRow, address: &Address, content: &str) -> Result<Found, ProjectionError> {
+        let Some((folder, place)) = self.open_folder(&row.organisation_id, address, Absent::Leave)? else {
+            return Ok(Found::Missing);
+        };
+        let document = compare_file(&folder, &place, &address.file_name, content.as_bytes())?;
+        let sidecar = compare_file(&folder, &place, &sidecar_name(&address.file_name), sidecar(row, address).as_bytes())?;
+        Ok(match (document, sidecar) {
+            (Found::Changed, _) | (_, Found::Changed) => Found::Changed,
+            (Found::Missing, _) | (_, Found::Missing) => Found::Missing,
+            (Found::Same, Found::Same) => Found::Same,
+        })
+    }
+
+    /// Whether something other than a plain file of our own stands where a document would.
+    pub fn is_planted(&self, organisation_id: &str, address: &Address) -> bool {
+        match self.open_folder(organisation_id, address, Absent::Leave) {
+            Err(ProjectionError::NotAFolder { .. }) => true,
+            Err(ProjectionError::Io { .. }) | Ok(None) => false,
+            Ok(Some((folder, _))) => {
+                let found = rustix::fs::statat(&folder, address.file_name.as_str(), AtFlags::SYMLINK_NOFOLLOW);
+                found.is_ok_and(|it| FileType::from_raw_mode(it.st_mode) != FileType::RegularFile || it.st_nlink > 1)
+            }
+        }
+    }
+
+    /// Opens the folder of an address from the root down. `None` where it is not there and need not be made.
+    fn open_folder(
+        &self,
+        organisation_id: &str,
+        address: &Address,
+        absent: Absent,
+    ) -> Result<Option<(OwnedFd, String)>, ProjectionError> {
+        if absent == Absent::Make {
+            std::fs::create_dir_all(&self.base).map_err(|source| failed("make", "artifacts", source))?;
+        }
+        // Whoever runs the server chose the root; it may be a link.
+        let mut folder = match rustix::fs::openat(CWD, &self.base, OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()) {
+            Ok(folder) => folder,
+            Err(Errno::NOENT) => return Ok(None),
+            Err(error) => return Err(failed("open", "artifacts", error.into())),
+        };
+        let is_guest = organisation_id != self.home_organisation_id;
+        let organisation = is_guest.then_some([ORGANISATIONS, organisation_id]).into_iter().flatten();
+        let mut place = "artifacts".to_owned();
+        for name in organisation.chain(address.folders()) {
+            let above = place.clone();
+            place = format!("{place}/{name}");
+            let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let opened = match rustix::fs::openat(&folder, name, flags, Mode::empty()) {
+                Err(Errno::NOENT) if absent == Absent::Leave => return Ok(None),
+                Err(Errno::NOENT) => make_folder(&folder, name, &above)
+                    .and_then(|()| rustix::fs::openat(&folder, name, flags, Mode::empty()).map_err(Into::into)),
+                opened => opened.map_err(Into::into),
+            };
+            folder = opened.map_err(|error| match Errno::from_io_error(&error) {
+                Some(Errno::LOOP | Errno::NOTDIR) => ProjectionError::NotAFolder { place: place.clone() },
+                _ => failed("open", &place, error),
+            })?;
+        }
+        Ok(Some((folder, place)))
+    }
+
+    pub fn base(&self) -> &Path {
+        &self.base
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Absent {
+    Make,
+    Leave,
+}
+
+fn failed(step: &'static str, place: &str, source: io::Error) -> ProjectionError {
+    ProjectionError::Io { step, place: place.to_owned(), source }
+}
+
+fn make_folder(above: &OwnedFd, name: &str, place: &str) -> io::Result<()> {
+    match rustix::fs::mkdirat(above, name, Mode::from_raw_mode(0o755)) {
+        Ok(()) => sync(above, place).map_err(io::Error::other),
+        // Another document of the folder came first.
+        Err(Errno::EXIST) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn write_file(folder: &OwnedFd, place: &str, name: &str, bytes: &[u8]) -> Result<(), ProjectionError> {
+    let temporary = format!(".{name}.tmp");
+    let path = format!("{place}/{name}");
+    // One that a crash left behind; nothing else has such a name.
+    match rustix::fs::unlinkat(folder, temporary.as_str(), AtFlags::empty()) {
+        Ok(()) | Err(Errno::NOENT) => {}
+        Err(error) => return Err(failed("remove the temporary file of", &path, error.into())),
+    }
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let written = rustix::fs::openat(folder, temporary.as_str(), flags, Mode::from_raw_mode(0o644))
+        .map_err(io::Error::from)
+        .and_then(|file| {
+            let mut file = File::from(file);
+            file.write_all(bytes)?;
+            file.sync_all()
+        });
+    if let Err(error) = written {
+        // The place is given back on a full disk; if even that fails, the next write removes it.
+        drop(rustix::fs::unlinkat(folder, temporary.as_str(), AtFlags::empty()));
+        return Err(failed("write", &path, error));
+    }
+    rustix::fs::renameat(folder, temporary.as_str(), folder, name)
+        .map_err(|error| failed("rename", &path, error.into()))
+}
+
+fn sync(folder: &OwnedFd, place: &str) -> Result<(), ProjectionError> {
+    rustix::fs::fsync(folder).map_err(|error| failed("sync", place, error.into()))
+}
+
+fn compare_file(folder: &OwnedFd, place: &str, name: &str, expected: &[u8]) -> Result<Found, ProjectionError> {
+    // A FIFO would wait for a writer for ever.
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = match rustix::fs::openat(folder, name, flags, Mode::empty()) {
+        Ok(file) => File::from(file),
+        Err(Errno::NOENT) => return Ok(Found::Missing),
+        Err(Errno::LOOP) => return Ok(Found::Changed),
+        Err(error) => return Err(failed("open", &format!("{place}/{name}"), error.into())),
+    };
+    let wrong = |error| failed("read", &format!("{place}/{name}"), error);
+    if !file.metadata().map_err(wrong)?.is_file() {
+        return Ok(Found::Changed);
+    }
+    let mut bytes = Vec::new();
+    file.take(FILE_BYTES_MAX).read_to_end(&mut bytes).map_err(wrong)?;
+    Ok(if bytes == expected { Found::Same } else { Found::Changed })
+}
+
+fn sidecar(row: &ArtifactRow, address: &Address) -> String {
+    let sidecar = Sidecar {
+        artifact_id: row.artifact_id(),
+        artifact_type: &row.artifact_type,
+        version: row.version,
+        status: &row.status,
+        parent_id: row.parent_id.as_deref(),
+        title: &row.title,
+        file_path: address.path(),
+        size_bytes: row.size_bytes,
+        content_sha256: &row.content_sha256,
+        approval: row.approval(),
+    };
+    // Text and small numbers only: there is always a JSON form.
+    serde_json::to_string_pretty(&sidecar).map(|text| format!("{text}\n")).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    fn row() -> ArtifactRow {
+        ArtifactRow {
+            organisation_id: "here".into(),
+            project_id: "default".into(),
+            key: "PRD-006".into(),
+            version: 1,
+            artifact_type: "prd".into(),
+            has_id: true,
+            folder: "prds".into(),
+            file_name: "PRD-006_v1.md".into(),
+            title: "MCP Server Integration".into(),
+            status: "Draft".into(),
+            parent_id: Some("EPIC-006".into()),
+            content_sha256: "0".repeat(64),
+            size_bytes: 5,
+            n_revisions: 1,
+            created_by: "author".into(),
+            created_at_us: 0,
+            updated_at_us: 0,
+            approved: None,
+        }
+    }
+
+    fn address() -> Address {
+        Address { project_id: None, folder: "prds".into(), file_name: "PRD-006_v1.md".into() }
+    }
+
+    fn root(folder: &tempfile::TempDir) -> Root {
+        Root::new(folder.path().join("artifacts"), "here".into())
+    }
+
+    #[test]
+    fn a_document_and_its_sidecar_are_written_and_nothing_else_is_left() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = root(&folder);
+        assert_eq!(root.compare(&row(), &address(), "hello").unwrap(), Found::Missing);
+        root.write(&row(), &address(), "hello").unwrap();
+        root.write(&row(), &address(), "hello").unwrap();
+        assert_eq!(root.compare(&row(), &address(), "hello").unwrap(), Found::Same);
+        assert_eq!(fs::read_to_string(root.base().join("prds/PRD-006_v1.md")).unwrap(), "hello");
+        let sidecar: serde_json::Value =
+            serde_json::from_str(&fs::read_to_string(root.base().join("prds/PRD-006_v1_metadata.json")).unwrap()).unwrap();
+        let expected = serde_json::json!({
+            "artifact_id": "PRD-006", "artifact_type": "prd", "version": 1, "status": "Draft", "parent_id": "EPIC-006",
+            "title": "MCP Server Integration", "file_path": "artifacts/prds/PRD-006_v1.md", "size_bytes": 5,
+            "content_sha256": "0".repeat(64)
+        });
+        assert_eq!(sidecar, expected);
+        assert_eq!(fs::read_dir(root.base().join("prds")).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn other_organisations_and_projects_stand_apart() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = root(&folder);
+        let foreign = ArtifactRow { organisation_id: "elsewhere".into(), ..row() };
+        let address = Address { project_id: Some("demo".into()), ..address() };
+        root.write(&foreign, &address, "x").unwrap();
+        assert!(root.base().join("organisations/elsewhere/projects/demo/prds/PRD-006_v1.md").is_file());
+    }
+
+    #[test]
+    fn nothing_is_written_through_a_linked_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let (root, outside) = (root(&folder), folder.path().join("outside"));
+        fs::create_dir_all(root.base()).unwrap();
+        fs::create_dir(&outside).unwrap();
+        symlink(&outside, root.base().join("prds")).unwrap();
+        for result in [root.check("here", &address()), root.write(&row(), &address(), "x")] {
+            assert!(matches!(result, Err(ProjectionError::NotAFolder { .. })), "{result:?}");
+        }
+        assert!(root.is_planted("here", &address()));
+        assert_eq!(fs::read_dir(&outside).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn links_and_pipes_in_the_place_of_a_file_are_replaced_and_never_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let (root, outside) = (root(&folder), folder.path().join("outside"));
+        let place = root.base().join("prds");
+        fs::create_dir_all(&place).unwrap();
+        fs::write(&outside, "secret").unwrap();
+        let file = place.join("PRD-006_v1.md");
+        symlink(&outside, &file).unwrap();
+        assert!(root.is_planted("here", &address()));
+        assert_eq!(root.compare(&row(), &address(), "secret").unwrap(), Found::Changed);
+        root.write(&row(), &address(), "hello").unwrap();
+        fs::remove_file(&file).unwrap();
+        fs::hard_link(&outside, &file).unwrap();
+        assert!(root.is_planted("here", &address()));
+        root.write(&row(), &address(), "hello").unwrap();
+        fs::remove_file(&file).unwrap();
+        rustix::fs::mknodat(CWD, &file, FileType::Fifo, Mode::from_raw_mode(0o644), 0).unwrap();
+        assert_eq!(root.compare(&row(), &address(), "hello").unwrap(), Found::Changed);
+        root.write(&row(), &address(), "hello").unwrap();
+        assert_eq!(fs::read_to_string(&file).unwrap(), "hello");
+        assert_eq!(fs::read_to_string(&outside).unwrap(), "secret");
+        // The temporary name is no way in either.
+        symlink(&outside, place.join(".PRD-006_v1.md.tmp")).unwrap();
+        root.write(&row(), &address(), "again").unwrap();
+        assert_eq!(fs::read_to_string(&outside).unwrap(), "secret");
+        assert!(!root.is_planted("here", &address()));
+    }
+
+    #[test]
+    fn a_file_that_was_edited_by_hand_is_seen() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = root(&folder);
+        root.write(&row(), &address(), "hello").unwrap();
+        fs::write(root.base().join("prds/PRD-006_v1.md"), "hullo").unwrap();
+        assert_eq!(root.compare(&row(), &address(), "hello").unwrap(), Found::Changed);
+    }
+}

@@ -1,0 +1,95 @@
+//! Tasks: the queue of documents to generate, each with its resolved inputs.
+//!
+//! A task goes from pending over in progress to completed. A claim takes the oldest pending one for its caller alone; a
+//! claim whose lease ran out puts the task back, so that nothing is lost with a worker that died.
+
+/// The columns that [`TaskRow::read`] expects, between what goes before and after them.
+macro_rules! with_columns {
+    ($before:literal, $after:literal) => {
+        concat!(
+            $before,
+            " task_number, task_id, project_id, artifact_id, generator, status, description, \
+             CAST(inputs_json AS TEXT), correlation_id, created_at_us, updated_at_us, started_at_us, completed_at_us, \
+             completion_notes, claimed_by, lease_expires_at_us ",
+            $after
+        )
+    };
+}
+
+pub mod check;
+mod inputs;
+mod insert;
+mod list;
+mod queue;
+mod status;
+
+pub use inputs::{InputsError, Library, find_inputs};
+pub use insert::{Inserted, NewTask, describe, insert};
+pub(crate) use list::read_all;
+pub use list::{Filter, list};
+pub use queue::{Claimant, Claimed, claim_next, find_next};
+pub use status::{Change, change_status};
+
+use contract::id::TaskId;
+use contract::time::rfc3339_ms;
+use contract::workflow::tasks::{Task, TaskStatus};
+use store::{Row, StoreError};
+
+#[derive(Debug, thiserror::Error)]
+pub enum TasksError {
+    #[error("Task validation failed: artifact_id {artifact_id} already exists in queue")]
+    AlreadyQueued { artifact_id: String },
+    #[error("task {task_id} does not exist")]
+    Unknown { task_id: String },
+    #[error("task {task_id} is {from} and cannot become {to}")]
+    IllegalTransition { task_id: String, from: TaskStatus, to: TaskStatus },
+    #[error("task {task_id} is claimed by `{claimed_by}` until {until}")]
+    ClaimedByAnother { task_id: String, claimed_by: String, until: String },
+    #[error("could not reach the task table")]
+    Store(#[from] StoreError),
+}
+
+/// Calls that change tasks of one organisation may share a transaction.
+pub fn lane(organisation_id: &str) -> String {
+    format!("tasks/{organisation_id}")
+}
+
+/// `TASK-012`, from the sequence of the tracker, which is not that of TASK documents.
+fn format_task_id(number: i64) -> Result<TaskId, StoreError> {
+    TaskId::parse(&crate::ids::format_id("TASK", number))
+        .map_err(|_| StoreError::other("a task number is out of range"))
+}
+
+/// A row as the table has it.
+#[derive(Debug, Clone)]
+struct TaskRow {
+    number: i64,
+    task: Task,
+    lease_expires_at_us: Option<i64>,
+}
+
+impl TaskRow {
+    /// Reads the columns of `with_columns!`, which come first.
+    fn read(row: &Row) -> Result<TaskRow, StoreError> {
+        let lease_expires_at_us = row.opt_int(15)?;
+        let damaged = |_| StoreError::other("a kept task is damaged");
+        let task = Task {
+            task_id: TaskId::parse(&row.text(1)?).map_err(|_| StoreError::other("a kept task has no id"))?,
+            project_id: row.text(2)?,
+            artifact_id: row.text(3)?,
+            generator: row.text(4)?,
+            status: TaskStatus::parse(&row.text(5)?).ok_or(StoreError::other("a kept task has no status"))?,
+            description: row.text(6)?,
+            inputs: serde_json::from_str(&row.text(7)?).map_err(damaged)?,
+            correlation_id: row.opt_text(8)?,
+            created_at: rfc3339_ms(row.int(9)?),
+            updated_at: rfc3339_ms(row.int(10)?),
+            started_at: row.opt_int(11)?.map(rfc3339_ms),
+            completed_at: row.opt_int(12)?.map(rfc3339_ms),
+            completion_notes: row.opt_text(13)?,
+            claimed_by: row.opt_text(14)?,
+            lease_expires_at: lease_expires_at_us.map(rfc3339_ms),
+        };
+        Ok(TaskRow { number: row.int(0)?, task, lease_expires_at_us })
+    }
+}

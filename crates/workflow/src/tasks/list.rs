@@ -1,0 +1,93 @@
+//! Tasks of a project by what is asked of them, oldest first.
+
+use contract::workflow::tasks::{Task, TaskStatus};
+use store::{Conn, StoreError};
+
+use super::TaskRow;
+
+/// Absent conditions let everything through. No `Default`: each caller decides, in sight.
+#[derive(Debug, Clone)]
+pub struct Filter<'a> {
+    pub status: Option<TaskStatus>,
+    /// Tasks with this document among their inputs.
+    pub depends_on: Option<&'a str>,
+    /// Tasks without any mandatory input.
+    pub is_missing_mandatory: bool,
+    /// Number of the last task of the page before; 0 for the first page.
+    pub after: i64,
+    pub n_max: u32,
+}
+
+/// A page of tasks, and the number after which the next page begins; none at the end.
+pub async fn list(
+    conn: &mut Conn,
+    organisation_id: &str,
+    project_id: &str,
+    filter: &Filter<'_>,
+) -> Result<(Vec<Task>, Option<i64>), StoreError> {
+    let (organisation_id, project_id) = (organisation_id.into(), project_id.into());
+    let (after, limit) = (filter.after.into(), (i64::from(filter.n_max) + 1).into());
+    let status = filter.status.map(TaskStatus::name);
+    // A text of its own for each common question, so that each has its index.
+    let rows = match (filter.depends_on, filter.is_missing_mandatory, status) {
+        (None, false, None) => {
+            let sql = with_columns!(
+                "SELECT",
+                "FROM tasks WHERE organisation_id = $1 AND project_id = $2 AND task_number > $3 \
+                 ORDER BY task_number LIMIT $4"
+            );
+            conn.fetch_all(sql, &[organisation_id, project_id, after, limit]).await?
+        }
+        (None, false, Some(status)) => {
+            let sql = with_columns!(
+                "SELECT",
+                "FROM tasks WHERE organisation_id = $1 AND project_id = $2 AND status = $5 AND task_number > $3 \
+                 ORDER BY task_number LIMIT $4"
+            );
+            conn.fetch_all(sql, &[organisation_id, project_id, after, limit, status.into()]).await?
+        }
+        (Some(depends_on), is_missing_mandatory, status) => {
+            let sql = with_columns!(
+                "SELECT",
+                "FROM tasks t WHERE organisation_id = $1 AND project_id = $2 AND task_number > $3 \
+                 AND task_id IN (SELECT i.task_id FROM task_inputs i WHERE i.organisation_id = $1 AND i.artifact_id = $5) \
+                 AND ($6 IS NULL OR status = $6) \
+                 AND (NOT $7 OR NOT EXISTS (SELECT 1 FROM task_inputs m WHERE m.organisation_id = $1 \
+                 AND m.task_id = t.task_id AND m.classification = 'mandatory')) \
+                 ORDER BY task_number LIMIT $4"
+            );
+            let more = [depends_on.into(), status.into(), is_missing_mandatory.into()];
+            conn.fetch_all(sql, &[&[organisation_id, project_id, after, limit], &more[..]].concat()).await?
+        }
+        (None, true, status) => {
+            let sql = with_columns!(
+                "SELECT",
+                "FROM tasks t WHERE organisation_id = $1 AND project_id = $2 AND task_number > $3 \
+                 AND ($5 IS NULL OR status = $5) \
+                 AND NOT EXISTS (SELECT 1 FROM task_inputs m WHERE m.organisation_id = $1 \
+                 AND m.task_id = t.task_id AND m.classification = 'mandatory') \
+                 ORDER BY task_number LIMIT $4"
+            );
+            conn.fetch_all(sql, &[organisation_id, project_id, after, limit, status.into()]).await?
+        }
+    };
+    let n_max = usize::try_from(filter.n_max).unwrap_or(usize::MAX);
+    let mut page = rows.iter().take(n_max).map(TaskRow::read).collect::<Result<Vec<TaskRow>, StoreError>>()?;
+    let next = (rows.len() > n_max).then(|| page.last().map(|row| row.number)).flatten();
+    Ok((page.drain(..).map(|row| row.task).collect(), next))
+}
+
+/// The tasks of every organisation after a place, for the audit.
+pub(crate) async fn read_all(
+    conn: &mut Conn,
+    [organisation_id, task_id]: [&str; 2],
+    n_max: i64,
+) -> Result<Vec<(String, Task)>, StoreError> {
+    let sql = with_columns!(
+        "SELECT",
+        ", organisation_id FROM tasks WHERE (organisation_id, task_id) > ($1, $2) \
+         ORDER BY organisation_id, task_id LIMIT $3"
+    );
+    let rows = conn.fetch_all(sql, &[organisation_id.into(), task_id.into(), n_max.into()]).await?;
+    rows.iter().map(|row| Ok((row.text(16)?, TaskRow::read(row)?.task))).collect()
+}

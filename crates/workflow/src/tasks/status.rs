@@ -1,0 +1,153 @@
+//! Changes of a task's status.
+
+use contract::id::TaskId;
+use contract::time::rfc3339_ms;
+use contract::workflow::tasks::{Task, TaskStatus};
+use store::{Param, StoreError, Tx};
+
+use super::{TaskRow, TasksError};
+use crate::audited::{self, AuditedRow};
+
+/// What becomes of a task, and who says so.
+#[derive(Debug, Clone)]
+pub struct Change<'a> {
+    pub organisation_id: &'a str,
+    pub actor_id: &'a str,
+    pub task_id: &'a TaskId,
+    pub status: TaskStatus,
+    /// Back to pending, whatever the status.
+    pub is_reset: bool,
+    pub completion_notes: Option<&'a str>,
+    /// How long a renewed claim lasts.
+    pub lease_us: Option<i64>,
+    pub now_us: i64,
+}
+
+/// The columns that a change writes.
+struct Columns<'a> {
+    started_at_us: Option<i64>,
+    completed_at_us: Option<i64>,
+    completion_notes: Option<&'a str>,
+    claimed_by: Option<&'a str>,
+    lease_expires_at_us: Option<i64>,
+}
+
+/// Changes the status if the task may have it next, and returns the task as it is now.
+pub async fn change_status(tx: &mut Tx<'_>, change: &Change<'_>) -> Result<(Task, AuditedRow), TasksError> {
+    let found = tx
+        .fetch_optional(
+            with_columns!("SELECT", ", started_at_us FROM tasks WHERE organisation_id = $1 AND task_id = $2"),
+            &[change.organisation_id.into(), change.task_id.as_str().into()],
+        )
+        .await?;
+    let Some(found) = found else { return Err(TasksError::Unknown { task_id: change.task_id.to_string() }) };
+    let started_at_us = found.opt_int(16)?;
+    let now = TaskRow::read(&found)?;
+    let columns = next_columns(change, &now, started_at_us)?;
+    if change.is_reset {
+        check_queue(tx, change, &now).await?;
+    }
+    let row = tx
+        .fetch_optional(
+            with_columns!(
+                "UPDATE tasks SET status = $3, updated_at_us = $4, started_at_us = $5, completed_at_us = $6, \
+                 completion_notes = $7, claimed_by = $8, lease_expires_at_us = $9 \
+                 WHERE organisation_id = $1 AND task_id = $2 RETURNING",
+                ""
+            ),
+            &[
+                change.organisation_id.into(),
+                change.task_id.as_str().into(),
+                change.status.name().into(),
+                change.now_us.into(),
+                columns.started_at_us.into(),
+                columns.completed_at_us.into(),
+                columns.completion_notes.into(),
+                columns.claimed_by.into(),
+                columns.lease_expires_at_us.into(),
+            ],
+        )
+        .await?
+        .ok_or(StoreError::other("a changed task did not come back"))?;
+    let task = TaskRow::read(&row)?.task;
+    let row = audited::task(&task);
+    Ok((task, row))
+}
+
+/// pending → in_progress → completed; back to pending only by a reset; in progress again by its claimant renews.
+fn next_columns<'a>(change: &Change<'a>, now: &TaskRow, started_at_us: Option<i64>) -> Result<Columns<'a>, TasksError> {
+    let illegal = || TasksError::IllegalTransition {
+        task_id: change.task_id.to_string(),
+        from: now.task.status,
+        to: change.status,
+    };
+    let lease_expires_at_us = change.lease_us.map(|lease_us| change.now_us.saturating_add(lease_us));
+    let is_claimants = now.task.claimed_by.as_deref() == Some(change.actor_id);
+    match (now.task.status, change.status) {
+        (_, TaskStatus::Pending) if change.is_reset => Ok(Columns {
+            started_at_us: None,
+            completed_at_us: None,
+            completion_notes: None,
+            claimed_by: None,
+            lease_expires_at_us: None,
+        }),
+        (TaskStatus::Pending, TaskStatus::InProgress) => Ok(Columns {
+            started_at_us: Some(change.now_us),
+            completed_at_us: None,
+            completion_notes: change.completion_notes,
+            claimed_by: None,
+            lease_expires_at_us: None,
+        }),
+        (TaskStatus::InProgress, TaskStatus::InProgress) if is_claimants => Ok(Columns {
+            started_at_us,
+            completed_at_us: None,
+            completion_notes: change.completion_notes,
+            claimed_by: Some(change.actor_id),
+            lease_expires_at_us,
+        }),
+        (TaskStatus::InProgress, TaskStatus::Completed) => {
+            check_claim(change, now)?;
+            Ok(Columns {
+                started_at_us,
+                completed_at_us: Some(change.now_us),
+                completion_notes: change.completion_notes,
+                claimed_by: None,
+                lease_expires_at_us: None,
+            })
+        }
+        (TaskStatus::Pending | TaskStatus::InProgress | TaskStatus::Completed, _) => Err(illegal()),
+    }
+}
+
+/// A claim that has not run out is its claimant's to complete.
+fn check_claim(change: &Change<'_>, now: &TaskRow) -> Result<(), TasksError> {
+    let (Some(claimed_by), Some(until_us)) = (&now.task.claimed_by, now.lease_expires_at_us) else { return Ok(()) };
+    if claimed_by == change.actor_id || until_us <= change.now_us {
+        return Ok(());
+    }
+    Err(TasksError::ClaimedByAnother {
+        task_id: change.task_id.to_string(),
+        claimed_by: claimed_by.clone(),
+        until: rfc3339_ms(until_us),
+    })
+}
+
+/// A completed task may come back only if its document is not in the queue again meanwhile.
+async fn check_queue(tx: &mut Tx<'_>, change: &Change<'_>, now: &TaskRow) -> Result<(), TasksError> {
+    let other = tx
+        .fetch_optional(
+            "SELECT task_id FROM tasks WHERE organisation_id = $1 AND project_id = $2 AND artifact_id = $3 \
+             AND status <> 'completed' AND task_number <> $4",
+            &[
+                change.organisation_id.into(),
+                (&now.task.project_id).into(),
+                (&now.task.artifact_id).into(),
+                Param::Int(now.number),
+            ],
+        )
+        .await?;
+    match other {
+        Some(_) => Err(TasksError::AlreadyQueued { artifact_id: now.task.artifact_id.clone() }),
+        None => Ok(()),
+    }
+}

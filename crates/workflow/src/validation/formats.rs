@@ -1,0 +1,75 @@
+//! `id_format`: the form of the id, of a metadata field, or of numbers that a document gives out itself.
+
+use std::collections::BTreeMap;
+
+use regex::Regex;
+
+use super::Subject;
+use super::report::{Verdict, shown};
+use crate::catalogue::Rule;
+use crate::metadata;
+
+pub fn check(subject: &Subject<'_>, rule: &Rule) -> Verdict {
+    let Some(pattern) = &rule.pattern else {
+        return Verdict::fail("the criterion has no pattern".to_owned());
+    };
+    if rule.criterion.unique {
+        return check_unique(subject, rule, pattern);
+    }
+    match &rule.criterion.field {
+        Some(label) => check_field(subject, rule, pattern, label),
+        None => check_id(subject, pattern),
+    }
+}
+
+fn check_id(subject: &Subject<'_>, pattern: &Regex) -> Verdict {
+    let id = subject.artifact_id;
+    if !pattern.is_match(id) {
+        return Verdict::fail(format!("`{}` does not have the form `{pattern}`", shown(id)));
+    }
+    match metadata::find_id(subject.catalogue, &subject.document) {
+        Ok(Some(found)) if found == id => Verdict::pass(format!("`{id}` has the form of its type")),
+        Ok(Some(found)) => Verdict::fail(format!("the document says it is `{}`, not `{id}`", shown(&found))),
+        Ok(None) => Verdict::fail(format!("the metadata has no line with the id, such as `**ID:** {id}`")),
+        Err(error) => Verdict::fail(error.to_string()),
+    }
+}
+
+fn check_field(subject: &Subject<'_>, rule: &Rule, pattern: &Regex, label: &str) -> Verdict {
+    let Some(field) = subject.document.field(label) else {
+        return Verdict::fail(format!("the metadata has no line `**{label}:**`"));
+    };
+    if pattern.is_match(field.value) {
+        return Verdict::pass(format!("{label} is '{}'", shown(field.value)));
+    }
+    let description = rule.criterion.description.trim_end_matches('.');
+    Verdict::fail(format!("line {}: {label} is '{}'; expected: {description}", field.line, shown(field.value)))
+}
+
+/// A number is defined where it begins a line, a list item, a table row or a heading; elsewhere it is only referred to.
+fn check_unique(subject: &Subject<'_>, rule: &Rule, pattern: &Regex) -> Verdict {
+    let mut defined: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut problems = Vec::new();
+    for line in subject.document.lines().iter().filter(|line| !line.is_code) {
+        let Some(found) = pattern.find(line.text) else { continue };
+        let before = line.text.get(..found.start()).unwrap_or_default();
+        let is_definition =
+            before.chars().all(|c| c.is_whitespace() || c.is_ascii_digit() || "-*+|#>_`.)[".contains(c));
+        if !is_definition {
+            continue;
+        }
+        match defined.get(found.as_str()) {
+            Some(first) => {
+                problems.push(format!("line {}: `{}` is already defined in line {first}", line.number, found.as_str()));
+            }
+            None => {
+                defined.insert(found.as_str(), line.number);
+            }
+        }
+    }
+    let least = rule.criterion.min_matches.unwrap_or(0);
+    if u32::try_from(defined.len()).is_ok_and(|n| n < least) {
+        problems.push(format!("found {}, expected at least {least} of the form `{pattern}`", defined.len()));
+    }
+    Verdict::of(&problems, || format!("{} are defined, each once", defined.len()))
+}

@@ -1,0 +1,239 @@
+//! `references_valid`: what a document points at is there.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use contract::workflow::checklists::Relation;
+
+use super::Subject;
+use super::report::{Verdict, shown};
+use crate::catalogue::{Catalogue, Rule};
+use crate::markdown::{Document, plain};
+use crate::metadata;
+use crate::placeholders::{Kind, tokens};
+
+/// Documents that one text may mention and have looked up.
+const MENTIONED_MAX: usize = 500;
+const CITATIONS_MAX: usize = 1_000;
+
+/// The ids and research file names of a text, for whoever looks them up.
+pub fn mentioned(catalogue: &Catalogue, text: &str) -> BTreeSet<String> {
+    let document = Document::parse(text);
+    let research = metadata::research(catalogue, &document).into_iter().filter_map(|research| research.key);
+    let ids = tokens(catalogue, text).into_iter().filter(|token| token.kind() == Kind::Final);
+    let mut found: BTreeSet<String> = research.collect();
+    for id in ids {
+        if found.len() >= MENTIONED_MAX {
+            break;
+        }
+        found.insert(id.text.to_owned());
+    }
+    found
+}
+
+pub fn check(subject: &Subject<'_>, rule: &Rule) -> Verdict {
+    match rule.criterion.relation {
+        Some(Relation::Parent) => check_parent(subject),
+        Some(Relation::ApprovedParent) => check_approved_parent(subject),
+        Some(Relation::Research) => check_research(subject),
+        Some(Relation::Ids) | None => check_ids(subject),
+        Some(Relation::Sections) => check_sections(subject),
+        Some(Relation::Citations) => check_citations(subject, rule),
+    }
+}
+
+/// Id and line of the parent.
+fn parent(subject: &Subject<'_>) -> Result<(String, usize), Verdict> {
+    let labels = subject.kind.parent_labels.first().map_or("Parent", String::as_str);
+    let Some(field) = metadata::parent_field(subject.kind, &subject.document) else {
+        return Err(Verdict::fail(format!("the metadata names no parent; add a line `**{labels}:**`")));
+    };
+    match tokens(subject.catalogue, field.value).into_iter().find(|token| token.kind() == Kind::Final) {
+        Some(token) => Ok((token.text.to_owned(), field.line)),
+        None => Err(Verdict::fail(format!("line {}: '{}' names no parent by its id", field.line, shown(field.value)))),
+    }
+}
+
+fn check_parent(subject: &Subject<'_>) -> Verdict {
+    let (id, line) = match parent(subject) {
+        Ok(found) => found,
+        Err(verdict) => return verdict,
+    };
+    let types = &subject.kind.parent_types;
+    match subject.catalogue.type_of_id(&id) {
+        Some(kind) if types.is_empty() || types.contains(&kind.name) => Verdict::pass(format!("Parent is {id}")),
+        Some(_) | None => Verdict::fail(format!("line {line}: {id} is not of type {}", types.join(" or "))),
+    }
+}
+
+fn check_approved_parent(subject: &Subject<'_>) -> Verdict {
+    let (id, line) = match parent(subject) {
+        Ok(found) => found,
+        Err(verdict) => return verdict,
+    };
+    let Some(known) = subject.known.get(&id) else {
+        return Verdict::fail(format!("line {line}: parent {id} is not stored in this project"));
+    };
+    let is_approved = subject.catalogue.type_of_id(&id).is_some_and(|kind| kind.is_approved(&known.status));
+    if is_approved {
+        return Verdict::pass(format!("Parent {id} is {}", known.status));
+    }
+    Verdict::fail(format!("line {line}: parent {id} is {}, and not approved", known.status))
+}
+
+fn check_research(subject: &Subject<'_>) -> Verdict {
+    let found = metadata::research(subject.catalogue, &subject.document);
+    let mut problems = Vec::new();
+    for research in &found {
+        let line = research.line;
+        let kind = subject.catalogue.find_type(research.artifact_type);
+        match research.key.as_ref().map(|key| (key, subject.known.get(key))) {
+            None => problems.push(format!("line {line}: expected the file name of a research document")),
+            Some((key, None)) => problems.push(format!("line {line}: {key}.md is not stored in this project")),
+            Some((key, Some(known))) if !kind.is_some_and(|kind| kind.is_approved(&known.status)) => {
+                problems.push(format!("line {line}: {key}.md is {}, and not finalized", known.status));
+            }
+            Some(_) => {}
+        }
+    }
+    Verdict::of(&problems, || format!("{} research documents are stored and finalized", found.len()))
+}
+
+fn check_ids(subject: &Subject<'_>) -> Verdict {
+    let mut checked: BTreeMap<&str, usize> = BTreeMap::new();
+    for token in tokens(subject.catalogue, subject.text).into_iter().filter(|token| token.kind() == Kind::Final) {
+        checked.entry(token.text).or_insert(token.line);
+    }
+    let n_mentioned = checked.len();
+    if n_mentioned > MENTIONED_MAX {
+        return Verdict::fail(format!("{n_mentioned} documents are mentioned, expected at most {MENTIONED_MAX}"));
+    }
+    let is_missing = |id: &str| id != subject.artifact_id && !subject.known.contains_key(id);
+    let mut missing: Vec<(usize, &str)> =
+        checked.into_iter().filter(|(id, _)| is_missing(id)).map(|(id, line)| (line, id)).collect();
+    missing.sort_unstable();
+    let problems: Vec<String> =
+        missing.iter().map(|(line, id)| format!("line {line}: {id} is not stored in this project")).collect();
+    Verdict::of(&problems, || format!("{n_mentioned} mentioned documents are known"))
+}
+
+/// `§ Title`, `§2.1` and `](#anchor)`. A section of another document (`PRD-006 §3`) is not ours to judge.
+fn check_sections(subject: &Subject<'_>) -> Verdict {
+    let headings = subject.document.headings();
+    let titles: BTreeSet<String> = headings.iter().map(|heading| plain(heading.title)).collect();
+    let numbers: BTreeSet<String> = headings.iter().filter_map(|heading| number(heading.title)).collect();
+    let anchors = anchors(headings.iter().map(|heading| heading.title));
+    let heading_lines: BTreeSet<usize> = headings.iter().map(|heading| heading.line).collect();
+    let (mut problems, mut n_checked) = (Vec::new(), 0_usize);
+    for line in subject.document.lines().iter().filter(|line| !line.is_code && !heading_lines.contains(&line.number)) {
+        for (start, _) in line.text.match_indices('§') {
+            let before = line.text.get(..start).unwrap_or_default().trim_end();
+            let last = before.rsplit(|c: char| c.is_whitespace() || c == '(').next().unwrap_or_default();
+            if last.ends_with(".md") || !tokens(subject.catalogue, last).is_empty() {
+                continue;
+            }
+            n_checked += 1;
+            let after = line.text.get(start..).unwrap_or_default().trim_start_matches('§').trim_start();
+            let leads = match number(after) {
+                Some(number) => numbers.contains(&number),
+                None => leads_to(&titles, after),
+            };
+            if !leads {
+                let name: String = after.split(['.', ',', ';', ')']).next().unwrap_or_default().to_owned();
+                problems.push(format!("line {}: no section '§{}'", line.number, shown(&name)));
+            }
+        }
+        for (start, _) in line.text.match_indices("](#") {
+            n_checked += 1;
+            let anchor = line.text.get(start + 3..).and_then(|rest| rest.split(')').next()).unwrap_or_default();
+            if !anchors.contains(anchor) {
+                problems.push(format!("line {}: no heading for `#{}`", line.number, shown(anchor)));
+            }
+        }
+    }
+    Verdict::of(&problems, || format!("{n_checked} section references lead to a heading"))
+}
+
+/// Whether the words after `§` begin with a title. Titles are short, so only so many words are tried.
+fn leads_to(titles: &BTreeSet<String>, after: &str) -> bool {
+    const WORDS_MAX: usize = 12;
+    let words: Vec<&str> = after.split_whitespace().take(WORDS_MAX).collect();
+    (1..=words.len()).any(|n| {
+        let candidate = words.get(..n).unwrap_or_default().join(" ");
+        let candidate = candidate.trim_end_matches(|c: char| c.is_ascii_punctuation() && c != ')');
+        titles.contains(&plain(candidate)) || titles.contains(&plain(candidate.trim_end_matches(')')))
+    })
+}
+
+/// The number at the beginning of a title: `2.1` of `2.1. Scope` and of `§2.1`.
+fn number(title: &str) -> Option<String> {
+    let digits: String =
+        title.trim_start_matches(['§', ' ']).chars().take_while(|c| c.is_ascii_digit() || *c == '.').collect();
+    let digits = digits.trim_end_matches('.');
+    digits.starts_with(|c: char| c.is_ascii_digit()).then(|| digits.to_owned())
+}
+
+/// Anchors as the usual renderers make them: lower case, punctuation gone, spaces to hyphens, repeats numbered.
+fn anchors<'t>(titles: impl Iterator<Item = &'t str>) -> BTreeSet<String> {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    let mut anchors = BTreeSet::new();
+    for title in titles {
+        let kept = title.chars().filter(|c| c.is_alphanumeric() || [' ', '-', '_'].contains(c));
+        let anchor: String = kept.flat_map(char::to_lowercase).map(|c| if c == ' ' { '-' } else { c }).collect();
+        let count = counts.entry(anchor.clone()).or_default();
+        anchors.insert(if *count == 0 { anchor } else { format!("{anchor}-{count}") });
+        *count += 1;
+    }
+    anchors
+}
+
+/// Every citation in the text has an entry in the sections that list sources.
+fn check_citations(subject: &Subject<'_>, rule: &Rule) -> Verdict {
+    let Some(pattern) = &rule.pattern else {
+        return Verdict::fail("the criterion has no pattern".to_owned());
+    };
+    let bare =
+        |text: &str| text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_uppercase).collect::<String>();
+    let lists: Vec<_> =
+        rule.criterion.required_sections.iter().filter_map(|title| subject.document.find_section(title)).collect();
+    let listed: Vec<String> =
+        lists.iter().flat_map(|section| section.lines.iter().map(|line| bare(line.text))).collect();
+    let listed = listed.join("\n");
+    let is_list = |line: usize| lists.iter().any(|it| it.lines.iter().any(|inside| inside.number == line));
+    let mut cited: BTreeMap<String, (usize, &str)> = BTreeMap::new();
+    for line in subject.document.lines().iter().filter(|line| !line.is_code) {
+        for found in pattern.find_iter(line.text) {
+            if cited.len() < CITATIONS_MAX && !is_list(line.number) {
+                cited.entry(bare(found.as_str())).or_insert((line.number, found.as_str()));
+            }
+        }
+    }
+    let missing = cited.iter().filter(|(key, _)| !listed.contains(key.as_str()));
+    let problems: Vec<String> =
+        missing.map(|(_, (line, text))| format!("line {line}: {} is not among the references", shown(text))).collect();
+    if cited.is_empty() {
+        return Verdict::fail("nothing is cited".to_owned());
+    }
+    Verdict::of(&problems, || format!("{} citations are among the references", cited.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn anchors_are_those_that_renderers_make() {
+        let found = anchors(["Goals & Success Metrics", "Scope", "Scope", "HLS-AAA: Title"].into_iter());
+        let expected = ["goals--success-metrics", "hls-aaa-title", "scope", "scope-1"];
+        assert_eq!(found.into_iter().collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn a_section_reference_may_be_followed_by_more_words() {
+        let titles = BTreeSet::from([plain("High-Level User Stories"), plain("Scope (v2)")]);
+        assert!(leads_to(&titles, "High-Level User Stories subsections are"));
+        assert!(leads_to(&titles, "Scope), and"));
+        assert!(!leads_to(&titles, "Scopes"));
+        assert_eq!(number("§2.1. Scope").as_deref(), Some("2.1"));
+        assert_eq!(number("Scope"), None);
+    }
+}

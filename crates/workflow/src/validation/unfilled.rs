@@ -1,0 +1,115 @@
+//! `no_placeholders`: what of the template is still there.
+//!
+//! Brackets are unfilled unless they are a link, a checkbox, a footnote, a citation or a marker. Ids that are still to
+//! be given are allowed in the first status.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::Subject;
+use super::report::{Verdict, shown};
+use crate::placeholders;
+
+/// Words that stand for something still to be written.
+#[expect(clippy::expect_used, reason = "the expression is a constant, and the tests use it")]
+static WORDS: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"\b(?:TBD|TODO|FIXME|XXX)\b|\{\{[^}\n]*\}\}|(?i:\blorem ipsum\b)").expect("a regex"));
+
+pub fn check(subject: &Subject<'_>) -> Verdict {
+    let mut problems = Vec::new();
+    for line in subject.document.lines().iter().filter(|line| !line.is_code) {
+        let text = without_code(line.text);
+        let brackets = unfilled_brackets(&text).into_iter().filter(|inner| !is_marker(subject, inner));
+        problems.extend(brackets.map(|inner| format!("line {}: `[{}]` is not filled in", line.number, shown(inner))));
+        let words = WORDS.find_iter(&text).filter(|found| !is_part_of_id(&text, found.start()));
+        problems
+            .extend(words.map(|found| format!("line {}: `{}` is not filled in", line.number, shown(found.as_str()))));
+    }
+    for token in placeholders::find_template_tokens(subject.catalogue, subject.text) {
+        problems.push(format!("line {}: `{}` is a token of the template", token.line, token.text));
+    }
+    let waiting = placeholders::find(subject.catalogue, subject.text);
+    if !subject.is_first_status {
+        problems.extend(waiting.iter().map(|it| format!("line {}: `{}` has no final id yet", it.line, it.text)));
+    }
+    Verdict::of(&problems, || match waiting.len() {
+        0 => "Nothing is left unfilled".to_owned(),
+        n => format!("Nothing is left unfilled; {n} ids will be given at approval"),
+    })
+}
+
+/// `XXX` of `US-XXX` is reported as the token it is.
+fn is_part_of_id(text: &str, start: usize) -> bool {
+    text.get(..start).is_some_and(|before| before.ends_with('-'))
+}
+
+fn is_marker(subject: &Subject<'_>, inner: &str) -> bool {
+    subject.catalogue.markers().iter().any(|marker| inner.starts_with(marker.marker.as_str()))
+}
+
+/// The line with its inline code blanked out; bytes keep their places.
+fn without_code(line: &str) -> String {
+    let mut is_code = false;
+    line.chars()
+        .map(|c| {
+            is_code ^= c == '`';
+            if is_code || c == '`' { ' ' } else { c }
+        })
+        .collect()
+}
+
+fn unfilled_brackets(line: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    let mut rest = line;
+    let mut before = None;
+    while let Some((head, tail)) = rest.split_once('[') {
+        before = head.chars().next_back().or(before.filter(|_| head.is_empty()));
+        let Some((inner, after)) = tail.split_once(']') else { break };
+        // Of nested brackets the inner pair counts.
+        let inner = inner.rsplit('[').next().unwrap_or(inner);
+        let is_link = after.starts_with(['(', '[', ':']) || before == Some(']') || before == Some('!');
+        if !is_link && is_instruction(inner) {
+            found.push(inner);
+        }
+        before = Some(']');
+        rest = after;
+    }
+    found
+}
+
+/// `[Title]` and `[What it does]`, but not `[ ]`, `[x]`, `[1]`, `[^note]`, `[PMID:123]` or `[a-z]`.
+fn is_instruction(inner: &str) -> bool {
+    let is_citation = || {
+        let (word, rest) = inner.split_at(inner.find([':', ' ', '-']).unwrap_or(inner.len()));
+        let is_label = word.len() >= 2 && word.bytes().all(|byte| byte.is_ascii_uppercase());
+        is_label
+            && rest
+                .trim_start_matches([':', ' ', '-'])
+                .starts_with(|c: char| c.is_ascii_alphanumeric() && !c.is_lowercase())
+            && rest.contains(|c: char| c.is_ascii_digit())
+    };
+    let n_letters = inner.chars().filter(|c| c.is_alphabetic()).count();
+    n_letters >= 2 && inner.starts_with(char::is_alphabetic) && !is_citation()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn brackets_of_the_template_are_found_and_others_are_not() {
+        for (line, expected) in [
+            ("As a [persona], I want [capability].", vec!["persona", "capability"]),
+            ("- [ ] open, [x] done, [1], [^note]", vec![]),
+            ("[text](url), ![alt](url), [text][ref], [ref]: url", vec![]),
+            ("cited [PMID:123], [PMID 123], [DOI:10.1/x2], [REF-12]", vec![]),
+            ("| [Goal] | [Value today] |", vec!["Goal", "Value today"]),
+            ("unclosed [bracket", vec![]),
+            ("[[Title]]", vec!["Title"]),
+        ] {
+            assert_eq!(unfilled_brackets(line), expected, "{line}");
+        }
+        assert_eq!(without_code("a `[x y]` b"), "a         b");
+    }
+}

@@ -1,0 +1,318 @@
+//! Documents against their checklists.
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use contract::workflow::artifacts::{CriterionResult, ValidationResult};
+use testkit::documents::PRD_006;
+use workflow::catalogue::Catalogue;
+use workflow::validation::{Known, Subject, mentioned};
+
+/// What the project of the seed's story holds.
+fn known() -> BTreeMap<String, Known> {
+    let known =
+        |artifact_type: &str, status: &str| Known { artifact_type: artifact_type.into(), status: status.into() };
+    BTreeMap::from([
+        ("EPIC-006".to_owned(), known("epic", "Approved")),
+        ("AI_Agent_MCP_Server_business_research".to_owned(), known("business_research", "Finalized")),
+        ("AI_Agent_MCP_Server_implementation_research".to_owned(), known("implementation_research", "Finalized")),
+    ])
+}
+
+fn validate_with(id: &str, text: &str, known: &BTreeMap<String, Known>) -> ValidationResult {
+    let catalogue = Catalogue::built_in().unwrap();
+    let kind = catalogue.type_of_id(id).unwrap();
+    let checklist = catalogue.find_checklist(&kind.checklist).unwrap();
+    Subject::read(&catalogue, kind, id, text, known).validate(checklist)
+}
+
+fn validate(id: &str, text: &str) -> ValidationResult {
+    validate_with(id, text, &known())
+}
+
+fn find<'r>(result: &'r ValidationResult, id: &str) -> &'r CriterionResult {
+    result.results.iter().find(|criterion| criterion.id == id).unwrap()
+}
+
+/// The document of the story with one change fails exactly these criteria, and the details say so.
+fn check_change(from: &str, to: &str, expected: &[(&str, &str)]) {
+    assert!(PRD_006.contains(from), "{from}");
+    check_text(&PRD_006.replacen(from, to, 1), expected);
+}
+
+fn check_text(text: &str, expected: &[(&str, &str)]) {
+    let result = validate("PRD-006", text);
+    let failed: Vec<(&str, &str)> = result
+        .results
+        .iter()
+        .filter(|criterion| criterion.passed == Some(false))
+        .map(|criterion| (criterion.id.as_str(), criterion.details.as_deref().unwrap()))
+        .collect();
+    assert_eq!(failed, expected);
+    assert_eq!(result.passed, expected.is_empty());
+    assert_eq!(result.automated_pass_rate, format!("{}/24", 24 - expected.len()));
+}
+
+#[test]
+fn the_document_of_the_story_meets_24_of_24() {
+    let result = validate("PRD-006", PRD_006);
+    let failed: Vec<&CriterionResult> = result.results.iter().filter(|it| it.passed == Some(false)).collect();
+    assert_eq!(failed, Vec::<&CriterionResult>::new());
+    assert!(result.passed);
+    assert_eq!((result.automated_pass_rate.as_str(), result.agent_review_required), ("24/24", 2));
+    let seen = |id: &str| serde_json::to_value(find(&result, id)).unwrap();
+    assert_eq!(
+        seen("CQ-01"),
+        serde_json::json!({"id": "CQ-01", "category": "content_quality", "passed": true, "validation_type": "automated",
+            "details": "Found 8/8 required sections"})
+    );
+    assert_eq!(
+        seen("CQ-12"),
+        serde_json::json!({"id": "CQ-12", "category": "content_quality", "passed": null, "validation_type": "agent",
+            "requires_agent_review": true})
+    );
+}
+
+#[test]
+fn a_missing_section_is_named() {
+    check_change(
+        "## Timeline & Milestones",
+        "## Plans",
+        &[("CQ-01", "Found 7/8 required sections; missing: Timeline & Milestones")],
+    );
+    check_change("## Appendix", "## §16. Appendix (optional)", &[]);
+}
+
+#[test]
+fn what_a_section_lacks_is_told_with_its_line() {
+    check_change(
+        "- **Out of scope:** changing the agents\n",
+        "",
+        &[("CQ-03", "line 36, 'Requirements': expected: The requirements say what is in scope and what is not")],
+    );
+    check_change(
+        "| Risk | Likelihood | Impact | Mitigation |",
+        "| Risk | Chance | Impact | Mitigation |",
+        &[("CQ-10", "line 97, 'Risks & Mitigations': expected: Risks have a likelihood, an impact and a mitigation")],
+    );
+}
+
+#[test]
+fn stories_are_counted_and_each_is_looked_at() {
+    check_change(
+        "### HLS-CCC: Find a call",
+        "### Find a call",
+        &[("CQ-04", "line 67, 'High-Level User Stories': found 2 subsections, expected 3 to 8")],
+    );
+    check_change(
+        "As a developer, I want to call a tool, so that my agent gets an answer.",
+        "Calls.",
+        &[("HLS-01", "line 78, 'HLS-BBB: Call a tool': expected: Each high-level story says who wants what and why")],
+    );
+}
+
+#[test]
+fn what_is_left_of_the_template_is_told_line_by_line() {
+    check_change(
+        "runs on one machine",
+        "[What limits us], TBD",
+        &[("CC-03", "line 95: `[What limits us]` is not filled in; line 95: `TBD` is not filled in")],
+    );
+    check_change("the directory of users", "the [directory](x.md) of `[users]` [ ] [1]", &[]);
+    check_change(
+        "- A developer who",
+        "- US-XXX: A developer who",
+        &[("CC-03", "line 61: `US-XXX` is a token of the template")],
+    );
+}
+
+#[test]
+fn placeholders_of_ids_are_allowed_in_the_first_status_only() {
+    let in_review = PRD_006.replacen("Draft", "In Review", 1);
+    check_text(
+        &in_review,
+        &[(
+            "CC-03",
+            "line 69: `HLS-BBB` has no final id yet; line 69: `HLS-AAA` has no final id yet; line 69: `HLS-CCC` has no final id yet",
+        )],
+    );
+}
+
+#[test]
+fn references_must_lead_somewhere() {
+    check_change(
+        "EPIC-006\n\n## Appendix",
+        "EPIC-006, ADR-009\n\n## Appendix",
+        &[("UT-06", "line 119: ADR-009 is not stored in this project")],
+    );
+    check_change(
+        "See §Requirements.",
+        "See §Wishes, [x](#nowhere), PRD-002.md §9.",
+        &[
+            ("UT-06", "line 69: PRD-002 is not stored in this project"),
+            ("UT-07", "line 69: no section '§Wishes'; line 69: no heading for `#nowhere`"),
+        ],
+    );
+    check_change(
+        "- **Parent Epic:** EPIC-006\n",
+        "",
+        &[
+            ("UT-01", "the metadata names no parent; add a line `**Parent Epic:**`"),
+            ("UT-02", "the metadata names no parent; add a line `**Parent Epic:**`"),
+        ],
+    );
+}
+
+#[test]
+fn a_parent_that_is_not_approved_and_research_that_is_not_finalized_are_told() {
+    let mut known = known();
+    known.get_mut("EPIC-006").unwrap().status = "In Review".to_owned();
+    known.remove("AI_Agent_MCP_Server_business_research");
+    let result = validate_with("PRD-006", PRD_006, &known);
+    assert_eq!(
+        find(&result, "UT-02").details.as_deref(),
+        Some("line 6: parent EPIC-006 is In Review, and not approved")
+    );
+    assert_eq!(
+        find(&result, "UT-05").details.as_deref(),
+        Some("line 11: AI_Agent_MCP_Server_business_research.md is not stored in this project")
+    );
+    assert_eq!(result.automated_pass_rate, "22/24");
+}
+
+#[test]
+fn the_id_in_the_text_must_be_the_one_it_is_validated_under() {
+    let result = validate("PRD-007", PRD_006);
+    assert_eq!(find(&result, "CC-02").details.as_deref(), Some("the document says it is `PRD-006`, not `PRD-007`"));
+}
+
+#[test]
+fn a_number_that_is_given_out_twice_is_told() {
+    check_change(
+        "- **FR-03:** The server",
+        "- **FR-02:** The server",
+        &[("CC-04", "line 47: `FR-02` is already defined in line 46")],
+    );
+}
+
+fn questions(text: &str) -> String {
+    let second = PRD_006.replacen("**Version:** 1", "**Version:** 2", 1);
+    second.replacen("## Open Questions\n\nNone.", &format!("## Open Questions\n\n{text}"), 1)
+}
+
+#[test]
+fn from_the_second_version_on_questions_carry_markers() {
+    check_text(&questions("None."), &[]);
+    check_text(
+        &questions(
+            "**Q1: Who pays?** [REQUIRES EXECUTIVE DECISION]\n- **Decision Needed:** a\n- **Options Considered:** b\n\
+             - **Business Impact:** c\n- **Decision Deadline:** d\n",
+        ),
+        &[],
+    );
+    check_text(&questions("1. Who pays?\n"), &[("OQ-01", "line 115: Question 'Who pays?' has no marker")]);
+    check_text(
+        &questions(
+            "**Q1: Who pays?** [REQUIRES EXECUTIVE DECISION]\n- **Decision Needed:** a\n- **Business Impact:**\n",
+        ),
+        &[(
+            "OQ-01",
+            "line 115: Question 'Q1: Who pays?** [REQUIRES EXECUTIVE DECISION]' lacks Options Considered, Business Impact, Decision Deadline",
+        )],
+    );
+    check_text(
+        &questions("**Q1: How?** [REQUIRES SPIKE]\n"),
+        &[(
+            "OQ-01",
+            "line 115: Question 'Q1: How?** [REQUIRES SPIKE]' has the marker [REQUIRES SPIKE], which this type does not allow",
+        )],
+    );
+    check_text(
+        &questions("**Action Required:** somebody decides\n"),
+        &[("OQ-01", "line 115: '**Action Required:** somebody decides' asks for a decision outside the markers")],
+    );
+    let decided = questions("None.").replacen("None yet.", "**Q1: Who pays?**\n- **Decision:** we\n", 1);
+    check_text(&decided, &[("OQ-01", "line 111: the decision lacks Rationale, Decided By")]);
+}
+
+#[test]
+fn a_time_box_has_one_of_three_lengths() {
+    let question = |time_box: &str| {
+        format!(
+            "# US-001: Story\n## Metadata\n- **Version:** 2\n## Decisions Made\n## Open Questions\n**Q1: How?** [REQUIRES SPIKE]\n\
+             - **Investigation Needed:** a\n- **Spike Scope:** b\n- **Time Box:** {time_box}\n- **Blocking:** yes\n"
+        )
+    };
+    let markers = |time_box: &str| {
+        let result = validate("US-001", &question(time_box));
+        find(&result, "OQ-01").details.clone().unwrap()
+    };
+    assert_eq!(markers("2 days"), "1 open questions carry their markers");
+    assert_eq!(markers("4 days"), "line 6: Question 'Q1: How?** [REQUIRES SPIKE]' has '4 days', which is not allowed");
+}
+
+#[test]
+fn a_template_fails_where_it_is_not_filled_in() {
+    let catalogue = Catalogue::built_in().unwrap();
+    for kind in catalogue.types().iter().filter(|kind| kind.prefix.is_some()) {
+        let id = format!("{}-001", kind.prefix.as_deref().unwrap());
+        let result = validate(&id, catalogue.find_template(&kind.name).unwrap());
+        assert!(!result.passed, "{}", kind.name);
+        let sections = result.results.iter().find(|criterion| criterion.id == "CQ-01").unwrap();
+        assert_eq!(sections.passed, Some(true), "{}: {:?}", kind.name, sections.details);
+        assert_eq!(find(&result, "CC-03").passed, Some(false), "{}", kind.name);
+    }
+}
+
+#[test]
+fn an_evidence_review_needs_citations_that_resolve() {
+    let text = "# REV-001: Turmeric and warfarin\n\n## Findings\n\nA [PMID:1], B [PMID:22], C [PMID:333].\n\n\
+        ## Conflicting Evidence\n\nNone was looked for.\n\n## References\n\n1. PMID: 1, first\n2. PMID 22\n";
+    let result = validate("REV-001", text);
+    assert_eq!(find(&result, "CQ-04").passed, Some(true));
+    assert_eq!(find(&result, "CQ-05").passed, Some(false));
+    assert_eq!(find(&result, "UT-01").details.as_deref(), Some("line 5: [PMID:333] is not among the references"));
+    let none = validate("REV-001", "# REV-001: Nothing");
+    assert_eq!(find(&none, "UT-01").details.as_deref(), Some("nothing is cited"));
+}
+
+#[test]
+fn manual_criteria_are_left_open() {
+    let result = validate("REV-001", "# REV-001: Nothing");
+    let seen = serde_json::to_value(find(&result, "CQ-09")).unwrap();
+    assert_eq!(
+        seen,
+        serde_json::json!({"id": "CQ-09", "category": "content_quality", "passed": null, "validation_type": "manual"})
+    );
+}
+
+#[test]
+fn an_empty_text_fails_and_does_not_panic() {
+    for text in ["", "\n", "#", "**", "[", "§", "](#", "```", "\u{feff}"] {
+        assert!(!validate("PRD-006", text).passed, "{text:?}");
+    }
+}
+
+/// Twice the text takes about twice the time; a square would take four times as long.
+#[test]
+fn the_time_is_linear_in_the_text() {
+    let took = |n: usize| {
+        let noise = "### HLS-001: [x PRD-00 §§ Scope ]( # **Q1: ?** [REQUIRES SPIKE] `a` FR-01\n".repeat(n);
+        let text = PRD_006.replacen("## Appendix", &format!("## Appendix\n{noise}"), 1);
+        let started = Instant::now();
+        validate("PRD-006", &text);
+        started.elapsed()
+    };
+    took(500);
+    let (small, large) = (took(1_500), took(6_000));
+    assert!(large < small * 10, "{small:?} for 1,500 lines, {large:?} for 6,000");
+}
+
+#[test]
+fn what_a_text_mentions_is_looked_up_by_id_and_file_name() {
+    let catalogue = Catalogue::built_in().unwrap();
+    let found: Vec<String> = mentioned(&catalogue, PRD_006).into_iter().collect();
+    let expected =
+        ["AI_Agent_MCP_Server_business_research", "AI_Agent_MCP_Server_implementation_research", "EPIC-006", "PRD-006"];
+    assert_eq!(found, expected);
+}
