@@ -23,6 +23,28 @@ export type Error = {
 
 /** Every operation with its input and output. */
 export interface Operations {
+  /** approve_artifact */
+  approve_artifact: {
+    input: {
+      artifact_id: string;
+      content_sha256?: string | null;
+      meaning?: string | null;
+      project_id?: string | null;
+      task_id?: string | null;
+    };
+    output: {
+      success: true;
+      artifact_id: string;
+      old_status: string;
+      new_status: string;
+      artifact_path: string;
+      sub_artifacts_detected: string[];
+      tasks_created: number;
+      task_ids: string[];
+      placeholder_ids_replaced: number;
+      id_mapping: Record<string, string>;
+    };
+  };
   /** Get a signed checkpoint of the log as it is now. Keep it: any later log must be consistent with it. */
   audit_checkpoint: {
     input: Record<string, never>;
@@ -228,6 +250,44 @@ export interface Operations {
       scope?: string | null;
     };
   };
+  /** diff_artifact */
+  diff_artifact: {
+    input: {
+      artifact_id: string;
+      from_version: number;
+      from_revision?: number | null;
+      to_version?: number | null;
+      to_revision?: number | null;
+      project_id?: string | null;
+    };
+    output: {
+      from: {
+        version: number;
+        revision: number;
+        status: string;
+        cause: "stored" | "approved";
+        content_sha256: string;
+        size_bytes: number;
+        changed_by: string;
+        changed_at: string;
+        meaning?: string | null;
+      };
+      to: {
+        version: number;
+        revision: number;
+        status: string;
+        cause: "stored" | "approved";
+        content_sha256: string;
+        size_bytes: number;
+        changed_by: string;
+        changed_at: string;
+        meaning?: string | null;
+      };
+      n_lines_added: number;
+      n_lines_removed: number;
+      diff: string;
+    };
+  };
   /** Take the next free id of a document type in a project, such as US-071. The id is yours: nobody else will ever get it. */
   get_next_available_id: {
     input: {
@@ -246,6 +306,56 @@ export interface Operations {
       success: true;
     };
   };
+  /** Get the oldest pending task of a project with its resolved inputs. With claim it is yours: nobody else gets it until you complete it or your claim runs out. */
+  get_next_task: {
+    input: {
+      /** Take the task: it is in progress and nobody else gets it. Without this the call only looks. */
+      claim?: boolean;
+      /** Project of the task; a server setting names the default. */
+      project_id?: string | null;
+      status_filter?: "pending" | "in_progress" | "completed";
+      /** Correlation id of the work this belongs to. */
+      task_id?: string | null;
+    };
+    output: {
+      audit?: AuditBlock;
+      /** Why there is none. */
+      message?: string | null;
+      success: true;
+      /** The oldest one, or null. */
+      task?: {
+        artifact_id: string;
+        /** Who works on it. */
+        claimed_by?: string | null;
+        completed_at?: string | null;
+        completion_notes?: string | null;
+        /** The correlation id that came with the task. */
+        correlation_id?: string | null;
+        created_at: string;
+        description: string;
+        generator: string;
+        inputs: ({
+          /** `N/A` for research, which has no id. */
+          artifact_id: string;
+          artifact_type: string;
+          classification: "mandatory" | "recommended" | "conditional";
+          mcp_resource_uri: string;
+          /** Name of the input in the generator's configuration. */
+          name: string;
+          resource_path: string;
+          /** Status of the document when the task was made. */
+          status: string;
+        })[];
+        /** After this the task is pending again, unless the claim is renewed. */
+        lease_expires_at?: string | null;
+        project_id: string;
+        started_at?: string | null;
+        status: "pending" | "in_progress" | "completed";
+        task_id: string;
+        updated_at: string;
+      } | null;
+    };
+  };
   /** Explain how to number new documents of a type so that no two ever share an id. */
   guide_numbering: {
     input: {
@@ -257,6 +367,26 @@ export interface Operations {
     output: {
       audit?: AuditBlock;
       text: string;
+    };
+  };
+  /** list_artifact_revisions */
+  list_artifact_revisions: {
+    input: {
+      artifact_id: string;
+      project_id?: string | null;
+    };
+    output: {
+      revisions: ({
+        version: number;
+        revision: number;
+        status: string;
+        cause: "stored" | "approved";
+        content_sha256: string;
+        size_bytes: number;
+        changed_by: string;
+        changed_at: string;
+        meaning?: string | null;
+      })[];
     };
   };
   /** List the document types with their names, id prefixes and folders. */
@@ -276,6 +406,41 @@ export interface Operations {
       audit?: AuditBlock;
     };
   };
+  /** list_artifacts */
+  list_artifacts: {
+    input: {
+      artifact_type?: string | null;
+      status?: string | null;
+      parent_id?: string | null;
+      project_id?: string | null;
+      limit?: number | null;
+      cursor?: string | null;
+    };
+    output: {
+      artifacts: ({
+        id: string;
+        type: string;
+        version: number;
+        title: string;
+        status: string;
+        parent_id?: string | null;
+        file_path: string;
+        resource_uri: string;
+        content_sha256: string;
+        size_bytes: number;
+        created_by: string;
+        created_at: string;
+        updated_at: string;
+        approval?: {
+          approved_by: string;
+          approved_at: string;
+          meaning: string;
+          reviewed_sha256: string;
+        } | null;
+      })[];
+      next_cursor?: string | null;
+    };
+  };
   /** List the API keys of your organisation, those in force first. */
   list_keys: {
     input: Record<string, never>;
@@ -293,6 +458,154 @@ export interface Operations {
         /** Empty for a key that its roles alone limit. */
         scopes: string[];
       })[];
+    };
+  };
+  /** List the tasks of a project by status, by a document they depend on, or those without a mandatory input, oldest first. */
+  list_tasks: {
+    input: {
+      /** `next_cursor` of the page before. */
+      cursor?: string | null;
+      /** Only tasks with this document among their inputs. */
+      depends_on?: string | null;
+      limit?: number;
+      /** Only tasks without any mandatory input. */
+      missing_mandatory_inputs?: boolean;
+      /** Project of the tasks; a server setting names the default. */
+      project_id?: string | null;
+      status?: "pending" | "in_progress" | "completed" | null;
+    };
+    output: {
+      audit?: AuditBlock;
+      /** How many are in this answer. */
+      count: number;
+      next_cursor?: string | null;
+      success: true;
+      /** Oldest first. */
+      tasks: ({
+        artifact_id: string;
+        /** Who works on it. */
+        claimed_by?: string | null;
+        completed_at?: string | null;
+        completion_notes?: string | null;
+        /** The correlation id that came with the task. */
+        correlation_id?: string | null;
+        created_at: string;
+        description: string;
+        generator: string;
+        inputs: ({
+          /** `N/A` for research, which has no id. */
+          artifact_id: string;
+          artifact_type: string;
+          classification: "mandatory" | "recommended" | "conditional";
+          mcp_resource_uri: string;
+          /** Name of the input in the generator's configuration. */
+          name: string;
+          resource_path: string;
+          /** Status of the document when the task was made. */
+          status: string;
+        })[];
+        /** After this the task is pending again, unless the claim is renewed. */
+        lease_expires_at?: string | null;
+        project_id: string;
+        started_at?: string | null;
+        status: "pending" | "in_progress" | "completed";
+        task_id: string;
+        updated_at: string;
+      })[];
+    };
+  };
+  /** Put tasks into the queue whose inputs are resolved and checked, all or none. */
+  queue_tasks: {
+    input: {
+      project_id: string;
+      tasks: ({
+        /** Id of the document to generate, such as `HLS-012`. */
+        artifact_id: string;
+        /** `Generate HLS-012 from PRD-006` when absent. */
+        description?: string | null;
+        /** Such as `hls-generator`. */
+        generator: string;
+        /** Every input, resolved. */
+        inputs: ({
+          artifact_id?: string | null;
+          artifact_type?: string | null;
+          classification: "mandatory" | "recommended" | "conditional";
+          /** `mcp://resources/artifacts/{folder}/{file}`. */
+          mcp_resource_uri?: string | null;
+          /** Name of the input in the generator's configuration. */
+          name: string;
+          resource_path?: string | null;
+          /** Another name of `mcp_resource_uri`. */
+          resource_uri?: string | null;
+          status?: string | null;
+        })[];
+        /** Only `pending`. */
+        status?: "pending" | "in_progress" | "completed" | null;
+        /** Correlation id of the work on this task. */
+        task_id?: string | null;
+      })[];
+    };
+    output: {
+      audit?: AuditBlock;
+      success: true;
+      /** In the order of the tasks. */
+      task_ids: string[];
+      tasks_added: number;
+    };
+  };
+  /** read_artifact */
+  read_artifact: {
+    input: {
+      resource_uri?: string | null;
+      artifact_id?: string | null;
+      version?: number | null;
+      project_id?: string | null;
+    };
+    output: {
+      artifact: {
+        id: string;
+        type: string;
+        version: number;
+        title: string;
+        status: string;
+        parent_id?: string | null;
+        file_path: string;
+        resource_uri: string;
+        content_sha256: string;
+        size_bytes: number;
+        created_by: string;
+        created_at: string;
+        updated_at: string;
+        approval?: {
+          approved_by: string;
+          approved_at: string;
+          meaning: string;
+          reviewed_sha256: string;
+        } | null;
+      };
+      content: string;
+    };
+  };
+  /** read_checklist */
+  read_checklist: {
+    input: {
+      checklist_id: string;
+    };
+    output: {
+      criteria?: ({
+        id?: string;
+        description?: string;
+      })[];
+    };
+  };
+  /** read_template */
+  read_template: {
+    input: {
+      artifact_type: string;
+    };
+    output: {
+      artifact_type: string;
+      content: string;
     };
   };
   /** Reserve 1 to 100 contiguous ids of a document type, such as HLS-012 to HLS-014. Confirm the reservation before it expires; expired ids are not given out again. */
@@ -331,12 +644,96 @@ export interface Operations {
       revoked_at: string;
     };
   };
+  /** store_artifact */
+  store_artifact: {
+    input: {
+      artifact_content: string;
+      file_name?: string | null;
+      project_id?: string | null;
+      task_id?: string | null;
+    };
+    output: {
+      success: true;
+      artifact_id: string;
+      storage_path: string;
+      resource_uri: string;
+    };
+  };
   /** Delete idempotency keys that are older than a day. */
   tidy_house: {
     input: Record<string, never>;
     output: {
       audit?: AuditBlock;
       n_idempotency_keys_deleted: number;
+    };
+  };
+  /** Move a task from pending to in_progress to completed. Going back to pending needs reset. */
+  update_task_status: {
+    input: {
+      completion_notes?: string | null;
+      /** Take the task back to `pending`, whatever its status. */
+      reset?: boolean;
+      /** `pending` needs `reset`. `in_progress` again, by who claimed it, renews the claim. */
+      status: "pending" | "in_progress" | "completed";
+      task_id: string;
+    };
+    output: {
+      audit?: AuditBlock;
+      success: true;
+      /** A task of the queue. */
+      updated_task: {
+        artifact_id: string;
+        /** Who works on it. */
+        claimed_by?: string | null;
+        completed_at?: string | null;
+        completion_notes?: string | null;
+        /** The correlation id that came with the task. */
+        correlation_id?: string | null;
+        created_at: string;
+        description: string;
+        generator: string;
+        inputs: ({
+          /** `N/A` for research, which has no id. */
+          artifact_id: string;
+          artifact_type: string;
+          classification: "mandatory" | "recommended" | "conditional";
+          mcp_resource_uri: string;
+          /** Name of the input in the generator's configuration. */
+          name: string;
+          resource_path: string;
+          /** Status of the document when the task was made. */
+          status: string;
+        })[];
+        /** After this the task is pending again, unless the claim is renewed. */
+        lease_expires_at?: string | null;
+        project_id: string;
+        started_at?: string | null;
+        status: "pending" | "in_progress" | "completed";
+        task_id: string;
+        updated_at: string;
+      };
+    };
+  };
+  /** validate_artifact */
+  validate_artifact: {
+    input: {
+      artifact_content: string;
+      artifact_id: string;
+      project_id?: string | null;
+      task_id?: string | null;
+    };
+    output: {
+      passed: boolean;
+      automated_pass_rate: string;
+      agent_review_required: number;
+      results: ({
+        id: string;
+        category: string;
+        passed: boolean | null;
+        validation_type: "automated" | "agent" | "manual";
+        details?: string | null;
+        requires_agent_review?: true | null;
+      })[];
     };
   };
 }
