@@ -23,6 +23,70 @@ export type Error = {
 
 /** Every operation with its input and output. */
 export interface Operations {
+  /** Answer the questions of one of your jobs, all at once or one after the other. */
+  answer_job: {
+    input: {
+      /** Answers by the keys of the job's questions. Keys that were not asked are ignored. */
+      answers: Record<string, unknown>;
+      job_id: string;
+    };
+    output: {
+      audit?: AuditBlock;
+      /** RFC 3339 in UTC, as the other times. */
+      created_at: string;
+      done?: number | null;
+      /** How the call ended, once it did. */
+      ending?: {
+        artifacts?: ({
+          content: string;
+          id?: string | null;
+          language?: string | null;
+          title: string;
+          type: string;
+        })[];
+        /** Hashes over canonical JSON (RFC 8785), so that a caller can recompute them. */
+        audit: {
+          /** SHA-256 of the input after defaults were filled in. */
+          in_hash: string;
+          /** Wall time of the call in milliseconds. */
+          latency_ms: number;
+          /** SHA-256 of the output without its `audit` member. */
+          out_hash: string;
+          /** The first 8 bytes of `in_hash` as an unsigned integer. */
+          seed: number;
+          status: "ok" | "error";
+        };
+        /** The call of the operation, as the log has it. */
+        call_id: string;
+        /** Kind, message and details of the error. */
+        error?: unknown;
+        metadata?: Record<string, unknown>;
+        output?: unknown;
+      } | null;
+      /** The job is forgotten after this. */
+      expires_at: string;
+      job_id: string;
+      /** The last step that the job reported. */
+      message?: string | null;
+      operation: string;
+      /** Questions that wait for an answer. */
+      questions?: Record<string, {
+        kind: "form";
+        message: string;
+        /** An object with flat properties. */
+        schema: Record<string, unknown>;
+      } | {
+        kind: "model_text";
+        n_tokens_max: number;
+        prompt: string;
+      } | {
+        kind: "roots";
+      }>;
+      state: "cancelled" | "working" | "input_required" | "ended";
+      total?: number | null;
+      updated_at: string;
+    };
+  };
   /** Get a signed checkpoint of the log as it is now. Keep it: any later log must be consistent with it. */
   audit_checkpoint: {
     input: Record<string, never>;
@@ -80,7 +144,7 @@ export interface Operations {
       from?: string | null;
       limit?: number;
       operation?: string | null;
-      outcome?: "ok" | "not_found" | "conflict" | "busy" | "upstream" | "timeout" | "failed" | "invalid" | "denied" | "panicked" | "cancelled" | null;
+      outcome?: "ok" | "not_found" | "conflict" | "busy" | "upstream" | "timeout" | "failed" | "invalid" | "denied" | "input_required" | "panicked" | "cancelled" | null;
       /** RFC 3339; events before this time. */
       to?: string | null;
     };
@@ -123,7 +187,7 @@ export interface Operations {
           operation: string;
           organisation_id: string;
           out_hash: string;
-          outcome: "ok" | "not_found" | "conflict" | "busy" | "upstream" | "timeout" | "failed" | "invalid" | "denied" | "panicked" | "cancelled";
+          outcome: "ok" | "not_found" | "conflict" | "busy" | "upstream" | "timeout" | "failed" | "invalid" | "denied" | "input_required" | "panicked" | "cancelled";
           /** Version of the program whose schemas were used. */
           schema_version: string;
           /** RFC 3339 in UTC with microseconds. */
@@ -153,6 +217,68 @@ export interface Operations {
       })[];
       root_hash: string;
       tree_size: number;
+    };
+  };
+  /** Cancel one of your jobs. A change that it has already made stays. */
+  cancel_job: {
+    input: {
+      job_id: string;
+    };
+    output: {
+      audit?: AuditBlock;
+      /** RFC 3339 in UTC, as the other times. */
+      created_at: string;
+      done?: number | null;
+      /** How the call ended, once it did. */
+      ending?: {
+        artifacts?: ({
+          content: string;
+          id?: string | null;
+          language?: string | null;
+          title: string;
+          type: string;
+        })[];
+        /** Hashes over canonical JSON (RFC 8785), so that a caller can recompute them. */
+        audit: {
+          /** SHA-256 of the input after defaults were filled in. */
+          in_hash: string;
+          /** Wall time of the call in milliseconds. */
+          latency_ms: number;
+          /** SHA-256 of the output without its `audit` member. */
+          out_hash: string;
+          /** The first 8 bytes of `in_hash` as an unsigned integer. */
+          seed: number;
+          status: "ok" | "error";
+        };
+        /** The call of the operation, as the log has it. */
+        call_id: string;
+        /** Kind, message and details of the error. */
+        error?: unknown;
+        metadata?: Record<string, unknown>;
+        output?: unknown;
+      } | null;
+      /** The job is forgotten after this. */
+      expires_at: string;
+      job_id: string;
+      /** The last step that the job reported. */
+      message?: string | null;
+      operation: string;
+      /** Questions that wait for an answer. */
+      questions?: Record<string, {
+        kind: "form";
+        message: string;
+        /** An object with flat properties. */
+        schema: Record<string, unknown>;
+      } | {
+        kind: "model_text";
+        n_tokens_max: number;
+        prompt: string;
+      } | {
+        kind: "roots";
+      }>;
+      state: "cancelled" | "working" | "input_required" | "ended";
+      total?: number | null;
+      updated_at: string;
     };
   };
   /** Confirm a reservation that you made with reserve_id_range, before it expires. */
@@ -259,6 +385,68 @@ export interface Operations {
       text: string;
     };
   };
+  /** Show how far one of your jobs is, what it asks, and how it ended. */
+  job_status: {
+    input: {
+      job_id: string;
+    };
+    output: {
+      audit?: AuditBlock;
+      /** RFC 3339 in UTC, as the other times. */
+      created_at: string;
+      done?: number | null;
+      /** How the call ended, once it did. */
+      ending?: {
+        artifacts?: ({
+          content: string;
+          id?: string | null;
+          language?: string | null;
+          title: string;
+          type: string;
+        })[];
+        /** Hashes over canonical JSON (RFC 8785), so that a caller can recompute them. */
+        audit: {
+          /** SHA-256 of the input after defaults were filled in. */
+          in_hash: string;
+          /** Wall time of the call in milliseconds. */
+          latency_ms: number;
+          /** SHA-256 of the output without its `audit` member. */
+          out_hash: string;
+          /** The first 8 bytes of `in_hash` as an unsigned integer. */
+          seed: number;
+          status: "ok" | "error";
+        };
+        /** The call of the operation, as the log has it. */
+        call_id: string;
+        /** Kind, message and details of the error. */
+        error?: unknown;
+        metadata?: Record<string, unknown>;
+        output?: unknown;
+      } | null;
+      /** The job is forgotten after this. */
+      expires_at: string;
+      job_id: string;
+      /** The last step that the job reported. */
+      message?: string | null;
+      operation: string;
+      /** Questions that wait for an answer. */
+      questions?: Record<string, {
+        kind: "form";
+        message: string;
+        /** An object with flat properties. */
+        schema: Record<string, unknown>;
+      } | {
+        kind: "model_text";
+        n_tokens_max: number;
+        prompt: string;
+      } | {
+        kind: "roots";
+      }>;
+      state: "cancelled" | "working" | "input_required" | "ended";
+      total?: number | null;
+      updated_at: string;
+    };
+  };
   /** List the document types with their names, id prefixes and folders. */
   list_artifact_types: {
     input: Record<string, never>;
@@ -331,12 +519,79 @@ export interface Operations {
       revoked_at: string;
     };
   };
-  /** Delete idempotency keys that are older than a day. */
+  /** Start an operation that takes long, such as an ingest, as a job. `job_status` tells how far it is. */
+  start_job: {
+    input: {
+      /** The operation's own input. */
+      input?: Record<string, unknown>;
+      /** An operation that runs as a job, such as `ingest_run`. */
+      operation: string;
+    };
+    output: {
+      audit?: AuditBlock;
+      /** RFC 3339 in UTC, as the other times. */
+      created_at: string;
+      done?: number | null;
+      /** How the call ended, once it did. */
+      ending?: {
+        artifacts?: ({
+          content: string;
+          id?: string | null;
+          language?: string | null;
+          title: string;
+          type: string;
+        })[];
+        /** Hashes over canonical JSON (RFC 8785), so that a caller can recompute them. */
+        audit: {
+          /** SHA-256 of the input after defaults were filled in. */
+          in_hash: string;
+          /** Wall time of the call in milliseconds. */
+          latency_ms: number;
+          /** SHA-256 of the output without its `audit` member. */
+          out_hash: string;
+          /** The first 8 bytes of `in_hash` as an unsigned integer. */
+          seed: number;
+          status: "ok" | "error";
+        };
+        /** The call of the operation, as the log has it. */
+        call_id: string;
+        /** Kind, message and details of the error. */
+        error?: unknown;
+        metadata?: Record<string, unknown>;
+        output?: unknown;
+      } | null;
+      /** The job is forgotten after this. */
+      expires_at: string;
+      job_id: string;
+      /** The last step that the job reported. */
+      message?: string | null;
+      operation: string;
+      /** Questions that wait for an answer. */
+      questions?: Record<string, {
+        kind: "form";
+        message: string;
+        /** An object with flat properties. */
+        schema: Record<string, unknown>;
+      } | {
+        kind: "model_text";
+        n_tokens_max: number;
+        prompt: string;
+      } | {
+        kind: "roots";
+      }>;
+      state: "cancelled" | "working" | "input_required" | "ended";
+      total?: number | null;
+      updated_at: string;
+    };
+  };
+  /** Delete what has served its time: idempotency keys after a day, used request states, old jobs. */
   tidy_house: {
     input: Record<string, never>;
     output: {
       audit?: AuditBlock;
       n_idempotency_keys_deleted: number;
+      n_jobs_deleted: number;
+      n_request_states_deleted: number;
     };
   };
 }

@@ -67,17 +67,14 @@ impl Handler {
 
     /// Calls a tool, and asks the client in between where it can be asked on the open connection.
     async fn converse(&self, mut call: Call, context: &RequestContext<RoleServer>) -> Result<Reply, ErrorData> {
-        let may_ask = asking::asks_by_request(context);
+        if !asking::asks_by_request(context) {
+            return self.call(call, context).await;
+        }
         for _ in 0..asking::ROUNDS_MAX {
-            let reply = tokio::select! {
-                // The call first: one that is cancelled before it began is an event too.
-                biased;
-                reply = self.house.call(&self.actor, call.clone()) => reply,
-                () = context.ct.cancelled() => return Err(ErrorData::internal_error("the request was cancelled", None)),
-            };
+            let reply = self.call(call.clone(), context).await?;
             let asked = match &reply.result {
-                Err(error) if may_ask => asking::ask(error, &call.answers, context).await,
-                Ok(_) | Err(_) => None,
+                Err(error) => asking::ask(error, &call.answers, context).await,
+                Ok(_) => None,
             };
             match asked {
                 None => return Ok(reply),
@@ -85,6 +82,15 @@ impl Handler {
             }
         }
         Err(ErrorData::new(ErrorCode(-32000), "the tool asked too often", None))
+    }
+
+    async fn call(&self, call: Call, context: &RequestContext<RoleServer>) -> Result<Reply, ErrorData> {
+        tokio::select! {
+            // The call first: one that is cancelled before it began is an event too.
+            biased;
+            reply = self.house.call(&self.actor, call) => Ok(reply),
+            () = context.ct.cancelled() => Err(ErrorData::internal_error("the request was cancelled", None)),
+        }
     }
 }
 

@@ -27,11 +27,12 @@ pub enum Path {
 
 /// Whether a call of this tool becomes a task. A tool that takes too long for any call is refused to who cannot follow.
 pub fn path(tool: &Tool, context: &RequestContext<RoleServer>) -> Result<Path, ErrorData> {
-    let may_follow = context.client_capabilities().is_some_and(|capabilities| capabilities.supports_tasks());
-    match (tool.entry.job, may_follow) {
-        (JobMode::Never, _) | (JobMode::Offered, false) => Ok(Path::Call),
-        (JobMode::Offered | JobMode::Required, true) => Ok(Path::Task),
-        (JobMode::Required, false) => {
+    let may_follow = || context.client_capabilities().is_some_and(|capabilities| capabilities.supports_tasks());
+    match tool.entry.job {
+        JobMode::Never => Ok(Path::Call),
+        JobMode::Offered | JobMode::Required if may_follow() => Ok(Path::Task),
+        JobMode::Offered => Ok(Path::Call),
+        JobMode::Required => {
             let required = ClientCapabilities::builder().enable_tasks().build();
             Err(ErrorData::missing_required_client_capability(required))
         }
