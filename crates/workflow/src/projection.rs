@@ -187,7 +187,9 @@ fn write_file(folder: &OwnedFd, place: &str, name: &str, bytes: &[u8]) -> Result
         });
     if let Err(error) = written {
         // The place is given back on a full disk; if even that fails, the next write removes it.
-        drop(rustix::fs::unlinkat(folder, temporary.as_str(), AtFlags::empty()));
+        if rustix::fs::unlinkat(folder, temporary.as_str(), AtFlags::empty()).is_err() {
+            tracing::debug!("A temporary file could not be removed");
+        }
         return Err(failed("write", &path, error));
     }
     rustix::fs::renameat(folder, temporary.as_str(), folder, name)
