@@ -13,6 +13,7 @@ use crate::{
 pub const BENCHES: &[(&str, &str)] = &[
     ("mcp", "a cheap read through the whole door against a bare rmcp tool, over HTTP"),
     ("ids", "ids through the door against one commit per id, on SQLite and PostgreSQL"),
+    ("workflow", "the task service with 10,000 tasks against ids over HTTP, on SQLite and PostgreSQL"),
 ];
 
 /// Runs one bench; `arguments` are its own.

@@ -54,7 +54,7 @@ fn dispatch(arguments: &[String]) -> Result<()> {
 
 fn usage() -> String {
     let benches: String =
-        bench::BENCHES.iter().map(|(name, about)| format!("                      {name:<6}{about}\n")).collect();
+        bench::BENCHES.iter().map(|(name, about)| format!("                      {name:<9}{about}\n")).collect();
     format!(
         "\
 cargo xtask COMMAND

@@ -5,8 +5,11 @@
 
 mod figures;
 mod ids;
+mod load;
 mod mcp;
 mod place;
+mod process;
+mod workflow;
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -27,6 +30,8 @@ enum Bench {
     Mcp(Plan),
     /// Ids through the door against one commit per id, on SQLite and PostgreSQL
     Ids(Plan),
+    /// The task service with 10,000 tasks in its queue, on SQLite and PostgreSQL
+    Workflow(Plan),
     /// The reference of `mcp`, as a process of its own
     #[command(hide = true)]
     BareServer,
@@ -65,6 +70,7 @@ fn main() -> anyhow::Result<ExitCode> {
             .block_on(mcp::run(plan))?,
         // As the server's own runtime, since the door runs in this process.
         Bench::Ids(plan) => runtime()?.block_on(ids::run(plan))?,
+        Bench::Workflow(plan) => runtime()?.block_on(workflow::run(plan))?,
         Bench::BareServer => runtime()?.block_on(mcp::bare::serve()).map(|()| Verdict::Met)?,
     };
     Ok(match verdict {

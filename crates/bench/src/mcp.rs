@@ -5,8 +5,6 @@
 //! server still has to do for the answers it gave, such as storing their events, counts.
 
 pub mod bare;
-mod load;
-mod process;
 mod request;
 
 use std::time::Duration;
@@ -15,9 +13,9 @@ use anyhow::ensure;
 use serde_json::json;
 
 use crate::figures::{Latencies, median, print, rounded};
+use crate::load::{self, Load, Target};
+use crate::process::Server;
 use crate::{Plan, Verdict};
-use load::{Load, Target};
-use process::Server;
 use request::Era;
 
 const CPU_RATIO_MAX: f64 = 2.0;
@@ -39,7 +37,7 @@ struct Turn {
 }
 
 pub async fn run(plan: Plan) -> anyhow::Result<Verdict> {
-    let (house, bare) = (Server::house()?, Server::bare()?);
+    let (house, bare) = (Server::house(None)?, Server::bare()?);
     let mut verdict = Verdict::Met;
     for era in Era::ALL {
         let wanted = request::find_output(house.address, era).await?;

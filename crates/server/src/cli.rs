@@ -9,6 +9,8 @@ mod mcp;
 mod rebuild;
 mod recover;
 mod serve;
+mod table;
+mod task;
 mod tools;
 
 use std::io::Write as _;
@@ -57,6 +59,8 @@ enum Command {
     Schema(tools::SchemaArguments),
     /// Make, list and revoke API keys
     Key(key::Arguments),
+    /// Look at tasks, take one, complete it
+    Task(task::Arguments),
     /// Show every setting, its value and where it comes from
     Config,
     /// Check what is installed, what is missing and what to do about it
@@ -96,6 +100,7 @@ pub async fn run() -> anyhow::Result<ExitCode> {
         Command::Tools(arguments) => tools::list(&arguments),
         Command::Schema(arguments) => tools::schema(&arguments),
         Command::Key(arguments) => key::run(place, arguments).await,
+        Command::Task(arguments) => task::run(place, arguments).await,
         Command::Config => config::run(&place),
         Command::Doctor => doctor::run(&place).await,
         Command::Audit(command) => audit::run(place, command).await,

@@ -9,7 +9,7 @@ use axum::{Extension, Router};
 use bytes::Bytes;
 use contract::actor::Actor;
 use http::{HeaderMap, StatusCode};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::edge::answer;
 use crate::owner::House;
@@ -17,8 +17,8 @@ use crate::service::{Field, Form, Service, fail, not_found};
 
 /// The names of this service for the operations' fields.
 const FIELDS: &[Field] = &[
-    Field { word: "type", field: "artifact_type", form: Form::Text },
-    Field { word: "project", field: "project_id", form: Form::Text },
+    Field { word: "type", field: "artifact_type", form: Form::Text, in_bodies: true },
+    Field { word: "project", field: "project_id", form: Form::Text, in_bodies: false },
 ];
 
 pub fn routes(house: Arc<House>, body_bytes_max: usize) -> Router {
@@ -41,7 +41,7 @@ async fn next(
         Ok(input) => input,
         Err(error) => return fail(&error),
     };
-    let output = match service.call(&actor, &headers, "get_next_available_id", Value::Object(input)).await {
+    let output = match service.ask(&actor, &headers, "get_next_available_id", input).await {
         Ok(output) => output,
         Err(error) => return fail(&error),
     };
@@ -62,7 +62,7 @@ async fn reserve(
         Ok(input) => input,
         Err(response) => return *response,
     };
-    match service.call(&actor, &headers, "reserve_id_range", Value::Object(input)).await {
+    match service.send(&actor, &headers, "reserve_id_range", input).await {
         Ok(mut output) => {
             let first = output.pointer("/reserved_ids/0").and_then(Value::as_str).unwrap_or_default();
             let artifact_type = Value::from(prefix(first));
@@ -85,7 +85,7 @@ async fn confirm(
         Ok(input) => input,
         Err(response) => return *response,
     };
-    match service.call(&actor, &headers, "confirm_reservation", Value::Object(input)).await {
+    match service.send(&actor, &headers, "confirm_reservation", input).await {
         Ok(output) => answer(StatusCode::OK, &output),
         Err(error) => fail(&error),
     }
@@ -96,7 +96,7 @@ async fn delete_expired(
     Extension(actor): Extension<Actor>,
     headers: HeaderMap,
 ) -> Response {
-    match service.call(&actor, &headers, "delete_expired_reservations", json!({})).await {
+    match service.send(&actor, &headers, "delete_expired_reservations", Map::new()).await {
         Ok(output) => answer(StatusCode::OK, &output),
         Err(error) => fail(&error),
     }

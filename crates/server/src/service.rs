@@ -20,6 +20,8 @@ pub struct Field {
     pub word: &'static str,
     pub field: &'static str,
     pub form: Form,
+    /// Also in bodies; else only in queries.
+    pub in_bodies: bool,
 }
 
 /// How a query's text becomes JSON.
@@ -39,16 +41,39 @@ pub struct Service {
 }
 
 impl Service {
-    pub async fn call(
+    /// Calls an operation with what a query says.
+    pub async fn ask(
         &self,
         actor: &Actor,
         headers: &HeaderMap,
         operation: &str,
-        input: Value,
+        query: Map<String, Value>,
     ) -> Result<Value, OpError> {
+        self.call(actor, headers, operation, query).await.map_err(|error| self.in_our_words(error, |_| true))
+    }
+
+    /// Calls an operation with what a body says.
+    pub async fn send(
+        &self,
+        actor: &Actor,
+        headers: &HeaderMap,
+        operation: &str,
+        body: Map<String, Value>,
+    ) -> Result<Value, OpError> {
+        let result = self.call(actor, headers, operation, body).await;
+        result.map_err(|error| self.in_our_words(error, |known| known.in_bodies))
+    }
+
+    async fn call(
+        &self,
+        actor: &Actor,
+        headers: &HeaderMap,
+        operation: &str,
+        input: Map<String, Value>,
+    ) -> Result<Value, OpError> {
+        let input = Value::Object(input);
         let call = beside(headers, Call { operation: operation.to_owned(), input, ..Call::default() })?;
-        let reply = self.house.call(actor, call).await;
-        reply.result.map(|success| success.output).map_err(|error| self.in_our_words(error))
+        self.house.call(actor, call).await.result.map(|success| success.output)
     }
 
     /// A query as an operation's input. What nobody knows goes on, for the operation to refuse.
@@ -90,17 +115,15 @@ impl Service {
             return Err(Box::new(fail(&OpError::invalid("body", "an object"))));
         };
         let renamed = members.into_iter().map(|(name, value)| {
-            let known = self.fields.iter().find(|known| known.word == name);
+            let known = self.fields.iter().find(|known| known.in_bodies && known.word == name);
             (known.map_or(name, |known| known.field.to_owned()), value)
         });
         Ok(renamed.collect())
     }
 
-    fn in_our_words(&self, mut error: OpError) -> OpError {
-        let renamed = self
-            .fields
-            .iter()
-            .find(|known| known.field != known.word && error.details.field.as_deref() == Some(known.field));
+    fn in_our_words(&self, mut error: OpError, is_ours: fn(&Field) -> bool) -> OpError {
+        let field = error.details.field.as_deref();
+        let renamed = self.fields.iter().find(|known| is_ours(known) && field == Some(known.field));
         if let Some(known) = renamed {
             error.message = error.message.replace(&format!("`{}`", known.field), &format!("`{}`", known.word));
             error.details.field = Some(known.word.to_owned());

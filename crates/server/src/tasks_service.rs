@@ -19,11 +19,13 @@ use crate::owner::House;
 use crate::service::{Field, Form, Service, fail, not_found};
 
 const FIELDS: &[Field] = &[
-    Field { word: "project", field: "project_id", form: Form::Text },
-    Field { word: "claim", field: "claim", form: Form::Flag },
-    Field { word: "missing_mandatory_inputs", field: "missing_mandatory_inputs", form: Form::Flag },
-    Field { word: "limit", field: "limit", form: Form::Number },
+    Field { word: "project", field: "project_id", form: Form::Text, in_bodies: false },
+    Field { word: "claim", field: "claim", form: Form::Flag, in_bodies: false },
+    Field { word: "missing_mandatory_inputs", field: "missing_mandatory_inputs", form: Form::Flag, in_bodies: false },
+    Field { word: "limit", field: "limit", form: Form::Number, in_bodies: false },
 ];
+
+const STATUS_FILTER: &str = "status_filter";
 
 pub fn routes(house: Arc<House>, body_bytes_max: usize) -> Router {
     Router::new()
@@ -48,15 +50,15 @@ async fn next(
 ) -> Response {
     let input = service.query(query).and_then(with_project).map(|mut input| {
         if let Some(status) = input.remove("status") {
-            input.insert("status_filter".to_owned(), status);
+            input.insert(STATUS_FILTER.to_owned(), status);
         }
         input
     });
     let output = match input {
-        Ok(input) => service.call(&actor, &headers, "get_next_task", Value::Object(input)).await,
+        Ok(input) => service.ask(&actor, &headers, "get_next_task", input).await,
         Err(error) => Err(error),
     };
-    respond(StatusCode::OK, output.map_err(|error| renamed(error, "status_filter", "status")))
+    respond(StatusCode::OK, output.map_err(about_status))
 }
 
 async fn update(
@@ -73,7 +75,7 @@ async fn update(
     if input.insert("task_id".to_owned(), Value::from(task_id)).is_some() {
         return fail(&OpError::invalid("task_id", "no field of this name"));
     }
-    respond(StatusCode::OK, service.call(&actor, &headers, "update_task_status", Value::Object(input)).await)
+    respond(StatusCode::OK, service.send(&actor, &headers, "update_task_status", input).await)
 }
 
 async fn list(
@@ -83,7 +85,7 @@ async fn list(
     headers: HeaderMap,
 ) -> Response {
     let output = match service.query(query).and_then(with_project) {
-        Ok(input) => service.call(&actor, &headers, "list_tasks", Value::Object(input)).await,
+        Ok(input) => service.ask(&actor, &headers, "list_tasks", input).await,
         Err(error) => Err(error),
     };
     respond(StatusCode::OK, output)
@@ -99,7 +101,7 @@ async fn add_batch(
         Ok(input) => input,
         Err(response) => return *response,
     };
-    respond(StatusCode::CREATED, service.call(&actor, &headers, "queue_tasks", Value::Object(input)).await)
+    respond(StatusCode::CREATED, service.send(&actor, &headers, "queue_tasks", input).await)
 }
 
 /// This service has no default project: whoever forgets it would look into an empty queue.
@@ -110,10 +112,11 @@ fn with_project(input: Map<String, Value>) -> Result<Map<String, Value>, OpError
     }
 }
 
-fn renamed(mut error: OpError, field: &str, word: &str) -> OpError {
-    if error.details.field.as_deref() == Some(field) {
-        error.message = error.message.replace(&format!("`{field}`"), &format!("`{word}`"));
-        error.details.field = Some(word.to_owned());
+/// `GET /tasks/next` calls the status to look for as `GET /tasks` does.
+fn about_status(mut error: OpError) -> OpError {
+    if error.details.field.as_deref() == Some(STATUS_FILTER) {
+        error.message = error.message.replace(&format!("`{STATUS_FILTER}`"), "`status`");
+        error.details.field = Some("status".to_owned());
     }
     error
 }

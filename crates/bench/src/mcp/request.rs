@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use anyhow::{Context as _, ensure};
 use serde_json::{Value, json};
 
-use super::load;
+use crate::load;
 
 const TOOL: &str = "list_artifact_types";
 

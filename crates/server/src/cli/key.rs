@@ -9,7 +9,7 @@ use ops::Call;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-use super::{Place, print_lines};
+use super::{Place, print_lines, table};
 use crate::assemble;
 use crate::auth::owner;
 use crate::settings::Settings;
@@ -115,7 +115,7 @@ fn shown(command: &Command, output: Value) -> anyhow::Result<Vec<String>> {
                 "Keep the key now: it is not shown again. Send it as `Authorization: Bearer KEY`.".to_owned(),
             ]
         }
-        Command::List => table(&read::<ListedKeys>(output)?.keys),
+        Command::List => list(&read::<ListedKeys>(output)?.keys),
         Command::Revoke { .. } => {
             let revoked: RevokedKey = read(output)?;
             vec![format!("key {} is revoked since {}", revoked.key_id, revoked.revoked_at)]
@@ -127,12 +127,11 @@ fn read<T: DeserializeOwned>(output: Value) -> anyhow::Result<T> {
     Ok(serde_json::from_value(output)?)
 }
 
-fn table(keys: &[ListedKey]) -> Vec<String> {
+fn list(keys: &[ListedKey]) -> Vec<String> {
     if keys.is_empty() {
         return vec!["No keys. `materia key create` makes one.".to_owned()];
     }
     let words = |items: Vec<String>| if items.is_empty() { "-".to_owned() } else { items.join(",") };
-    let header = ["ID", "ACTOR", "ROLES", "SCOPES", "CREATED", "EXPIRES", "REVOKED"].map(str::to_owned);
     let rows = keys.iter().map(|key| {
         let time = |time: &Option<String>| time.clone().unwrap_or_else(|| "-".to_owned());
         [
@@ -145,16 +144,7 @@ fn table(keys: &[ListedKey]) -> Vec<String> {
             time(&key.revoked_at),
         ]
     });
-    let rows: Vec<[String; 7]> = std::iter::once(header).chain(rows).collect();
-    let widths: Vec<usize> = (0..7)
-        .map(|column| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0))
-        .collect();
-    rows.iter()
-        .map(|row| {
-            let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}"));
-            cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
-        })
-        .collect()
+    table::lines(["ID", "ACTOR", "ROLES", "SCOPES", "CREATED", "EXPIRES", "REVOKED"], rows)
 }
 
 #[cfg(test)]
@@ -170,7 +160,7 @@ mod tests {
              "created_at": "2026-02-04T19:00:00.000Z", "revoked_at": "2026-02-05T19:00:00.000Z"},
         ]));
         assert_eq!(
-            table(&keys.unwrap()),
+            list(&keys.unwrap()),
             [
                 "ID  ACTOR  ROLES   SCOPES                 CREATED                   EXPIRES  REVOKED",
                 "a1  robot  agent   id.reserve,audit.read  2026-02-04T19:00:00.000Z  -        -",

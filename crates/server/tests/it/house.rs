@@ -35,6 +35,8 @@ pub struct House {
     process: Process,
     data: PathBuf,
     http: String,
+    tasks: String,
+    ids: String,
 }
 
 impl House {
@@ -61,13 +63,24 @@ impl House {
             None => panic!("`materia serve` printed no ready line; its log:\n{}", end_of(&log)),
         };
         assert_eq!(ready["ready"], true, "{ready}");
-        let http = base_url(ready["http"].as_str().expect("the ready line names the HTTP address"));
-        House { process, data: options.data.to_path_buf(), http }
+        let base = |port: &str| base_url(ready[port].as_str().expect("the ready line names every address"));
+        let (http, tasks, ids) = (base("http"), base("tasks"), base("ids"));
+        House { process, data: options.data.to_path_buf(), http, tasks, ids }
     }
 
     /// `http://HOST:PORT`.
     pub fn http(&self) -> &str {
         &self.http
+    }
+
+    /// The Task Tracking service.
+    pub fn tasks(&self) -> &str {
+        &self.tasks
+    }
+
+    /// The ID Management service.
+    pub fn ids(&self) -> &str {
+        &self.ids
     }
 
     pub fn mcp(&self) -> String {

@@ -18,4 +18,6 @@ mod house;
 mod ids;
 mod kills;
 mod owner;
+mod remotes;
 mod stdio;
+mod tracker;

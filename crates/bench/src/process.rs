@@ -16,13 +16,16 @@ use crate::place;
 pub struct Server {
     child: Child,
     pub address: SocketAddr,
+    /// Task Tracking and ID Management, where it has them.
+    pub tasks: Option<SocketAddr>,
+    pub ids: Option<SocketAddr>,
     /// Where the house keeps its data, for as long as it runs.
     _folder: Option<TempDir>,
 }
 
 impl Server {
-    /// The release build that `MATERIA_BIN` names, with SQLite, without the limiter.
-    pub fn house() -> anyhow::Result<Server> {
+    /// The release build that `MATERIA_BIN` names, without the limiter; with SQLite when there is no URL.
+    pub fn house(database_url: Option<&str>) -> anyhow::Result<Server> {
         let folder = place::folder()?;
         let mut command = Command::new(house_program()?);
         command.args(["serve", "--no-auth", "--json", "--data"]).arg(folder.path());
@@ -30,10 +33,13 @@ impl Server {
             command.args([flag, "127.0.0.1:0"]);
         }
         command.env("MATERIA_RATE_PER_SECOND", "0").env_remove("MATERIA_DATABASE_URL");
+        if let Some(url) = database_url {
+            command.args(["--database-url", url]);
+        }
         Server::start(command, Some(folder))
     }
 
-    /// This program again, as [`super::bare`].
+    /// This program again, as [`crate::mcp::bare`].
     pub fn bare() -> anyhow::Result<Server> {
         let mut command = Command::new(std::env::current_exe().context("this program has no path")?);
         command.arg("bare-server");
@@ -45,12 +51,14 @@ impl Server {
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().with_context(|| format!("could not start {command:?}"))?;
         let stdout = child.stdout.take();
-        let mut server = Server { child, address: SocketAddr::from(([127, 0, 0, 1], 0)), _folder: folder };
+        let nowhere = SocketAddr::from(([127, 0, 0, 1], 0));
+        let mut server = Server { child, address: nowhere, tasks: None, ids: None, _folder: folder };
         let mut line = String::new();
         BufReader::new(stdout.context("the server has no output")?).read_line(&mut line)?;
         let ready: Value = serde_json::from_str(&line).with_context(|| format!("{command:?} did not become ready"))?;
-        let address = ready.get("http").and_then(Value::as_str).unwrap_or_default();
-        server.address = address.parse().with_context(|| format!("no address in {ready}"))?;
+        let port = |name: &str| ready.get(name).and_then(Value::as_str).and_then(|address| address.parse().ok());
+        server.address = port("http").with_context(|| format!("no address in {ready}"))?;
+        (server.tasks, server.ids) = (port("tasks"), port("ids"));
         Ok(server)
     }
 

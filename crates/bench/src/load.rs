@@ -66,20 +66,20 @@ pub async fn ask_once(address: SocketAddr, request: &[u8]) -> anyhow::Result<Vec
     body.map(<[u8]>::to_vec)
 }
 
-struct Connection {
+pub struct Connection {
     stream: TcpStream,
     buffer: Vec<u8>,
 }
 
 impl Connection {
-    async fn open(address: SocketAddr) -> anyhow::Result<Connection> {
+    pub async fn open(address: SocketAddr) -> anyhow::Result<Connection> {
         let stream = TcpStream::connect(address).await.with_context(|| format!("could not connect to {address}"))?;
         stream.set_nodelay(true)?;
         Ok(Connection { stream, buffer: Vec::with_capacity(16 * 1024) })
     }
 
-    /// Sends a request and answers the body of its 200.
-    async fn ask(&mut self, request: &[u8]) -> anyhow::Result<&[u8]> {
+    /// Sends a request and answers the body of its 200 or 201.
+    pub async fn ask(&mut self, request: &[u8]) -> anyhow::Result<&[u8]> {
         self.buffer.clear();
         self.stream.write_all(request).await?;
         let (start, end) = loop {
@@ -101,7 +101,7 @@ fn find_body(answer: &[u8]) -> anyhow::Result<Option<(usize, usize)>> {
     const END: &[u8] = b"\r\n\r\n";
     let Some(at) = answer.windows(END.len()).position(|window| window == END) else { return Ok(None) };
     let head = std::str::from_utf8(answer.get(..at).unwrap_or_default()).context("a head is not text")?;
-    if !head.starts_with("HTTP/1.1 200 ") {
+    if !head.starts_with("HTTP/1.1 200 ") && !head.starts_with("HTTP/1.1 201 ") {
         bail!("a refusal: {}", String::from_utf8_lossy(answer));
     }
     let length = head.lines().find_map(|line| {

@@ -1,0 +1,291 @@
+//! Task and id services of another server: a second real process, and a service that fails in every way.
+
+use std::{
+    io::{BufRead, BufReader, Read, Write},
+    net::{TcpListener, TcpStream},
+    path::Path,
+    sync::{Arc, Mutex},
+    thread,
+    time::{Duration, Instant},
+};
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::{
+    house::{Access, House, HouseOptions, materia},
+    tracker::{ask, batch, serve},
+};
+
+/// Calls an operation in a data folder whose services are elsewhere; a failure is its error object.
+fn call(
+    data: &Path,
+    settings: &[(&str, &str)],
+    operation: &str,
+    input: &Value,
+    key: Option<&str>,
+) -> Result<Value, Value> {
+    let mut command = materia();
+    command.arg("--data").arg(data).args(["call", operation, &input.to_string()]);
+    if let Some(key) = key {
+        command.args(["--idempotency-key", key]);
+    }
+    let output = command.envs(settings.iter().copied()).output().expect("`materia` runs");
+    let parse = |bytes: &[u8]| -> Value {
+        serde_json::from_slice(bytes).unwrap_or_else(|_| panic!("expected JSON: {}", String::from_utf8_lossy(bytes)))
+    };
+    if output.status.success() { Ok(parse(&output.stdout)) } else { Err(parse(&output.stderr)["error"].clone()) }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn another_process_keeps_the_tasks_and_gives_out_the_ids() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let far = folder.path().join("far");
+    let house = House::start(&HouseOptions { data: &far, access: Access::Token, database_url: None });
+    let (token, tasks, ids) = (house.token(), house.tasks().to_owned(), house.ids().to_owned());
+    let settings = [
+        ("MATERIA_TASKS_URL", tasks.as_str()),
+        ("MATERIA_TASKS_KEY", token.as_str()),
+        ("MATERIA_IDS_URL", ids.as_str()),
+        ("MATERIA_IDS_KEY", token.as_str()),
+    ];
+    let near = folder.path().join("near");
+    let ok = |operation: &str, input: Value, key: Option<&str>| {
+        call(&near, &settings, operation, &input, key).unwrap_or_else(|error| panic!("{operation}: {error}"))
+    };
+
+    let id = json!({"artifact_type": "backlog_story", "project_id": "p", "task_id": "abc-123"});
+    let first = json!({"artifact_type": "backlog_story", "next_id": "US-001", "success": true});
+    assert_eq!(ok("get_next_available_id", id.clone(), Some("k1")), first);
+    assert_eq!(ok("get_next_available_id", id.clone(), Some("k1")), first, "a repeated call burns no second id");
+    assert_eq!(ok("get_next_available_id", id, None)["next_id"], "US-002");
+    let reserved = ok("reserve_id_range", json!({"artifact_type": "hls", "count": 3, "project_id": "p"}), None);
+    assert_eq!(reserved["artifact_type"], "hls");
+    assert_eq!(reserved["reserved_ids"], json!(["HLS-001", "HLS-002", "HLS-003"]));
+    let confirmed = ok("confirm_reservation", json!({"reservation_id": reserved["reservation_id"]}), None);
+    assert_eq!(confirmed["confirmed"], true);
+
+    let queued = json!({"success": true, "tasks_added": 2, "task_ids": ["TASK-001", "TASK-002"]});
+    assert_eq!(ok("queue_tasks", batch("p", 1, 2), Some("k2")), queued);
+    assert_eq!(ok("queue_tasks", batch("p", 1, 2), Some("k2")), queued, "a repeated batch makes no second task");
+    let error = call(&near, &settings, "queue_tasks", &batch("p", 1, 1), None).expect_err("it is there already");
+    assert_eq!(error["code"], "INVALID_ARG");
+    assert_eq!(error["message"], "Task validation failed: artifact_id HLS-001 already exists in queue");
+    let next = ok("get_next_task", json!({"project_id": "p", "claim": true}), None);
+    assert_eq!(next["task"]["task_id"], "TASK-001");
+    let done = ok("update_task_status", json!({"task_id": "TASK-001", "status": "completed"}), None);
+    assert_eq!(done["updated_task"]["status"], "completed");
+    let error = json!({"task_id": "TASK-099", "status": "completed"});
+    let error = call(&near, &settings, "update_task_status", &error, None).expect_err("no such task");
+    assert_eq!((&error["code"], &error["message"]), (&json!("NOT_FOUND"), &json!("task TASK-099 does not exist")));
+    let listed = ok("list_tasks", json!({"project_id": "p", "depends_on": "PRD-006", "status": "pending"}), None);
+    assert_eq!(listed["count"], 1);
+
+    // Both keep the event, and the far one knows the near one's work by its correlation id.
+    let events = |data: &Path, operation: &str| {
+        let search = json!({"operation": operation, "correlation_id": "abc-123"});
+        let found = call(data, &[], "audit_search", &search, None).expect("events can be searched");
+        found["events"].as_array().map_or(0, Vec::len)
+    };
+    assert_eq!(events(&near, "get_next_available_id"), 3);
+    assert_eq!(events(&far, "get_next_available_id"), 3);
+    let log = std::fs::read_to_string(far.with_extension("log")).expect("the far server logs");
+    assert!(log.contains("abc-123") && !log.contains(&token));
+
+    let wrong = [("MATERIA_TASKS_URL", tasks.as_str()), ("MATERIA_TASKS_KEY", "not-the-key")];
+    let error = call(&near, &wrong, "list_tasks", &json!({}), None).expect_err("the key is wrong");
+    assert_eq!(error["code"], "UPSTREAM");
+    assert_eq!(error["message"], "the task service does not accept the key it was given");
+}
+
+/// What a broken service does with one request.
+#[derive(Clone, Copy)]
+enum Act {
+    Answer(u16, &'static str),
+    /// Closes without an answer.
+    Hang,
+    /// Says how long the answer is, and closes in the middle of it.
+    Break,
+    Wait(Duration),
+}
+
+/// A service that does as it is told, one act per request, the last one for ever. Keeps what it was asked.
+struct Broken {
+    url: String,
+    asked: Arc<Mutex<Vec<String>>>,
+}
+
+impl Broken {
+    fn start(acts: &'static [Act]) -> Broken {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+        let url = format!("http://{}", listener.local_addr().expect("a bound port has an address"));
+        let asked = Arc::new(Mutex::new(Vec::new()));
+        let seen = Arc::clone(&asked);
+        thread::spawn(move || {
+            for (index, stream) in listener.incoming().map_while(Result::ok).enumerate() {
+                let act = acts[index.min(acts.len() - 1)];
+                let seen = Arc::clone(&seen);
+                thread::spawn(move || perform(act, stream, &seen));
+            }
+        });
+        Broken { url, asked }
+    }
+
+    fn asked(&self) -> Vec<String> {
+        self.asked.lock().expect("no thread panics with it").clone()
+    }
+}
+
+/// Every answer closes its connection, so that one connection is one request.
+fn perform(act: Act, mut stream: TcpStream, asked: &Mutex<Vec<String>>) {
+    let mut reader = BufReader::new(stream.try_clone().expect("a stream can be cloned"));
+    let (mut head, mut n_body) = (String::new(), 0);
+    loop {
+        let mut line = String::new();
+        if reader.read_line(&mut line).unwrap_or(0) == 0 {
+            return;
+        }
+        if let Some(length) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+            n_body = length.trim().parse().expect("a length");
+        }
+        if line == "\r\n" {
+            break;
+        }
+        head.push_str(&line);
+    }
+    let mut body = vec![0; n_body];
+    reader.read_exact(&mut body).expect("the body comes");
+    asked.lock().expect("no thread panics with it").push(head + &String::from_utf8_lossy(&body));
+    let sent = match act {
+        Act::Answer(status, body) => write!(
+            stream,
+            "HTTP/1.1 {status} X\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+            body.len()
+        ),
+        Act::Hang => Ok(()),
+        Act::Break => {
+            write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\nConnection: close\r\n\r\n{{\"success\"")
+        }
+        Act::Wait(time) => {
+            thread::sleep(time);
+            Ok(())
+        }
+    };
+    // Whoever asked may be gone.
+    sent.ok();
+}
+
+/// Longer than an attempt may take.
+const SLOW: &[Act] = &[Act::Wait(Duration::from_secs(30))];
+const EMPTY: &str = r#"{"success":true,"task":null,"message":"No pending tasks in project p"}"#;
+
+/// Asks a broken service for the next task: what came of it, how long it took, and what the service was asked.
+fn ask_broken(acts: &'static [Act]) -> (Result<Value, Value>, Duration, Vec<String>) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let broken = Broken::start(acts);
+    let settings = [("MATERIA_TASKS_URL", broken.url.as_str()), ("MATERIA_TASKS_KEY", "the-secret-key")];
+    let input = json!({"project_id": "p", "claim": true, "task_id": "abc-123"});
+    let started = Instant::now();
+    let result = call(&folder.path().join("data"), &settings, "get_next_task", &input, None);
+    assert!(!format!("{result:?}").contains("the-secret-key"));
+    (result, started.elapsed(), broken.asked())
+}
+
+#[test]
+fn a_failed_service_is_tried_three_times_under_one_key() {
+    for acts in [
+        &[Act::Answer(500, "{}"), Act::Answer(503, "{}"), Act::Answer(200, EMPTY)][..],
+        &[Act::Hang, Act::Break, Act::Answer(200, EMPTY)][..],
+    ] {
+        let (result, took, asked) = ask_broken(acts);
+        assert_eq!(result.expect("the third try is answered")["task"], Value::Null);
+        assert_eq!(asked.len(), 3);
+        assert!(took >= Duration::from_millis(300), "it waits 100 and 200 ms: {took:?}");
+        let header = |asked: &String, name: &str| {
+            let mut lines = asked.lines().filter_map(|line| line.split_once(": "));
+            lines.find(|(found, _)| found.eq_ignore_ascii_case(name)).map(|(_, value)| value.to_owned())
+        };
+        for name in ["idempotency-key", "x-correlation-id", "authorization"] {
+            let values: Vec<Option<String>> = asked.iter().map(|asked| header(asked, name)).collect();
+            assert!(values[0].is_some() && values.iter().all(|value| *value == values[0]), "{name}: {values:?}");
+        }
+        assert_eq!(header(&asked[0], "x-correlation-id").as_deref(), Some("abc-123"));
+        assert!(asked[0].starts_with("GET /tasks/next?project=p&status=pending&claim=true HTTP/1.1"), "{}", asked[0]);
+    }
+}
+
+#[test]
+fn a_service_that_never_works_is_given_up_after_three_tries() {
+    for (acts, message) in [
+        (&[Act::Answer(500, "{}")][..], "the task service answered 500"),
+        (&[Act::Answer(502, "<html>")][..], "the task service answered 502"),
+        (&[Act::Hang][..], "the task service cannot be reached"),
+        (&[Act::Break][..], "the task service cannot be reached"),
+    ] {
+        let (result, _, asked) = ask_broken(acts);
+        let error = result.expect_err("nothing was answered");
+        assert_eq!((&error["code"], &error["message"]), (&json!("UPSTREAM"), &json!(message)));
+        assert_eq!(asked.len(), 3);
+    }
+}
+
+#[test]
+fn what_another_try_would_not_mend_is_not_tried_again() {
+    for (acts, code, message) in [
+        (&[Act::Answer(400, r#"{"detail":"bad"}"#)][..], "INVALID_ARG", "bad"),
+        (&[Act::Answer(404, r#"{"detail":"no"}"#)][..], "NOT_FOUND", "no"),
+        (&[Act::Answer(409, r#"{"detail":"taken"}"#)][..], "CONFLICT", "taken"),
+        (&[Act::Answer(429, r#"{"detail":"slower"}"#)][..], "BUSY", "slower"),
+        (&[Act::Answer(403, "{}")][..], "UPSTREAM", "the task service does not accept the key it was given"),
+        (
+            &[Act::Answer(200, "nonsense")][..],
+            "UPSTREAM",
+            "the task service answered something else than JSON, or too much of it",
+        ),
+        (
+            &[Act::Answer(200, r#"{"success":true,"task":7}"#)][..],
+            "UPSTREAM",
+            "the service answered something else than it should",
+        ),
+        (SLOW, "TIMEOUT", "the task service took too long"),
+    ] {
+        let (result, took, asked) = ask_broken(acts);
+        let error = result.expect_err("it is no answer");
+        assert_eq!((&error["code"], &error["message"]), (&json!(code), &json!(message)));
+        assert_eq!(asked.len(), 1, "{message}");
+        assert!(took < Duration::from_secs(9), "{message}: {took:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_at_the_address_is_an_error_that_names_no_secret() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let free = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a port is free");
+    let url = format!("http://{free}");
+    let settings = [("MATERIA_IDS_URL", url.as_str()), ("MATERIA_IDS_KEY", "the-secret-key")];
+    let input = json!({"artifact_type": "US"});
+    let error =
+        call(&folder.path().join("data"), &settings, "get_next_available_id", &input, None).expect_err("nobody");
+    assert_eq!((&error["code"], &error["message"]), (&json!("UPSTREAM"), &json!("the id service cannot be reached")));
+
+    let house = serve(&folder.path().join("near"), None);
+    let (status, _) = ask(Method::POST, &format!("{}/tasks/batch", house.tasks()), Some(&batch("p", 1, 1)), None).await;
+    assert_eq!(status, 201, "without the setting the house keeps its tasks itself");
+}
+
+#[test]
+fn a_key_does_not_go_over_plain_http_beyond_this_machine() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for (url, problem) in [
+        ("http://tasks.example:8080", "must begin with https://"),
+        ("https://user:pw@tasks.example", "without user, path or query"),
+        ("ftp://tasks.example", "must be an address"),
+    ] {
+        let mut command = materia();
+        command.arg("--data").arg(folder.path().join("data")).args(["call", "list_tasks"]);
+        let output = command.envs([("MATERIA_TASKS_URL", url), ("MATERIA_TASKS_KEY", "k")]).output().expect("it runs");
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && error.contains(problem), "{error}");
+        assert!(!error.contains("pw"), "{error}");
+    }
+}
