@@ -102,7 +102,14 @@ impl std::error::Error for OpError {
 
 impl OpError {
     pub fn new(kind: Kind, message: impl Into<String>) -> OpError {
-        OpError { kind, message: message.into(), details: Box::default(), busy_cause: BusyCause::Server, is_verbatim: false, source: None }
+        OpError {
+            kind,
+            message: message.into(),
+            details: Box::default(),
+            busy_cause: BusyCause::Server,
+            is_verbatim: false,
+            source: None,
+        }
     }
 
     /// A wrong field: `field` is its path, `expected` what it should have been.

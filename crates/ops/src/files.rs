@@ -221,8 +221,7 @@ impl Inner {
         let mut after = (String::new(), String::new(), String::new(), 0);
         loop {
             let mut reader = self.store.read().await?;
-            let rows =
-                artifacts::read_all(&mut reader, (&after.0, &after.1, &after.2, after.3), CHECK_PAGE).await?;
+            let rows = artifacts::read_all(&mut reader, (&after.0, &after.1, &after.2, after.3), CHECK_PAGE).await?;
             drop(reader);
             let Some(last) = rows.last() else { return Ok(report) };
             after = (last.organisation_id.clone(), last.project_id.clone(), last.key.clone(), last.version);

@@ -186,7 +186,11 @@ mod tests {
         check(uri, "read_artifact", json!({"resource_uri": uri}));
         check("mcp://resources/artifacts", "list_artifacts", json!({}));
         let listed = json!({"artifact_type": "prd", "status": "In Review", "parent_id": "EPIC-006"});
-        check("mcp://resources/artifacts/metadata?type=prd&status=In%20Review&parent=EPIC-006", "list_artifacts", listed);
+        check(
+            "mcp://resources/artifacts/metadata?type=prd&status=In%20Review&parent=EPIC-006",
+            "list_artifacts",
+            listed,
+        );
     }
 
     #[test]

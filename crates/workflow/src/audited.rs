@@ -96,7 +96,9 @@ pub async fn read_page(conn: &mut Conn, place: Place) -> Result<(Vec<FoundRow>, 
         let last = tasks.last().map(|(organisation_id, task)| [organisation_id.clone(), task.task_id.to_string()]);
         let found = tasks.into_iter().map(|(organisation_id, row)| FoundRow { organisation_id, row: task(&row) });
         let next = match last {
-            Some([organisation_id, id]) => Place { table: 2, after: [organisation_id, id, String::new(), String::new()] },
+            Some([organisation_id, id]) => {
+                Place { table: 2, after: [organisation_id, id, String::new(), String::new()] }
+            }
             None => Place { table: 3, ..Place::default() },
         };
         return Ok((found.collect(), Some(next)));
@@ -108,7 +110,8 @@ pub async fn read_page(conn: &mut Conn, place: Place) -> Result<(Vec<FoundRow>, 
             let after = [&row.organisation_id, &row.project_id, &row.key, &row.version.to_string()].map(Clone::clone);
             Place { table: 3, after }
         });
-        let found = rows.iter().map(|row| FoundRow { organisation_id: row.organisation_id.clone(), row: artifact(row) });
+        let found =
+            rows.iter().map(|row| FoundRow { organisation_id: row.organisation_id.clone(), row: artifact(row) });
         return Ok((found.collect(), last));
     }
     let rows = conn

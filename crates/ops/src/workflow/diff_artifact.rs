@@ -30,7 +30,8 @@ impl Read for DiffArtifact {
         let home = Home::of(ctx, self.project_id.as_ref());
         let mut reader = ctx.read().await?;
         let mut states = Vec::new();
-        for (version, revision) in [(Some(self.from_version), self.from_revision), (self.to_version, self.to_revision)] {
+        for (version, revision) in [(Some(self.from_version), self.from_revision), (self.to_version, self.to_revision)]
+        {
             let found = artifacts::find_revision(&mut reader, home.place(), &key, version, revision).await;
             let found = found.map_err(unreachable)?.ok_or_else(|| not_there(&key))?;
             let text = artifacts::read_content(&mut reader, &home.organisation_id, &found.content_sha256).await;

@@ -1,7 +1,5 @@
 //! `guide_generation`: the prompt of a generator, with everything the writer of a document needs.
 
-use std::fmt::Write as _;
-
 use contract::actor::Role;
 use contract::error::OpError;
 use contract::workflow::artifacts::{GenerationGuide, GuideGeneration};
@@ -17,7 +15,8 @@ use crate::operation::{Answer, Operation, Read};
 
 impl Operation for GuideGeneration {
     const NAME: &'static str = "guide_generation";
-    const ABOUT: &'static str = "Explain how to write a document: template, required sections, checklist and the documents it is made from.";
+    const ABOUT: &'static str =
+        "Explain how to write a document: template, required sections, checklist and the documents it is made from.";
     const FAMILY: Family = Family::Workflow;
     const ROLES: &'static [Role] = &Role::ALL;
     const IS_TOOL: bool = false;
@@ -51,8 +50,7 @@ impl Read for GuideGeneration {
 }
 
 fn write(text: &mut String, line: std::fmt::Arguments<'_>) {
-    // Writing to a string cannot fail.
-    drop(text.write_fmt(line));
+    text.push_str(&line.to_string());
 }
 
 fn begin(kind: &DocumentType, artifact_id: Option<&str>) -> String {
@@ -60,7 +58,10 @@ fn begin(kind: &DocumentType, artifact_id: Option<&str>) -> String {
     match (artifact_id, &kind.prefix) {
         (Some(id), _) => write(&mut text, format_args!("Its id is {id}.\n")),
         (None, Some(prefix)) => {
-            write(&mut text, format_args!("Take its id from get_next_available_id ({prefix}-nnn); never make one up.\n"));
+            write(
+                &mut text,
+                format_args!("Take its id from get_next_available_id ({prefix}-nnn); never make one up.\n"),
+            );
         }
         (None, None) => text.push_str("It has no id; its file name is made from its title.\n"),
     }
@@ -68,7 +69,10 @@ fn begin(kind: &DocumentType, artifact_id: Option<&str>) -> String {
     for child in &kind.decomposes_into {
         write(
             &mut text,
-            format_args!(" Documents of type {} that are to follow get placeholders (AAA, BBB, …).", child.artifact_type),
+            format_args!(
+                " Documents of type {} that are to follow get placeholders (AAA, BBB, …).",
+                child.artifact_type
+            ),
         );
     }
     text.push_str(
@@ -122,8 +126,7 @@ async fn inputs(
     let row = row.ok_or_else(|| not_there(&key))?;
     let content = artifacts::read_content(&mut reader, &row.organisation_id, &row.content_sha256).await;
     let content = content.map_err(unreachable)?;
-    let lineage =
-        Lineage::read(&mut reader, catalogue, home.place(), row, content).await.map_err(unreachable)?;
+    let lineage = Lineage::read(&mut reader, catalogue, home.place(), row, content).await.map_err(unreachable)?;
     let research = &ctx.settings().research;
     let resolved = lineage.resolve(&mut reader, catalogue, home.place(), generator, research).await;
     let resolved = resolved.map_err(unreachable)?;

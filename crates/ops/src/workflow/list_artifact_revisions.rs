@@ -12,7 +12,8 @@ use crate::operation::{Answer, Operation, Read};
 
 impl Operation for ListArtifactRevisions {
     const NAME: &'static str = "list_artifact_revisions";
-    const ABOUT: &'static str = "List every state that a document was in: who stored it, who approved it, when, and the hash of its bytes.";
+    const ABOUT: &'static str =
+        "List every state that a document was in: who stored it, who approved it, when, and the hash of its bytes.";
     const FAMILY: Family = Family::Workflow;
     const ROLES: &'static [Role] = &Role::ALL;
     const IS_TOOL: bool = false;

@@ -14,7 +14,8 @@ const LISTED_DEFAULT: u32 = 50;
 
 impl Operation for ListArtifacts {
     const NAME: &'static str = "list_artifacts";
-    const ABOUT: &'static str = "List documents by type, status and parent: id, title, version, path and hash, without their content.";
+    const ABOUT: &'static str =
+        "List documents by type, status and parent: id, title, version, path and hash, without their content.";
     const FAMILY: Family = Family::Workflow;
     const ROLES: &'static [Role] = &Role::ALL;
 

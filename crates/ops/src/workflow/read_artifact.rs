@@ -56,7 +56,11 @@ async fn by_uri(ctx: &Context<'_>, uri: &str) -> Result<(Home, ArtifactRow), OpE
     match row {
         Some(row) => Ok((home, row)),
         None if ctx.files().is_planted(&home.organisation_id, &address).await => {
-            tracing::warn!(tool_name = ReadArtifact::NAME, resource_name = uri, "A link was planted among the documents");
+            tracing::warn!(
+                tool_name = ReadArtifact::NAME,
+                resource_name = uri,
+                "A link was planted among the documents"
+            );
             let mut error = OpError::new(Kind::Invalid, "Resource is no document of the record");
             error.details.more.insert("validation_failed".to_owned(), "link_check".into());
             Err(error)

@@ -33,7 +33,8 @@ impl Read for ReadChecklist {
             return Err(OpError::invalid("checklist_id", expected).received(summary::cut(id)));
         }
         let catalogue = ctx.services().catalogue.current();
-        let found = catalogue.find_checklist(id).ok_or_else(|| not_there(&format!("mcp://resources/validation/{id}")))?;
+        let found =
+            catalogue.find_checklist(id).ok_or_else(|| not_there(&format!("mcp://resources/validation/{id}")))?;
         Ok(Answer::of(found.checklist.clone()))
     }
 }

@@ -31,7 +31,8 @@ impl Read for ReadTemplate {
         let name = ArtifactTypeName::parse(word)
             .map_err(|error| OpError::invalid("artifact_type", error.expected).received(summary::cut(word)))?;
         let catalogue = ctx.services().catalogue.current();
-        let found = catalogue.find_type(name.as_str()).and_then(|kind| Some((kind, catalogue.find_template(&kind.name)?)));
+        let found =
+            catalogue.find_type(name.as_str()).and_then(|kind| Some((kind, catalogue.find_template(&kind.name)?)));
         let (kind, content) = found.ok_or_else(|| not_there(&format!("mcp://resources/templates/{name}")))?;
         Ok(Answer::of(Template { artifact_type: kind.name.clone(), content: content.to_owned() }))
     }

@@ -55,8 +55,7 @@ impl Write for StoreArtifact {
             .map_err(|error| metadata_error(error, Self::NAME))?;
         let kind = catalogue.find_type(&found.artifact_type).ok_or_else(|| OpError::internal("a type got lost"))?;
         let home = Home::of(ctx, self.project_id.as_ref());
-        let address =
-            Address::of(kind, &home.project_id, &home.default_project_id, &found.key, found.version);
+        let address = Address::of(kind, &home.project_id, &home.default_project_id, &found.key, found.version);
         ctx.files().check(&home.organisation_id, &address).await?;
         // Research has no approval: whoever stores it says whether it is finished.
         let refused_status = (found.has_id && kind.is_approved(&found.status)).then(|| {
@@ -122,7 +121,8 @@ impl Write for StoreArtifact {
                 answer = raised.into_iter().fold(answer, Answer::leaving);
             }
         } else {
-            answer = answer.touching("artifact", format!("{}/{}/{}", stored.row.project_id, stored.row.key, stored.row.version));
+            answer = answer
+                .touching("artifact", format!("{}/{}/{}", stored.row.project_id, stored.row.key, stored.row.version));
         }
         *plan.stored.lock().unwrap_or_else(PoisonError::into_inner) = Some(stored.row);
         Ok(answer)

@@ -29,7 +29,8 @@ impl Read for ValidateArtifact {
     async fn run(&self, ctx: &Context<'_>) -> Result<Answer<ValidationResult>, OpError> {
         let id = check_key(&self.artifact_id, "artifact_id", Self::NAME)?;
         let catalogue = ctx.services().catalogue.current();
-        let by_file = || catalogue.types().iter().find(|kind| kind.file_suffix.as_ref().is_some_and(|it| id.ends_with(it)));
+        let by_file =
+            || catalogue.types().iter().find(|kind| kind.file_suffix.as_ref().is_some_and(|it| id.ends_with(it)));
         let Some(kind) = catalogue.type_of_id(&id).or_else(by_file) else {
             let mut error = OpError::new(Kind::Invalid, format!("Invalid artifact ID format: {id}"));
             error.details.field = Some("artifact_id".to_owned());

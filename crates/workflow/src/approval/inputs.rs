@@ -97,7 +97,9 @@ impl Lineage {
             });
             match (rule.exclusive_group.as_deref(), found) {
                 (None, Some((_, input))) => resolved.inputs.push(input),
-                (None, None) if rule.classification == InputClass::Mandatory => resolved.missing.push(rule.name.clone()),
+                (None, None) if rule.classification == InputClass::Mandatory => {
+                    resolved.missing.push(rule.name.clone())
+                }
                 (None, None) => {}
                 (Some(group), found) => {
                     let kept = groups.entry(group).or_default();

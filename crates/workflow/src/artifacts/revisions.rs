@@ -74,11 +74,7 @@ pub(super) async fn has_content(
 }
 
 /// Oldest first.
-pub async fn list_revisions(
-    conn: &mut Conn,
-    place: Place<'_>,
-    key: &str,
-) -> Result<Vec<ArtifactRevision>, StoreError> {
+pub async fn list_revisions(conn: &mut Conn, place: Place<'_>, key: &str) -> Result<Vec<ArtifactRevision>, StoreError> {
     let rows = conn
         .fetch_all(
             select_revisions!("ORDER BY version, revision LIMIT $4"),
