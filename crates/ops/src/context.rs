@@ -1,16 +1,19 @@
 //! What a running operation may touch.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use contract::actor::Actor;
 use contract::id::ProjectId;
 use ledger::keyring::Keyring;
+use serde::{Deserialize, Serialize};
 use store::{Reader, Store};
 use tokio::sync::mpsc;
 use workflow::catalogue::LiveCatalogue;
 
-use crate::operation::store_error;
+use crate::files::Files;
+use crate::operation::{Told, store_error};
 use crate::record::Ticket;
 use crate::remote::{Journey, Remotes};
 use crate::table::Table;
@@ -23,8 +26,24 @@ pub struct Settings {
     pub call_deadline: Duration,
     pub reservation_expires_after: Duration,
     pub reservations_per_minute_max: u32,
+    pub self_approval: SelfApproval,
+    /// Whether an agent may approve documents.
+    pub agents_may_approve: bool,
+    /// Research type → file name of the document that generators get where nothing else is named.
+    pub research: BTreeMap<String, String>,
     /// A claim of a task ends after this, unless it is renewed; never when absent.
     pub task_lease: Option<Duration>,
+}
+
+/// Who may approve a document that they stored themselves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SelfApproval {
+    Never,
+    /// The owner of the house, who may be the only person there is.
+    #[default]
+    Owner,
+    Anybody,
 }
 
 /// What the domains keep in memory, and who does what is not done here.
@@ -70,6 +89,7 @@ pub struct Context<'a> {
     pub(crate) table: &'a Arc<Table>,
     pub(crate) progress: &'a Progress,
     pub(crate) keyring: &'a Keyring,
+    pub(crate) files: &'a Files,
     pub(crate) now_us: i64,
     pub(crate) ticket: &'a Ticket,
 }
@@ -94,6 +114,22 @@ impl Context<'_> {
     /// The keys that sign checkpoints.
     pub fn keyring(&self) -> &Keyring {
         self.keyring
+    }
+
+    /// The files beside the record.
+    pub fn files(&self) -> &Files {
+        self.files
+    }
+
+    /// The caller's word for the work that this call is part of.
+    pub fn task_id(&self) -> Option<&str> {
+        self.ticket.correlation.task_id.as_ref().map(|id| id.as_str())
+    }
+
+    /// What a line of the log about this call says.
+    pub fn told(&self) -> Told<'_> {
+        let duration_ms = u64::try_from(self.ticket.started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        Told { call_id: self.ticket.call_id, task_id: self.task_id(), duration_ms }
     }
 
     pub fn progress(&self) -> &Progress {

@@ -105,12 +105,18 @@ pub(crate) fn write<'a, T: Write>(
             ticket: Arc::clone(ticket),
             in_hash: in_hash.clone(),
         });
+        let applied = Arc::clone(&change);
         let apply: store::Apply<Ended> = Box::new(move |tx| {
-            let change = Arc::clone(&change);
+            let change = Arc::clone(&applied);
             Box::pin(async move { change.apply(tx).await })
         });
         match inner.store.write(lane, ticket.deadline, apply).await {
-            Ok(Ended { result, outcome, audit }) => Driven { in_hash, result, outcome, recorded: Some(audit) },
+            Ok(Ended { result, outcome, audit }) => {
+                if result.is_ok() {
+                    change.operation.settle(&change.plan, &context).await;
+                }
+                Driven { in_hash, result, outcome, recorded: Some(audit) }
+            }
             Err(WriteError::Panicked) => Driven {
                 in_hash,
                 result: Err(OpError::internal("the operation panicked")),
@@ -140,6 +146,7 @@ fn context<'a>(inner: &'a Inner, ticket: &'a Ticket) -> Context<'a> {
         table: &inner.table,
         progress: &ticket.progress,
         keyring: &inner.keyring,
+        files: &inner.files,
         ticket,
         now_us: ticket.started_us,
     }

@@ -7,7 +7,8 @@ use contract::schema::{SchemaObject, tool_schema};
 
 use crate::drive::{self, Drive};
 use crate::family::Family;
-use crate::operation::{Operation, Read, Write};
+use crate::operation::{Operation, Read, Told, Write};
+use serde_json::Value;
 
 #[derive(Clone, Copy)]
 pub struct Entry {
@@ -21,6 +22,8 @@ pub struct Entry {
     /// A write answers only after its event is durable, also when it fails.
     pub is_write: bool,
     pub deadline: Option<Duration>,
+    /// Its own line of the log for a success.
+    pub tell: Option<fn(&Value, &Told<'_>)>,
     pub input_schema: fn() -> SchemaObject,
     pub output_schema: fn() -> SchemaObject,
     pub(crate) drive: Drive,
@@ -46,6 +49,7 @@ impl Entry {
             is_tool: T::IS_TOOL,
             is_write: false,
             deadline: T::DEADLINE,
+            tell: T::TELL,
             input_schema: tool_schema::<T>,
             output_schema: tool_schema::<T::Output>,
             drive,

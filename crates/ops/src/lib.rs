@@ -11,6 +11,7 @@ mod door;
 mod drive;
 mod entry;
 mod family;
+mod files;
 mod house;
 pub mod keys;
 pub mod limits;
@@ -29,12 +30,13 @@ mod validate;
 mod workflow;
 
 pub use clock::Clock;
-pub use context::{Context, Progress, ProgressReport, Services, Settings};
+pub use context::{Context, Progress, ProgressReport, SelfApproval, Services, Settings};
 pub use door::{Call, OpenError, Options, Platform, Reply, Success};
 pub use entry::Entry;
 pub use family::Family;
+pub use files::{Files, FilesReport};
 pub use notary::{Notary, NotaryError, Standing};
-pub use operation::{Answer, ApplyError, Operation, Read, Write};
+pub use operation::{Answer, ApplyError, Operation, Read, Told, Write};
 pub use remote::{Remote, RemoteCall, Remotes, Service};
 pub use table::{Table, TableError, Tool};
 

@@ -5,6 +5,11 @@ use crate::house::TidyHouse;
 use contract::describe::DescribeOperation;
 use contract::key::{CreateKey, ListKeys, RevokeKey};
 use contract::ledger::{AuditCheckpoint, AuditExport, AuditProve, AuditSearch, AuditVerify};
+use contract::workflow::artifacts::{
+    ApproveArtifact, DiffArtifact, GuideGeneration, ListArtifactRevisions, ListArtifacts, ReadArtifact, StoreArtifact,
+    ValidateArtifact,
+};
+use contract::workflow::checklists::{ReadChecklist, ReadTemplate};
 use contract::workflow::{
     ConfirmReservation, DeleteExpiredReservations, GetNextAvailableId, ListArtifactTypes, ReserveIdRange,
 };
@@ -21,6 +26,16 @@ pub const OPERATIONS: &[Entry] = &[
     Entry::write::<RevokeKey>(),
     Entry::read::<ListArtifactTypes>(),
     Entry::read::<GuideNumbering>(),
+    Entry::read::<GuideGeneration>(),
+    Entry::read::<ReadTemplate>(),
+    Entry::read::<ReadChecklist>(),
+    Entry::read::<ValidateArtifact>(),
+    Entry::write::<StoreArtifact>(),
+    Entry::write::<ApproveArtifact>(),
+    Entry::read::<ListArtifacts>(),
+    Entry::read::<ReadArtifact>(),
+    Entry::read::<ListArtifactRevisions>(),
+    Entry::read::<DiffArtifact>(),
     Entry::write::<GetNextAvailableId>(),
     Entry::write::<ReserveIdRange>(),
     Entry::write::<ConfirmReservation>(),

@@ -18,6 +18,8 @@ pub struct Stage {
     pub platform: Platform,
     pub store: Store,
     pub clock: Clock,
+    /// Where the documents stand as files.
+    pub files: Arc<tempfile::TempDir>,
     target: Target,
     _folder: Option<tempfile::TempDir>,
 }
@@ -33,11 +35,19 @@ pub fn settings() -> Settings {
         call_deadline: std::time::Duration::from_secs(3),
         reservation_expires_after: std::time::Duration::from_secs(15 * 60),
         reservations_per_minute_max: 10,
+        self_approval: ops::SelfApproval::Owner,
+        agents_may_approve: false,
+        research: std::collections::BTreeMap::new(),
         task_lease: Some(std::time::Duration::from_secs(60 * 60)),
     }
 }
 
-async fn stage(target: Target, folder: Option<tempfile::TempDir>, entries: &'static [Entry]) -> Stage {
+async fn stage(
+    target: Target,
+    folder: Option<tempfile::TempDir>,
+    files: Arc<tempfile::TempDir>,
+    entries: &'static [Entry],
+) -> Stage {
     let options = store::Options {
         target: target.clone(),
         migrations: ops::migrations(),
@@ -48,18 +58,20 @@ async fn stage(target: Target, folder: Option<tempfile::TempDir>, entries: &'sta
     let store = Store::open(options).await.unwrap();
     let clock = Clock::manual(START_US);
     let services = Services { catalogue: LiveCatalogue::open(None).unwrap(), remotes: ops::Remotes::default() };
-    let options = Options { entries, settings: settings(), services, clock: clock.clone(), keyring: keyring() };
+    let root = workflow::projection::Root::new(files.path().join("artifacts"), "here".to_owned());
+    let options =
+        Options { entries, settings: settings(), services, clock: clock.clone(), keyring: keyring(), files: root };
     let platform = Platform::open(store.clone(), options).unwrap();
-    Stage { platform, store, clock, target, _folder: folder }
+    Stage { platform, store, clock, files, target, _folder: folder }
 }
 
 pub async fn on_sqlite(entries: &'static [Entry]) -> Stage {
     let folder = testkit::temp_dir();
-    stage(Target::Sqlite(folder.path().join("materia.db")), Some(folder), entries).await
+    stage(Target::Sqlite(folder.path().join("materia.db")), Some(folder), Arc::new(testkit::temp_dir()), entries).await
 }
 
 pub async fn on_postgres(entries: &'static [Entry]) -> Stage {
-    stage(Target::Postgres(testkit::postgres_url().await.url), None, entries).await
+    stage(Target::Postgres(testkit::postgres_url().await.url), None, Arc::new(testkit::temp_dir()), entries).await
 }
 
 /// `owner` may do everything; `author`, `viewer` and `agent` have the role of their name; `rival` is an owner elsewhere.
@@ -76,7 +88,7 @@ pub fn actor(name: &str) -> Actor {
 impl Stage {
     /// Another process on the same database.
     pub async fn again(&self) -> Stage {
-        stage(self.target.clone(), None, ops::operations::OPERATIONS).await
+        stage(self.target.clone(), None, Arc::clone(&self.files), ops::operations::OPERATIONS).await
     }
 
     pub async fn call(&self, name: &str, operation: &str, input: Value) -> Reply {
