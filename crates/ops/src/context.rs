@@ -13,7 +13,7 @@ use tokio::sync::mpsc;
 use workflow::catalogue::LiveCatalogue;
 
 use crate::files::Files;
-use crate::operation::store_error;
+use crate::operation::{Told, store_error};
 use crate::record::Ticket;
 use crate::remote::{Journey, Remotes};
 use crate::table::Table;
@@ -124,6 +124,12 @@ impl Context<'_> {
     /// The caller's word for the work that this call is part of.
     pub fn task_id(&self) -> Option<&str> {
         self.ticket.correlation.task_id.as_ref().map(|id| id.as_str())
+    }
+
+    /// What a line of the log about this call says.
+    pub fn told(&self) -> Told<'_> {
+        let duration_ms = u64::try_from(self.ticket.started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        Told { call_id: self.ticket.call_id, task_id: self.task_id(), duration_ms }
     }
 
     pub fn progress(&self) -> &Progress {

@@ -14,7 +14,7 @@ use contract::workflow::{
     ConfirmReservation, DeleteExpiredReservations, GetNextAvailableId, ListArtifactTypes, ReserveIdRange,
 };
 
-use contract::workflow::tasks::{GetNextTask, ListTasks, QueueTasks, UpdateTaskStatus};
+use contract::workflow::tasks::{AddTask, GetNextTask, ListTasks, QueueTasks, UpdateTaskStatus};
 
 use crate::workflow::guide_numbering::GuideNumbering;
 
@@ -40,6 +40,7 @@ pub const OPERATIONS: &[Entry] = &[
     Entry::write::<ReserveIdRange>(),
     Entry::write::<ConfirmReservation>(),
     Entry::write::<DeleteExpiredReservations>(),
+    Entry::write::<AddTask>(),
     Entry::write::<QueueTasks>(),
     Entry::write::<GetNextTask>(),
     Entry::write::<UpdateTaskStatus>(),

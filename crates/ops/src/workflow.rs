@@ -1,5 +1,6 @@
 //! Operations of the artifact workflow (seed 001).
 
+mod add_task;
 mod approve_artifact;
 mod confirm_reservation;
 mod delete_expired_reservations;

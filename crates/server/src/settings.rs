@@ -84,7 +84,7 @@ pub struct Settings {
     pub call_deadline_ms: u64,
     pub reservation_expires_after_minutes: u64,
     pub reservations_per_minute_max: u32,
-    /// A claimed task is pending again after this; 0 for never.
+    /// Others may claim a claimed task after this; 0 for never.
     pub task_lease_minutes: u64,
     /// Another server's Task Tracking service, which then keeps the tasks; a key for it.
     pub tasks_url: Option<String>,

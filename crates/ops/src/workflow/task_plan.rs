@@ -5,11 +5,11 @@ use contract::id::{ProjectId, TaskId};
 use contract::workflow::tasks::TaskMetadata;
 use store::Tx;
 use workflow::audited::AuditedRow;
-use workflow::tasks::check::{CheckedTask, Need, Needs, Wrong, check_batch};
-use workflow::tasks::{self, NewTask, TasksError};
+use workflow::tasks::check::{CheckedTask, Wrong, check_batch};
+use workflow::tasks::{self, InputsError, Library, NewTask, TasksError};
 
 use crate::context::Context;
-use crate::operation::ApplyError;
+use crate::operation::{ApplyError, store_error};
 
 pub struct TaskPlan {
     pub organisation_id: String,
@@ -60,20 +60,21 @@ impl From<TasksError> for ApplyError {
 /// Checks everything about new tasks that their own text shows.
 pub fn check_form(ctx: &Context<'_>, tasks: &[TaskMetadata], prefix: &str) -> Result<Vec<CheckedTask>, OpError> {
     let catalogue = ctx.services().catalogue.current();
-    let find_needs = |name: &str| {
-        let generator = catalogue.find_generator(name)?;
-        let inputs = generator.inputs.iter().map(|input| Need {
-            name: &input.name,
-            classification: input.classification,
-            group: input.exclusive_group.as_deref(),
-        });
-        Some(Needs {
-            generator: &generator.name,
-            prefix: catalogue.find_type(&generator.produces)?.prefix.as_deref()?,
-            inputs: inputs.collect(),
-        })
+    check_batch(tasks, &catalogue).map_err(|found| wrong(found, prefix))
+}
+
+/// Checks what the documents themselves say of the inputs.
+pub async fn check_inputs(ctx: &Context<'_>, tasks: Vec<CheckedTask>) -> Result<Vec<CheckedTask>, OpError> {
+    let library = Library {
+        organisation_id: ctx.actor().organisation_id.as_str(),
+        default_project_id: ctx.settings().default_project_id.as_str(),
+        catalogue: &ctx.services().catalogue.current(),
     };
-    check_batch(tasks, &catalogue, find_needs).map_err(|found| wrong(found, prefix))
+    let mut conn = ctx.read().await?;
+    tasks::find_inputs(&mut conn, library, tasks).await.map_err(|error| match error {
+        InputsError::Wrong(found) => wrong(found, ""),
+        InputsError::Store(error) => store_error(error),
+    })
 }
 
 /// Puts checked tasks into the queue, in their order.

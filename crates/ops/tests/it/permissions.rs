@@ -48,7 +48,7 @@ fn naming(operation: &str, things: &Things) -> Value {
         "get_next_available_id" | "guide_numbering" => json!({"artifact_type": "US"}),
         "reserve_id_range" => json!({"artifact_type": "US", "count": 2}),
         "update_task_status" => json!({"task_id": things.task_id, "status": "in_progress"}),
-        "queue_tasks" => batch("default", 1, 1),
+        "queue_tasks" | "add_task" => batch("default", 1, 1),
         "list_tasks" => json!({"depends_on": "PRD-006"}),
         "audit_prove" => json!({"call_id": "nobodys"}),
         "audit_export" => json!({"format": "ndjson"}),

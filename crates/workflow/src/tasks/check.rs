@@ -1,15 +1,12 @@
-//! What a task must be before it may enter the queue. Pure: whether its inputs exist is for whoever keeps documents.
+//! What a task must be before it may enter the queue, as far as its own text shows. Whether its inputs exist is for
+//! whoever keeps the documents: see [`super::find_inputs`].
 
 use std::collections::BTreeSet;
 
-use contract::workflow::tasks::{GeneratorInput, GivenInput, InputClass, NO_ARTIFACT_ID, TaskMetadata, TaskStatus};
+use contract::workflow::tasks::{GeneratorInput, GivenInput, NO_ARTIFACT_ID, TaskMetadata, TaskStatus};
 
-use crate::catalogue::Catalogue;
-
-/// Where every resource begins.
-pub const RESOURCES: &str = "mcp://resources/";
-/// The folder of documents without ids.
-pub const RESEARCH_FOLDER: &str = "research";
+use crate::address::Address;
+use crate::catalogue::{Catalogue, DocumentType, Generator, InputRule};
 
 /// What is wrong with a task, in the words of the seed, and where.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -19,24 +16,6 @@ pub struct Wrong {
     pub field: String,
     pub expected: String,
     pub received: Option<String>,
-}
-
-/// What a generator needs and makes.
-#[derive(Debug, Clone)]
-pub struct Needs<'a> {
-    /// Its name, whatever alias was used.
-    pub generator: &'a str,
-    /// Id prefix of the documents it makes.
-    pub prefix: &'a str,
-    pub inputs: Vec<Need<'a>>,
-}
-
-#[derive(Debug, Clone)]
-pub struct Need<'a> {
-    pub name: &'a str,
-    pub classification: InputClass,
-    /// Exactly one input of a group is given.
-    pub group: Option<&'a str>,
 }
 
 /// A task whose form is right, with everything filled in that follows from its URIs.
@@ -50,34 +29,38 @@ pub struct CheckedTask {
 }
 
 /// Checks every task of a batch by itself and against the others.
-pub fn check_batch<'n>(
-    tasks: &[TaskMetadata],
-    catalogue: &Catalogue,
-    find_needs: impl Fn(&str) -> Option<Needs<'n>>,
-) -> Result<Vec<CheckedTask>, Wrong> {
+pub fn check_batch(tasks: &[TaskMetadata], catalogue: &Catalogue) -> Result<Vec<CheckedTask>, Wrong> {
     let checked = tasks.iter().enumerate().map(|(index, task)| {
         let at = format!("tasks/{index}");
-        let needs = find_needs(&task.generator).ok_or_else(|| Wrong {
+        let generator = catalogue.find_generator(&task.generator).ok_or_else(|| Wrong {
             message: format!("Unknown generator '{}' for task {}", task.generator, task.artifact_id),
             field: format!("{at}/generator"),
             expected: "the name of a generator such as `hls-generator`".to_owned(),
             received: Some(task.generator.clone()),
         })?;
-        check_task(&at, task, catalogue, &needs)
+        check_task(&at, task, catalogue, generator)
     });
     let checked = checked.collect::<Result<Vec<CheckedTask>, Wrong>>()?;
     check_distinct(tasks)?;
     Ok(checked)
 }
 
-fn check_task(at: &str, task: &TaskMetadata, catalogue: &Catalogue, needs: &Needs<'_>) -> Result<CheckedTask, Wrong> {
+fn check_task(
+    at: &str,
+    task: &TaskMetadata,
+    catalogue: &Catalogue,
+    generator: &Generator,
+) -> Result<CheckedTask, Wrong> {
     let id = &task.artifact_id;
-    let is_id = id.strip_prefix(needs.prefix).and_then(|rest| rest.strip_prefix('-')).is_some_and(is_number);
-    if !is_id {
+    if catalogue.type_of_id(id).is_none_or(|kind| kind.name != generator.produces) {
+        let prefix = catalogue.find_type(&generator.produces).and_then(|kind| kind.prefix.as_deref());
         return Err(Wrong {
             message: format!("Invalid artifact_id format: {id}"),
             field: format!("{at}/artifact_id"),
-            expected: format!("{}- and three or more digits, as {} makes them", needs.prefix, needs.generator),
+            expected: match prefix {
+                Some(prefix) => format!("{prefix}- and three or more digits, as {} makes them", generator.name),
+                None => format!("another generator, as what {} makes has no ids", generator.name),
+            },
             received: Some(id.clone()),
         });
     }
@@ -89,7 +72,7 @@ fn check_task(at: &str, task: &TaskMetadata, catalogue: &Catalogue, needs: &Need
             received: task.status.map(|status| status.to_string()),
         });
     }
-    if task.inputs.is_empty() && !needs.inputs.is_empty() {
+    if task.inputs.is_empty() && !generator.inputs.is_empty() {
         return Err(Wrong {
             message: format!("Inputs missing for task {id}"),
             field: format!("{at}/inputs"),
@@ -97,50 +80,36 @@ fn check_task(at: &str, task: &TaskMetadata, catalogue: &Catalogue, needs: &Need
             received: None,
         });
     }
-    check_needs(at, task, needs)?;
+    check_mandatory(at, task, generator)?;
     let inputs = task.inputs.iter().enumerate();
-    let inputs = inputs.map(|(index, input)| resolve(&format!("{at}/inputs/{index}"), input, catalogue));
+    let inputs = inputs.map(|(index, input)| {
+        let at = format!("{at}/inputs/{index}");
+        let rule = generator.inputs.iter().find(|rule| rule.name == input.name);
+        check_rule(&at, task, index, rule)?;
+        resolve(&at, input, rule, catalogue)
+    });
     Ok(CheckedTask {
         artifact_id: id.clone(),
-        generator: needs.generator.to_owned(),
+        generator: generator.name.clone(),
         description: task.description.clone(),
         correlation_id: task.task_id.as_ref().map(ToString::to_string),
         inputs: inputs.collect::<Result<Vec<GeneratorInput>, Wrong>>()?,
     })
 }
 
-fn is_number(text: &str) -> bool {
-    text.len() >= 3 && text.bytes().all(|byte| byte.is_ascii_digit())
-}
-
 /// Mandatory inputs are there, and exactly one of each group.
-fn check_needs(at: &str, task: &TaskMetadata, needs: &Needs<'_>) -> Result<(), Wrong> {
-    let is_given = |need: &Need<'_>| task.inputs.iter().any(|input| input.name == need.name);
-    for (index, input) in task.inputs.iter().enumerate() {
-        let wrong = |message: String, member: &str, expected: &str| Wrong {
-            message,
-            field: format!("{at}/inputs/{index}/{member}"),
-            expected: expected.to_owned(),
-            received: None,
+fn check_mandatory(at: &str, task: &TaskMetadata, generator: &Generator) -> Result<(), Wrong> {
+    for rule in generator.mandatory() {
+        let group: Vec<&str> = match &rule.exclusive_group {
+            None => vec![&rule.name],
+            Some(_) => {
+                let members = generator.inputs.iter().filter(|other| other.exclusive_group == rule.exclusive_group);
+                members.map(|member| member.name.as_str()).collect()
+            }
         };
-        if task.inputs.iter().take(index).any(|other| other.name == input.name) {
-            let message = format!("Input '{}' given twice for task {}", input.name, task.artifact_id);
-            return Err(wrong(message, "name", "each input once"));
-        }
-        let need = needs.inputs.iter().find(|need| need.name == input.name);
-        if let Some(need) = need.filter(|need| need.classification != input.classification) {
-            let class = need.classification.name();
-            let message = format!("Input '{}' of task {} must be {class}", input.name, task.artifact_id);
-            return Err(wrong(message, "classification", class));
-        }
-    }
-    for need in needs.inputs.iter().filter(|need| need.classification == InputClass::Mandatory) {
-        let group: Vec<&Need<'_>> = match need.group {
-            None => vec![need],
-            Some(_) => needs.inputs.iter().filter(|other| other.group == need.group).collect(),
-        };
-        let names = |word: &str| group.iter().map(|need| format!("'{}'", need.name)).collect::<Vec<_>>().join(word);
-        let message = match group.iter().filter(|need| is_given(need)).count() {
+        let names = |word: &str| group.iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(word);
+        let is_given = |name: &&&str| task.inputs.iter().any(|input| input.name == **name);
+        let message = match group.iter().filter(is_given).count() {
             1 => continue,
             0 => format!("Mandatory input {} missing for task {}", names(" or "), task.artifact_id),
             _ => format!("Only one of the inputs {} may be given for task {}", names(" and "), task.artifact_id),
@@ -151,46 +120,74 @@ fn check_needs(at: &str, task: &TaskMetadata, needs: &Needs<'_>) -> Result<(), W
     Ok(())
 }
 
+/// An input is given once, and is what its generator calls it.
+fn check_rule(at: &str, task: &TaskMetadata, index: usize, rule: Option<&InputRule>) -> Result<(), Wrong> {
+    let Some(input) = task.inputs.get(index) else { return Ok(()) };
+    let wrong = |message: String, member: &str, expected: &str| {
+        Err(Wrong { message, field: format!("{at}/{member}"), expected: expected.to_owned(), received: None })
+    };
+    if task.inputs.iter().take(index).any(|other| other.name == input.name) {
+        let message = format!("Input '{}' given twice for task {}", input.name, task.artifact_id);
+        return wrong(message, "name", "each input once");
+    }
+    match rule.map(|rule| rule.classification).filter(|class| *class != input.classification) {
+        Some(class) => {
+            let message = format!("Input '{}' of task {} must be {}", input.name, task.artifact_id, class.name());
+            wrong(message, "classification", class.name())
+        }
+        None => Ok(()),
+    }
+}
+
 /// Fills in what follows from the URI.
-fn resolve(at: &str, input: &GivenInput, catalogue: &Catalogue) -> Result<GeneratorInput, Wrong> {
-    let given = match (&input.mcp_resource_uri, &input.resource_uri) {
+fn resolve(
+    at: &str,
+    input: &GivenInput,
+    rule: Option<&InputRule>,
+    catalogue: &Catalogue,
+) -> Result<GeneratorInput, Wrong> {
+    let uri = match (&input.mcp_resource_uri, &input.resource_uri) {
         (Some(uri), Some(other)) if uri != other => return Err(wrong_uri(at, other)),
         (Some(uri), _) | (None, Some(uri)) => uri,
         (None, None) => return Err(wrong_uri(at, "")),
     };
-    let Some(resource) = Resource::parse(given) else { return Err(wrong_uri(at, given)) };
-    if let Some(path) = input.resource_path.as_deref().filter(|path| *path != resource.path) {
-        return Err(Wrong {
-            message: format!("Invalid resource_path: {path}"),
-            field: format!("{at}/resource_path"),
-            expected: format!("`{}`, as the URI has it, or nothing", resource.path),
-            received: Some(path.to_owned()),
-        });
-    }
-    let mut of_folder = catalogue.types().iter().filter(|kind| kind.folder == resource.folder);
-    let artifact_type = match (of_folder.next(), of_folder.next()) {
-        (Some(kind), None) => kind.name.as_str(),
-        // Several types share the folder, or it is none of ours: its own name says as much as we know.
-        (Some(_), Some(_)) | (None, _) => resource.folder,
+    let address = Address::parse_uri(uri).map_err(|_| wrong_uri(at, uri))?;
+    let agrees = |field: &str, given: Option<&str>, found: &str| match given.filter(|given| *given != found) {
+        Some(given) => Err(Wrong {
+            message: format!("Invalid {field}: {given}"),
+            field: format!("{at}/{field}"),
+            expected: format!("`{found}`, as the URI has it, or nothing"),
+            received: Some(given.to_owned()),
+        }),
+        None => Ok(()),
     };
-    let is_research = resource.folder == RESEARCH_FOLDER;
-    let artifact_id = if is_research { NO_ARTIFACT_ID } else { resource.artifact_id().unwrap_or(NO_ARTIFACT_ID) };
-    if let Some(id) = input.artifact_id.as_deref().filter(|id| *id != artifact_id) {
+    let path = address.path();
+    agrees("resource_path", input.resource_path.as_deref(), &path)?;
+    let in_folder: Vec<&DocumentType> = catalogue.types().iter().filter(|kind| kind.folder == address.folder).collect();
+    if let Some(wanted) = rule.map(|rule| rule.artifact_type.as_str())
+        && !in_folder.iter().any(|kind| kind.name == wanted)
+    {
         return Err(Wrong {
-            message: format!("Invalid artifact_id: {id}"),
-            field: format!("{at}/artifact_id"),
-            expected: format!("`{artifact_id}`, as the URI has it, or nothing"),
-            received: Some(id.to_owned()),
+            message: format!("Input '{}' must be of type {wanted}", input.name),
+            field: format!("{at}/mcp_resource_uri"),
+            expected: format!("the address of a document of type {wanted}"),
+            received: Some(uri.clone()),
         });
     }
-    let status = if is_research { "Finalized" } else { "Approved" };
+    // The seed calls all documents without an id by their folder: `research`.
+    let with_id = in_folder.iter().find(|kind| kind.prefix.is_some());
+    let artifact_type = with_id.map_or(address.folder.as_str(), |kind| kind.name.as_str());
+    let id = address.file_name.split('_').next().filter(|id| catalogue.type_of_id(id).is_some());
+    let artifact_id = id.filter(|_| with_id.is_some()).unwrap_or(NO_ARTIFACT_ID);
+    agrees("artifact_id", input.artifact_id.as_deref(), artifact_id)?;
+    let status = in_folder.first().map_or("Approved", |kind| kind.approved_status());
     Ok(GeneratorInput {
         name: input.name.clone(),
         classification: input.classification,
         artifact_type: input.artifact_type.clone().unwrap_or_else(|| artifact_type.to_owned()),
         artifact_id: artifact_id.to_owned(),
-        resource_path: resource.path.to_owned(),
-        mcp_resource_uri: given.clone(),
+        resource_path: path,
+        mcp_resource_uri: uri.clone(),
         status: input.status.clone().unwrap_or_else(|| status.to_owned()),
     })
 }
@@ -201,39 +198,6 @@ fn wrong_uri(at: &str, uri: &str) -> Wrong {
         field: format!("{at}/mcp_resource_uri"),
         expected: "mcp://resources/artifacts/{folder}/{file}.md".to_owned(),
         received: Some(uri.to_owned()),
-    }
-}
-
-/// The parts of a resource URI that points to a document.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Resource<'a> {
-    /// Without the scheme: `artifacts/prds/PRD-006_v3.md`.
-    pub path: &'a str,
-    pub folder: &'a str,
-    pub file: &'a str,
-}
-
-impl<'a> Resource<'a> {
-    pub fn parse(uri: &'a str) -> Option<Resource<'a>> {
-        let path = uri.strip_prefix(RESOURCES)?;
-        // Plain names only: no empty, hidden or parent segment, nothing that could be decoded into one.
-        let is_plain = |segment: &str| {
-            segment.starts_with(|c: char| c.is_ascii_alphanumeric())
-                && segment.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-'))
-                && !segment.contains("..")
-        };
-        let (parents, file) = path.rsplit_once('/')?;
-        let (root, folder) = parents.rsplit_once('/')?;
-        let is_document = path.split('/').all(is_plain) && file.ends_with(".md") && root.ends_with("artifacts");
-        is_document.then_some(Resource { path, folder, file })
-    }
-
-    /// `PRD-006` of `PRD-006_v3.md`.
-    pub fn artifact_id(&self) -> Option<&'a str> {
-        let (id, _) = self.file.split_once('_')?;
-        let (prefix, number) = id.split_once('-')?;
-        let is_id = !prefix.is_empty() && prefix.bytes().all(|byte| byte.is_ascii_uppercase()) && is_number(number);
-        is_id.then_some(id)
     }
 }
 
@@ -258,31 +222,6 @@ mod tests {
     use super::*;
     use serde_json::{Value, json};
 
-    fn needs(name: &str) -> Option<Needs<'static>> {
-        let need = |name, classification, group| Need { name, classification, group };
-        let research = |name| need(name, InputClass::Recommended, None);
-        match name {
-            "hls-generator" | "hls" => Some(Needs {
-                generator: "hls-generator",
-                prefix: "HLS",
-                inputs: vec![
-                    need("prd", InputClass::Mandatory, None),
-                    research("business_research"),
-                    research("implementation_research"),
-                ],
-            }),
-            "epic-generator" => Some(Needs {
-                generator: "epic-generator",
-                prefix: "EPIC",
-                inputs: vec![
-                    need("product_vision", InputClass::Mandatory, Some("parent")),
-                    need("initiative", InputClass::Mandatory, Some("parent")),
-                ],
-            }),
-            _ => None,
-        }
-    }
-
     fn input(name: &str, class: &str, uri: &str) -> Value {
         json!({"name": name, "classification": class, "mcp_resource_uri": uri})
     }
@@ -296,7 +235,7 @@ mod tests {
     }
 
     fn run(tasks: &[TaskMetadata]) -> Result<Vec<CheckedTask>, Wrong> {
-        check_batch(tasks, &Catalogue::built_in().unwrap(), needs)
+        check_batch(tasks, &Catalogue::built_in().unwrap())
     }
 
     #[track_caller]
@@ -368,5 +307,22 @@ mod tests {
         refuse(&[task("EPIC-001", "epic-generator", &[vision, initiative])], "tasks/0/inputs", both);
         let none = "Mandatory input 'product_vision' or 'initiative' missing for task EPIC-001";
         refuse(&[task("EPIC-001", "epic-generator", &[prd()])], "tasks/0/inputs", none);
+    }
+
+    #[test]
+    fn an_input_is_what_its_generator_calls_it() {
+        let uri = "tasks/0/inputs/0/mcp_resource_uri";
+        let epic = input("prd", "mandatory", "mcp://resources/artifacts/epics/EPIC-006_v1.md");
+        refuse(&[task("HLS-012", "hls", &[epic])], uri, "Input 'prd' must be of type prd");
+        let class = input("prd", "recommended", "mcp://resources/artifacts/prds/PRD-006_v3.md");
+        let field = "tasks/0/inputs/0/classification";
+        refuse(&[task("HLS-012", "hls", &[class])], field, "Input 'prd' of task HLS-012 must be mandatory");
+        let twice = "Input 'prd' given twice for task HLS-012";
+        refuse(&[task("HLS-012", "hls", &[prd(), prd()])], "tasks/0/inputs/1/name", twice);
+        let mut other = prd();
+        other["artifact_id"] = json!("PRD-007");
+        refuse(&[task("HLS-012", "hls", &[other])], "tasks/0/inputs/0/artifact_id", "Invalid artifact_id: PRD-007");
+        let more = input("glossary", "conditional", "mcp://resources/artifacts/research/X_business_research.md");
+        assert!(run(&[task("HLS-012", "hls", &[prd(), more])]).is_ok(), "more than is asked for is welcome");
     }
 }

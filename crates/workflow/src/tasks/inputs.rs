@@ -1,0 +1,82 @@
+//! Whether the inputs of a task are there and approved, asked of the documents themselves.
+
+use contract::workflow::tasks::GeneratorInput;
+use store::{Conn, StoreError};
+
+use super::check::{CheckedTask, Wrong};
+use crate::address::Address;
+use crate::artifacts::{self, Place};
+use crate::catalogue::Catalogue;
+
+/// Where documents are looked for.
+#[derive(Debug, Clone, Copy)]
+pub struct Library<'a> {
+    pub organisation_id: &'a str,
+    /// Project of the addresses that name none.
+    pub default_project_id: &'a str,
+    pub catalogue: &'a Catalogue,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum InputsError {
+    #[error("an input is not what it should be")]
+    Wrong(#[source] Wrong),
+    #[error("could not reach the documents")]
+    Store(#[from] StoreError),
+}
+
+/// Finds every input and keeps its status as it is. The first that is not there or not approved refuses the batch.
+pub async fn find_inputs(
+    conn: &mut Conn,
+    library: Library<'_>,
+    mut tasks: Vec<CheckedTask>,
+) -> Result<Vec<CheckedTask>, InputsError> {
+    // Tasks of one batch mostly share their inputs.
+    let mut known: std::collections::BTreeMap<String, Result<String, Wrong>> = std::collections::BTreeMap::new();
+    for (task_index, task) in tasks.iter_mut().enumerate() {
+        for (index, input) in task.inputs.iter_mut().enumerate() {
+            if !known.contains_key(&input.mcp_resource_uri) {
+                let at = format!("tasks/{task_index}/inputs/{index}");
+                let found = find_status(conn, library, &at, input).await?;
+                known.insert(input.mcp_resource_uri.clone(), found);
+            }
+            match known.get(&input.mcp_resource_uri) {
+                Some(Ok(status)) => input.status.clone_from(status),
+                Some(Err(wrong)) => return Err(InputsError::Wrong(wrong.clone())),
+                None => {}
+            }
+        }
+    }
+    Ok(tasks)
+}
+
+async fn find_status(
+    conn: &mut Conn,
+    library: Library<'_>,
+    at: &str,
+    input: &GeneratorInput,
+) -> Result<Result<String, Wrong>, StoreError> {
+    let wrong = |message: String, expected: &str| Wrong {
+        message,
+        field: format!("{at}/mcp_resource_uri"),
+        expected: expected.to_owned(),
+        received: Some(input.mcp_resource_uri.clone()),
+    };
+    let Ok(address) = Address::parse_uri(&input.mcp_resource_uri) else {
+        return Ok(Err(wrong("Invalid resource_uri format".to_owned(), "the address of a document")));
+    };
+    let project_id = address.project_id.as_deref().unwrap_or(library.default_project_id);
+    let place = Place { organisation_id: library.organisation_id, project_id };
+    let row = artifacts::find_at(conn, place, &address).await?;
+    let Some(row) = row else {
+        let message = format!("Input file not found: {}", address.file_name);
+        return Ok(Err(wrong(message, "the address of a stored document")));
+    };
+    if library.catalogue.find_type(&row.artifact_type).is_some_and(|kind| kind.is_approved(&row.status)) {
+        return Ok(Ok(row.status));
+    }
+    Ok(Err(match row.has_id {
+        true => wrong(format!("Input artifact {} not approved", row.key), "an approved document"),
+        false => wrong(format!("Input research {} not finalized", row.key), "a finalized document"),
+    }))
+}
