@@ -85,7 +85,8 @@ mod tests {
 
     #[test]
     fn a_mapping_stands_in_the_log_as_an_object() {
-        let line = r#"{"event":"x","id_mapping":"{\"HLS-AAA\":\"HLS-012\"}","task_ids":"[\"TASK-001\"]","tasks_created":1}"#;
+        let line =
+            r#"{"event":"x","id_mapping":"{\"HLS-AAA\":\"HLS-012\"}","task_ids":"[\"TASK-001\"]","tasks_created":1}"#;
         let expected = r#"{"event":"x","id_mapping":{"HLS-AAA":"HLS-012"},"task_ids":["TASK-001"],"tasks_created":1}"#;
         assert_eq!(structured(line).as_deref(), Some(format!("{expected}\n").as_str()));
         assert_eq!(structured(r#"{"event":"x"}"#), None);

@@ -144,10 +144,9 @@ fn input(command: &Command, settings: &Settings) -> anyhow::Result<(&'static str
             };
             ("validate_artifact", vec![("artifact_content", json!(content)), ("artifact_id", json!(id))])
         }
-        Command::Store { file, file_name } => (
-            "store_artifact",
-            vec![("artifact_content", json!(read_file(file)?)), ("file_name", json!(file_name))],
-        ),
+        Command::Store { file, file_name } => {
+            ("store_artifact", vec![("artifact_content", json!(read_file(file)?)), ("file_name", json!(file_name))])
+        }
         Command::Approve { id, sha256, meaning } => (
             "approve_artifact",
             vec![("artifact_id", json!(id)), ("content_sha256", json!(sha256)), ("meaning", json!(meaning))],
@@ -266,7 +265,10 @@ fn validation(found: &ValidationResult) -> Vec<String> {
     let verdict = if found.passed { "passed" } else { "FAILED" };
     lines.extend([
         String::new(),
-        format!("{verdict}: {} automated criteria, {} left to you", found.automated_pass_rate, found.agent_review_required),
+        format!(
+            "{verdict}: {} automated criteria, {} left to you",
+            found.automated_pass_rate, found.agent_review_required
+        ),
     ]);
     lines
 }
@@ -278,7 +280,11 @@ fn approval(approved: &ApprovedArtifact) -> Vec<String> {
     )];
     let tasks = approved.sub_artifacts_detected.iter().zip(&approved.task_ids).map(|(id, task_id)| {
         let placeholder = approved.id_mapping.iter().find(|(_, given)| *given == id);
-        [placeholder.map_or_else(|| "-".to_owned(), |(placeholder, _)| placeholder.clone()), id.clone(), task_id.clone()]
+        [
+            placeholder.map_or_else(|| "-".to_owned(), |(placeholder, _)| placeholder.clone()),
+            id.clone(),
+            task_id.clone(),
+        ]
     });
     if approved.tasks_created > 0 {
         lines.push(String::new());

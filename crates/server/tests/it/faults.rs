@@ -108,7 +108,10 @@ fn check_whole(data: &Path) -> Vec<Value> {
             file.file_stem().and_then(|stem| stem.to_str()).expect("a name")
         )));
         let sidecar: Value = serde_json::from_str(&sidecar.expect("a sidecar")).expect("JSON");
-        assert_eq!((&sidecar["status"], &sidecar["content_sha256"]), (&document["status"], &document["content_sha256"]));
+        assert_eq!(
+            (&sidecar["status"], &sidecar["content_sha256"]),
+            (&document["status"], &document["content_sha256"])
+        );
     }
     listed
 }
@@ -135,7 +138,8 @@ fn an_approval_that_is_struck_leaves_all_or_nothing() {
     json(&lab.before, &["artifact", "store", &lab.file("document.md", PRD_006), "--json"]);
     lab.check("approve", &["artifact", "approve", "PRD-006"], stride(), |data| {
         let listed = check_whole(data);
-        let status = listed.iter().find(|document| document["id"] == "PRD-006").expect("the document")["status"].clone();
+        let status =
+            listed.iter().find(|document| document["id"] == "PRD-006").expect("the document")["status"].clone();
         let tasks = json(data, &["task", "list", "--json"])["tasks"].as_array().expect("tasks").len();
         let text = fs::read_to_string(data.join("artifacts/prds/PRD-006_v1.md")).expect("the file");
         let has_placeholders = text.contains("HLS-AAA");

@@ -86,7 +86,8 @@ async fn tell(database_url: Option<&str>) {
 
 async fn check_other_resources(client: &Client) {
     let listed = client.read("mcp://resources/artifacts/metadata?type=prd&status=Approved&parent=EPIC-006").await;
-    let listed: Value = serde_json::from_str(listed["result"]["contents"][0]["text"].as_str().expect("text")).expect("JSON");
+    let listed: Value =
+        serde_json::from_str(listed["result"]["contents"][0]["text"].as_str().expect("text")).expect("JSON");
     assert_eq!(listed["artifacts"][0]["id"], "PRD-006");
     let checklist = client.read("mcp://resources/validation/prd_validation_v1").await;
     let checklist: Value =
@@ -101,14 +102,21 @@ async fn check_other_resources(client: &Client) {
     let arguments = json!({"name": "hls-generator", "arguments": {"artifact_id": "HLS-012", "parent_id": "PRD-006"}});
     let prompt = client.request("prompts/get", arguments).await;
     let text = prompt["result"]["messages"][0]["content"]["text"].as_str().expect("text");
-    for part in ["Its id is HLS-012.", "mcp://resources/artifacts/prds/PRD-006_v1.md, Approved", "## Template", "Required sections:"] {
+    for part in [
+        "Its id is HLS-012.",
+        "mcp://resources/artifacts/prds/PRD-006_v1.md, Approved",
+        "## Template",
+        "Required sections:",
+    ] {
         assert!(text.contains(part), "{part}: {text}");
     }
     // The documents come after what is always there.
     let mut cursor = None;
     let mut uris = Vec::new();
     loop {
-        let page = client.request("resources/list", cursor.map_or(json!({}), |cursor: String| json!({ "cursor": cursor }))).await;
+        let page = client
+            .request("resources/list", cursor.map_or(json!({}), |cursor: String| json!({ "cursor": cursor })))
+            .await;
         let items = page["result"]["resources"].as_array().unwrap_or_else(|| panic!("{page}"));
         uris.extend(items.iter().filter_map(|item| item["uri"].as_str().map(str::to_owned)));
         match page["result"]["nextCursor"].as_str() {
@@ -139,8 +147,13 @@ fn check_log(path: &Path) {
     ];
     let told: Vec<&str> = events.iter().copied().filter(|event| stages.contains(event)).collect();
     assert_eq!(told, stages);
-    let entry = of_document.iter().find(|line| line["event"] == "approve_artifact_invocation_completed").expect("the entry");
-    assert_eq!(entry["id_mapping"], json!({"HLS-AAA": "HLS-012", "HLS-BBB": "HLS-013", "HLS-CCC": "HLS-014"}), "{entry}");
+    let entry =
+        of_document.iter().find(|line| line["event"] == "approve_artifact_invocation_completed").expect("the entry");
+    assert_eq!(
+        entry["id_mapping"],
+        json!({"HLS-AAA": "HLS-012", "HLS-BBB": "HLS-013", "HLS-CCC": "HLS-014"}),
+        "{entry}"
+    );
     assert_eq!(entry["sub_artifacts_detected"], json!(["HLS-012", "HLS-013", "HLS-014"]));
     for (field, value) in [
         ("tool_name", json!("approve_artifact")),

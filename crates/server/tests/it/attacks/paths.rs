@@ -50,7 +50,10 @@ fn names_that_lead_out_are_refused_logged_and_recorded() {
     }
     let missing = "mcp://resources/artifacts/prds/PRD-006_v1.md";
     let answer = target.read_resource(missing);
-    assert_eq!((&answer["error"]["code"], &answer["error"]["message"]), (&json!(-32001), &json!(format!("Resource not found: {missing}"))));
+    assert_eq!(
+        (&answer["error"]["code"], &answer["error"]["message"]),
+        (&json!(-32001), &json!(format!("Resource not found: {missing}")))
+    );
     let warnings = target.log().matches("Path traversal attempt detected").count();
     assert_eq!(warnings, names.len() * 3);
     let token = fs::read_to_string(secret).expect("the token");
@@ -72,7 +75,8 @@ fn planted_links_are_neither_read_nor_written_through() {
     symlink(outside.join("secret"), root.join("prds/PRD-001_v1.md")).expect("a link can be made");
     symlink("/proc/self/environ", root.join("prds/PRD-002_v1.md")).expect("a link can be made");
     fs::hard_link(outside.join("secret"), root.join("prds/PRD-003_v1.md")).expect("a link can be made");
-    mknodat(CWD, root.join("prds/PRD-004_v1.md"), FileType::Fifo, Mode::from_raw_mode(0o644), 0).expect("a pipe can be made");
+    mknodat(CWD, root.join("prds/PRD-004_v1.md"), FileType::Fifo, Mode::from_raw_mode(0o644), 0)
+        .expect("a pipe can be made");
     for number in 1..=4 {
         let answer = target.read_resource(&format!("mcp://resources/artifacts/prds/PRD-00{number}_v1.md"));
         assert_eq!(answer["error"]["code"], -32602, "{answer}");
@@ -82,8 +86,8 @@ fn planted_links_are_neither_read_nor_written_through() {
     let answer = target.tool("store_artifact", json!({ "artifact_content": EPIC_006 }));
     assert_eq!(answer["error"]["code"], -32602, "{answer}");
     assert_eq!(fs::read_dir(&outside).expect("the folder").count(), 1);
-    let listed = target.tool("list_artifacts", json!({}));
-    assert_eq!(listed["result"]["structuredContent"]["artifacts"], json!([]));
+    let listed = target.send(&target.rest("list_artifacts", "{}")).json();
+    assert_eq!(listed["artifacts"], json!([]));
     assert!(target.log().contains("A link was planted among the documents"));
     let events = target.stop();
     assert_eq!((count(&events, "read_artifact", "invalid"), count(&events, "store_artifact", "invalid")), (4, 1));
@@ -93,17 +97,27 @@ fn planted_links_are_neither_read_nor_written_through() {
 #[test]
 fn file_names_are_the_servers_own() {
     let target = Target::start();
-    let research = |title: &str| format!("# {title} Business Research\n\n## Metadata\n- **Status:** Finalized\n\n{}\n", "words ".repeat(30));
-    for name in ["CON", ".git/config", "-rf_business_research", "a\u{202e}_business_research", "e\u{301}_business_research"] {
+    let research = |title: &str| {
+        format!("# {title} Business Research\n\n## Metadata\n- **Status:** Finalized\n\n{}\n", "words ".repeat(30))
+    };
+    for name in
+        ["CON", ".git/config", "-rf_business_research", "a\u{202e}_business_research", "e\u{301}_business_research"]
+    {
         let input = json!({"artifact_content": research("Some"), "file_name": name});
         let answer = target.tool("store_artifact", input);
         assert_eq!(answer["error"]["code"], -32602, "{name}: {answer}");
     }
     // The two ways to write é give two names, and neither hides the other.
     let first = target.tool("store_artifact", json!({"artifact_content": research("Caf\u{e9} au lait")}));
-    assert_eq!(first["result"]["structuredContent"]["storage_path"], "artifacts/research/Caf_au_lait_business_research.md");
+    assert_eq!(
+        first["result"]["structuredContent"]["storage_path"],
+        "artifacts/research/Caf_au_lait_business_research.md"
+    );
     let second = target.tool("store_artifact", json!({"artifact_content": research("Cafe\u{301} au lait")}));
-    assert_ne!(second["result"]["structuredContent"]["storage_path"], first["result"]["structuredContent"]["storage_path"]);
+    assert_ne!(
+        second["result"]["structuredContent"]["storage_path"],
+        first["result"]["structuredContent"]["storage_path"]
+    );
     let files: Vec<String> = fs::read_dir(target.data().join("artifacts/research"))
         .expect("the folder")
         .map(|entry| entry.expect("an entry").file_name().into_string().expect("plain text"))
