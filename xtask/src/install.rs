@@ -23,7 +23,7 @@ pub fn install_all() -> Result<PathBuf> {
     // npm is independent of Debian; pip needs Debian's `venv`, which may be missing.
     std::thread::scope(|scope| {
         let npm = scope.spawn(|| install_npm(&tools));
-        let others = install_postgresql().and_then(|_| install_python(&tools));
+        let others = install_postgresql().and_then(|_| install_strace()).and_then(|()| install_python(&tools));
         let npm = npm.join().unwrap_or_else(|_| bail!("the npm thread panicked"));
         npm.and(others)
     })?;
@@ -55,6 +55,13 @@ fn find_postgresql() -> Option<PathBuf> {
 
 fn debian_folder(version: u32) -> PathBuf {
     PathBuf::from(format!("/usr/lib/postgresql/{version}/bin"))
+}
+
+fn install_strace() -> Result<()> {
+    match run_quietly(Command::new("strace").arg("-V")) {
+        Ok(_) => Ok(()),
+        Err(_) => install_debian("strace", "it injects faults into the server's system calls"),
+    }
 }
 
 fn has_server(folder: &Path) -> bool {

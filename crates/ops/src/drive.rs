@@ -112,8 +112,9 @@ pub(crate) fn write<'a, T: Write>(
         });
         match inner.store.write(lane, ticket.deadline, apply).await {
             Ok(Ended { result, outcome, audit }) => {
-                if result.is_ok() {
-                    change.operation.settle(&change.plan, &context).await;
+                match &result {
+                    Ok(_) => change.operation.settle(&change.plan, &context).await,
+                    Err(_) => change.operation.abandon(&change.plan, &context).await,
                 }
                 Driven { in_hash, result, outcome, recorded: Some(audit) }
             }

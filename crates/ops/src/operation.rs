@@ -85,6 +85,11 @@ pub trait Write: Operation {
         std::future::ready(())
     }
 
+    /// Runs where the change was refused after `prepare` had others do something that is now to be given back.
+    fn abandon(&self, _plan: &Self::Plan, _ctx: &Context<'_>) -> impl Future<Output = ()> + Send {
+        std::future::ready(())
+    }
+
     /// Calls of one lane may share a transaction, and run one after the other.
     fn lane(&self, _plan: &Self::Plan) -> Option<String> {
         None

@@ -1,6 +1,5 @@
 //! Logs as JSON lines on standard error, and metrics in the Prometheus text format.
 
-use std::io::Write as _;
 use std::sync::OnceLock;
 
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};

@@ -8,7 +8,7 @@ mod next;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use ::store::{StoreError, Tx};
+use ::store::{Conn, StoreError, Tx};
 use contract::canonical;
 use contract::workflow::tasks::GeneratorInput;
 use uuid::Uuid;
@@ -44,6 +44,68 @@ pub struct Request {
     pub reservation_expires_after_us: i64,
     /// Research type → file name, for documents that name none themselves.
     pub research: BTreeMap<String, String>,
+    pub given: Given,
+}
+
+/// What services elsewhere have done already.
+#[derive(Debug, Clone, Default)]
+pub struct Given {
+    /// Type → its new ids, in order, where another service gives out ids.
+    pub ids: Option<BTreeMap<String, Vec<String>>>,
+    pub reservation_ids: Vec<String>,
+    /// The tasks, where another service keeps them.
+    pub task_ids: Option<Vec<String>>,
+}
+
+/// What an approval would do, before ids are given.
+#[derive(Debug)]
+pub struct Draft {
+    pub next: Vec<Next>,
+    pub content_sha256: String,
+}
+
+/// A task that an approval makes.
+#[derive(Debug)]
+pub struct PlannedTask {
+    pub artifact_id: String,
+    pub generator: String,
+    pub inputs: Vec<GeneratorInput>,
+}
+
+/// Checks the prerequisites and says what comes next, without changing anything.
+pub async fn preview(conn: &mut Conn, catalogue: &Catalogue, request: &Request) -> Result<Draft, ApprovalError> {
+    let candidate = Candidate::check(conn, catalogue, request).await?;
+    Ok(Draft { next: next::find(catalogue, &candidate)?, content_sha256: candidate.row.content_sha256 })
+}
+
+/// The tasks that an approval with these ids makes, without changing anything.
+pub async fn plan_tasks(
+    conn: &mut Conn,
+    catalogue: &Catalogue,
+    request: &Request,
+) -> Result<Vec<PlannedTask>, ApprovalError> {
+    let candidate = Candidate::check(conn, catalogue, request).await?;
+    let mut numbered = Numbered::default();
+    for next in next::find(catalogue, &candidate)? {
+        let ids = request.given.ids.as_ref().and_then(|ids| ids.get(&next.artifact_type)).cloned();
+        assign(conn, request, &next, ids.unwrap_or_default(), &mut numbered).await?;
+    }
+    let text = rewrite(catalogue, &candidate, &numbered.id_mapping);
+    let status = candidate.kind.approved_status().to_owned();
+    let row = ArtifactRow { status, ..candidate.row };
+    let lineage = Lineage::read(conn, catalogue, request.place(), row, text).await?;
+    let mut planned = Vec::new();
+    for (artifact_type, id) in numbered.sub_artifacts {
+        let (generator, inputs) = resolve(conn, catalogue, request, &lineage, &artifact_type, &id).await?;
+        planned.push(PlannedTask { artifact_id: id, generator, inputs });
+    }
+    Ok(planned)
+}
+
+/// The approved text: final ids, and the new status.
+fn rewrite(catalogue: &Catalogue, candidate: &Candidate<'_>, id_mapping: &BTreeMap<String, String>) -> String {
+    let text = placeholders::replace(catalogue, &candidate.content, id_mapping);
+    metadata::with_status(candidate.kind, &text, candidate.kind.approved_status())
 }
 
 impl Request {
@@ -108,10 +170,9 @@ pub async fn approve(tx: &mut Tx<'_>, catalogue: &Catalogue, request: &Request) 
     let candidate = Candidate::check(tx, catalogue, request).await?;
     let next = next::find(catalogue, &candidate)?;
     let mut numbered = number(tx, request, &next).await?;
-    let text = placeholders::replace(catalogue, &candidate.content, &numbered.id_mapping);
+    let text = rewrite(catalogue, &candidate, &numbered.id_mapping);
     let status = candidate.kind.approved_status();
-    let text = metadata::with_status(candidate.kind, &text, status);
-    let sha256 = hex(&canonical::digest(text.as_bytes()));
+    let sha256 = content_hash(&text);
     let mark = ApprovalMark {
         content: &text,
         content_sha256: &sha256,
@@ -126,6 +187,9 @@ pub async fn approve(tx: &mut Tx<'_>, catalogue: &Catalogue, request: &Request) 
     let (mut task_ids, mut n_inputs) = (Vec::new(), 0);
     let mut of_type: BTreeMap<&str, (String, Vec<GeneratorInput>)> = BTreeMap::new();
     for (artifact_type, id) in &numbered.sub_artifacts {
+        if request.given.task_ids.is_some() {
+            break;
+        }
         let inputs = match of_type.entry(artifact_type) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(place) => place.insert(resolve(tx, catalogue, request, &lineage, artifact_type, id).await?),
@@ -146,7 +210,7 @@ pub async fn approve(tx: &mut Tx<'_>, catalogue: &Catalogue, request: &Request) 
         task_ids.push(inserted.task_id.to_string());
         numbered.rows.push(inserted.row);
     }
-    for reservation_id in &numbered.reservation_ids {
+    for reservation_id in numbered.reservation_ids.iter().filter(|_| request.given.ids.is_none()) {
         // Last, as the seed has it: ids are kept for good only when everything else is done.
         let row =
             ids::confirm(tx, &request.organisation_id, &request.approved_by, reservation_id, request.approved_at_us);
@@ -158,7 +222,7 @@ pub async fn approve(tx: &mut Tx<'_>, catalogue: &Catalogue, request: &Request) 
         id_mapping: numbered.id_mapping,
         reservation_ids: numbered.reservation_ids,
         sub_artifacts: numbered.sub_artifacts.into_iter().map(|(_, id)| id).collect(),
-        task_ids,
+        task_ids: request.given.task_ids.clone().unwrap_or(task_ids),
         n_inputs,
         rows: numbered.rows,
     })
@@ -175,20 +239,20 @@ struct Numbered {
 }
 
 async fn number(tx: &mut Tx<'_>, request: &Request, next: &[Next]) -> Result<Numbered, ApprovalError> {
-    let mut numbered = Numbered::default();
+    let mut numbered = Numbered { reservation_ids: request.given.reservation_ids.clone(), ..Numbered::default() };
     for (index, next) in next.iter().enumerate() {
         let counter = Counter {
             organisation_id: &request.organisation_id,
             prefix: &next.prefix,
             project_id: &request.project_id,
         };
-        let given = match next.numbering {
-            Numbering::SameNumber => {
-                let id = ids::format_id(&next.prefix, next.number);
+        let ids = match (next.numbering, &request.given.ids) {
+            (Numbering::SameNumber, _) => {
                 numbered.rows.extend(ids::note_used(tx, &counter, next.number, request.approved_at_us).await?);
-                vec![id; next.placeholders.len()]
+                Vec::new()
             }
-            Numbering::Reserved => {
+            (Numbering::Reserved, Some(given)) => given.get(&next.artifact_type).cloned().unwrap_or_default(),
+            (Numbering::Reserved, None) => {
                 let options = ReserveOptions {
                     reserved_by: &request.approved_by,
                     reservation_id: request.reservation_ids.get(index).copied().unwrap_or_default(),
@@ -206,24 +270,37 @@ async fn number(tx: &mut Tx<'_>, request: &Request, next: &[Next]) -> Result<Num
                 reserved.reserved_ids
             }
         };
-        numbered.id_mapping.extend(next.placeholders.iter().cloned().zip(given.iter().cloned()));
-        let new_ids = match next.numbering {
-            Numbering::Reserved => given,
-            Numbering::SameNumber => vec![ids::format_id(&next.prefix, next.number)],
-        };
-        for id in new_ids {
-            let is_there = artifacts::find(tx, request.place(), &id, None).await?.is_some();
-            if !is_there && !is_queued(tx, request, &id).await? {
-                numbered.sub_artifacts.push((next.artifact_type.clone(), id));
-            }
-        }
+        assign(tx, request, next, ids, &mut numbered).await?;
     }
     Ok(numbered)
 }
 
+/// Pairs placeholders with their ids, and notes which documents are still to be written.
+async fn assign(
+    conn: &mut Conn,
+    request: &Request,
+    next: &Next,
+    ids: Vec<String>,
+    numbered: &mut Numbered,
+) -> Result<(), ApprovalError> {
+    let ids = match next.numbering {
+        Numbering::SameNumber => vec![ids::format_id(&next.prefix, next.number)],
+        Numbering::Reserved if ids.len() == next.placeholders.len() => ids,
+        Numbering::Reserved => return Err(StoreError::other("not every placeholder got an id").into()),
+    };
+    numbered.id_mapping.extend(next.placeholders.iter().cloned().zip(ids.iter().cloned()));
+    for id in ids {
+        let is_there = artifacts::find(conn, request.place(), &id, None).await?.is_some();
+        if !is_there && !is_queued(conn, request, &id).await? {
+            numbered.sub_artifacts.push((next.artifact_type.clone(), id));
+        }
+    }
+    Ok(())
+}
+
 /// Somebody may have queued the one document of a parent's own number already.
-async fn is_queued(tx: &mut Tx<'_>, request: &Request, id: &str) -> Result<bool, StoreError> {
-    let row = tx
+async fn is_queued(conn: &mut Conn, request: &Request, id: &str) -> Result<bool, StoreError> {
+    let row = conn
         .fetch_optional(
             "SELECT task_id FROM tasks WHERE organisation_id = $1 AND project_id = $2 AND artifact_id = $3 LIMIT 1",
             &[request.organisation_id.as_str().into(), request.project_id.as_str().into(), id.into()],
@@ -234,7 +311,7 @@ async fn is_queued(tx: &mut Tx<'_>, request: &Request, id: &str) -> Result<bool,
 
 /// The generator of a type and its inputs.
 async fn resolve(
-    tx: &mut Tx<'_>,
+    conn: &mut Conn,
     catalogue: &Catalogue,
     request: &Request,
     lineage: &Lineage,
@@ -245,7 +322,7 @@ async fn resolve(
         .find_type(artifact_type)
         .and_then(|kind| catalogue.find_generator(kind.generator.as_deref()?))
         .ok_or(StoreError::other("a document type that others are cut into has no generator"))?;
-    let resolved = lineage.resolve(tx, catalogue, request.place(), generator, &request.research).await?;
+    let resolved = lineage.resolve(conn, catalogue, request.place(), generator, &request.research).await?;
     if let Some(name) = resolved.missing.first() {
         return Err(ApprovalError::MissingInput { name: name.clone(), artifact_id: artifact_id.to_owned() });
     }

@@ -10,10 +10,11 @@ use contract::workflow::artifacts::{ApproveArtifact, ApprovedArtifact, MEANING_D
 use serde_json::Value;
 use store::Tx;
 use uuid::Uuid;
-use workflow::approval::{self, ApprovalError, Outcome, Request};
+use workflow::approval::{self, ApprovalError, Given, Outcome, Request};
 use workflow::catalogue::Catalogue;
 use workflow::{artifacts, tasks};
 
+use super::approval_elsewhere;
 use super::document::{Home, check_key, unreachable};
 use crate::context::{Context, SelfApproval, Settings};
 use crate::family::Family;
@@ -73,7 +74,7 @@ impl Write for ApproveArtifact {
         }
         // An admin whom the house itself knows may be the only person there is.
         let is_owner = actor.credential == Credential::House && actor.roles.contains(&Role::Admin);
-        let request = Request {
+        let mut request = Request {
             organisation_id: home.organisation_id,
             project_id: home.project_id,
             default_project_id: home.default_project_id,
@@ -92,8 +93,11 @@ impl Write for ApproveArtifact {
             reservation_expires_after_us: i64::try_from(settings.reservation_expires_after.as_micros())
                 .unwrap_or(i64::MAX),
             research: settings.research.clone(),
+            given: Given::default(),
         };
-        Ok(Plan { catalogue: ctx.services().catalogue.current(), request, outcome: Mutex::default() })
+        let catalogue = ctx.services().catalogue.current();
+        approval_elsewhere::prepare(ctx, &catalogue, &mut request).await?;
+        Ok(Plan { catalogue, request, outcome: Mutex::default() })
     }
 
     fn lane(&self, plan: &Plan) -> Option<String> {
@@ -122,9 +126,14 @@ impl Write for ApproveArtifact {
     async fn settle(&self, plan: &Plan, ctx: &Context<'_>) {
         let outcome = plan.outcome.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(outcome) = outcome {
+            approval_elsewhere::confirm(ctx, &plan.request).await;
             log_stages(&outcome, ctx.task_id());
             ctx.files().write(&outcome.row).await;
         }
+    }
+
+    async fn abandon(&self, plan: &Plan, ctx: &Context<'_>) {
+        approval_elsewhere::give_back(ctx, &plan.request).await;
     }
 }
 

@@ -1,8 +1,9 @@
 //! The end-to-end story of seed 001 over MCP: a document is validated, stored, approved, and its tasks are queued.
 
 use std::fs;
+use std::io::Write as _;
 use std::path::Path;
-use std::process::Output;
+use std::process::{Output, Stdio};
 
 use serde_json::{Value, json};
 use testkit::documents::{BUSINESS_RESEARCH, EPIC_006, IMPLEMENTATION_RESEARCH, PRD_006};
@@ -227,4 +228,55 @@ fn the_command_line_tells_the_same_story() {
     let unknown = run(&data, &["artifact", "approve", "PRD-999"]);
     assert_eq!(unknown.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&unknown.stderr).contains("Artifact PRD-999 not found"));
+}
+
+#[test]
+fn the_story_with_ids_and_tasks_of_another_server() {
+    let folder = testkit::temp_dir();
+    let (near, far) = (folder.path().join("near"), folder.path().join("far"));
+    let house = House::start(&HouseOptions { data: &far, access: Access::Token, database_url: None });
+    let token = house.token();
+    let settings = [
+        ("MATERIA_TASKS_URL", house.tasks()),
+        ("MATERIA_TASKS_KEY", token.as_str()),
+        ("MATERIA_IDS_URL", house.ids()),
+        ("MATERIA_IDS_KEY", token.as_str()),
+    ];
+    let call = |data: &Path, settings: &[(&str, &str)], operation: &str, input: Value| -> Result<Value, String> {
+        let mut command = materia();
+        command.arg("--data").arg(data).args(["call", operation, "-"]).envs(settings.iter().copied());
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("`materia` runs");
+        let mut stdin = child.stdin.take().expect("standard input");
+        stdin.write_all(input.to_string().as_bytes()).expect("the input is read");
+        drop(stdin);
+        let output = child.wait_with_output().expect("`materia` ends");
+        if output.status.success() {
+            return Ok(serde_json::from_slice(&output.stdout).expect("JSON"));
+        }
+        Err(String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let near_call = |operation: &str, input: Value| call(&near, &settings, operation, input);
+    for text in [BUSINESS_RESEARCH, IMPLEMENTATION_RESEARCH, EPIC_006, PRD_006] {
+        near_call("store_artifact", json!({ "artifact_content": text })).expect("stored");
+    }
+    let refused = near_call("approve_artifact", json!({"artifact_id": "PRD-006"})).expect_err("the epic is a draft");
+    assert!(refused.contains("Parent EPIC-006 must be approved first"), "{refused}");
+    near_call("approve_artifact", json!({"artifact_id": "EPIC-006"})).expect("approved");
+    let approved = near_call("approve_artifact", json!({"artifact_id": "PRD-006"})).expect("approved");
+    assert_eq!(approved["sub_artifacts_detected"], json!(["HLS-001", "HLS-002", "HLS-003"]), "{approved}");
+    assert_eq!(approved["task_ids"], json!(["TASK-001", "TASK-002", "TASK-003"]));
+    let again = near_call("approve_artifact", json!({"artifact_id": "PRD-006"})).expect_err("it is approved");
+    assert!(again.contains("Artifact PRD-006 already approved"), "{again}");
+    let tasks = call(&far, &[], "list_tasks", json!({})).expect("tasks");
+    let tasks = tasks["tasks"].as_array().expect("tasks");
+    assert_eq!(tasks.len(), 3);
+    assert!(tasks.iter().all(|task| task["inputs"].as_array().is_some_and(|inputs| inputs.len() == 3)), "{tasks:?}");
+    assert_eq!(call(&near, &[], "list_tasks", json!({})).expect("tasks")["tasks"], json!([]));
+    let next = call(&far, &[], "get_next_available_id", json!({"artifact_type": "hls"})).expect("an id");
+    assert_eq!(next["next_id"], "HLS-004");
 }
