@@ -65,12 +65,13 @@ impl Handler {
     /// Calls one of the job operations. An id that is none is as unknown as any other.
     async fn call_job(&self, operation: &str, input: Value) -> Result<Value, ErrorData> {
         let call = Call { operation: operation.to_owned(), input, ..Call::default() };
-        match self.house.call(&self.actor, call).await.result {
+        let reply = self.house.call(&self.actor, call).await;
+        match reply.result {
             Ok(success) => Ok(success.output),
             Err(error) if matches!(error.kind, Kind::NotFound | Kind::Invalid) => {
                 Err(ErrorData::invalid_params("no task of this id", None))
             }
-            Err(error) => Err(protocol_error(&error)),
+            Err(error) => Err(protocol_error(reply.dialect, &error)),
         }
     }
 
@@ -108,7 +109,7 @@ impl Handler {
                 };
                 Ok(success(reply, done))
             }
-            Some(error) if error.kind == Kind::Internal => Err(protocol_error(&error)),
+            Some(error) if error.kind == Kind::Internal => Err(protocol_error(reply.dialect, &error)),
             Some(error) => {
                 reply.result = Err(OpError::new(error.kind, String::new()));
                 failure(reply, &error)
