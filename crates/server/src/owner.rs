@@ -23,6 +23,7 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
+use workflow::projection::Root;
 
 /// How long a call waits for somebody to own the folder.
 const OWNER_WITHIN: Duration = Duration::from_secs(10);
@@ -58,6 +59,8 @@ pub struct HouseOptions {
     pub settings: ops::Settings,
     pub services: Services,
     pub clock: Clock,
+    /// Where documents stand as files.
+    pub files: Root,
     /// `ledger.key` in the folder when absent.
     pub ledger_key_file: Option<PathBuf>,
 }
@@ -77,6 +80,7 @@ struct Owned {
     socket: JoinHandle<()>,
     notary: JoinHandle<()>,
     stop_notary: CancellationToken,
+    files_check: JoinHandle<()>,
     _lock: OwnerLock,
 }
 
@@ -224,6 +228,7 @@ impl House {
                 services: self.options.services.clone(),
                 clock: self.options.clock.clone(),
                 keyring,
+                files: self.options.files.clone(),
             },
         )
         .map_err(HouseError::Platform)?;
@@ -231,13 +236,16 @@ impl House {
             platform.close().await;
             return Err(HouseError::Rollback(error));
         }
+        platform.files().mend().await;
+        let files = platform.files().clone();
+        let files_check = tokio::spawn(async move { check_files(files).await });
         let socket = socket::listen(folder, platform.clone())
             .map_err(|source| HouseError::Socket { path: folder.clone(), source })?;
         tracing::info!("This process owns the data folder");
         let mut owned = self.owned.write().unwrap_or_else(std::sync::PoisonError::into_inner);
         let stop_notary = CancellationToken::new();
         let notary = tokio::spawn(notary::run(folder.clone(), platform.clone(), stop_notary.clone()));
-        *owned = Some(Owned { platform, socket, notary, stop_notary, _lock: lock });
+        *owned = Some(Owned { platform, socket, notary, stop_notary, files_check, _lock: lock });
         Ok(())
     }
 
@@ -263,6 +271,7 @@ impl House {
         let owned = self.owned.write().unwrap_or_else(std::sync::PoisonError::into_inner).take();
         if let Some(owned) = owned {
             owned.socket.abort();
+            owned.files_check.abort();
             socket::remove(&self.options.folder);
             owned.platform.flush().await;
             owned.stop_notary.cancel();
@@ -271,6 +280,21 @@ impl House {
             }
             owned.platform.close().await;
         }
+    }
+}
+
+/// Writes files that are missing and tells of those that were changed by hand. The record needs neither.
+async fn check_files(files: ops::Files) {
+    match files.check_all().await {
+        Ok(report) if report == (ops::FilesReport { n_checked: report.n_checked, ..Default::default() }) => {}
+        Ok(report) => tracing::warn!(
+            n_checked = report.n_checked,
+            n_written = report.n_written,
+            n_changed = report.n_changed,
+            n_failed = report.n_failed,
+            "Compared the files with the record"
+        ),
+        Err(error) => tracing::warn!(error = %error, "The files could not be compared with the record"),
     }
 }
 

@@ -2,6 +2,7 @@
 
 pub mod oauth;
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -71,6 +72,13 @@ pub struct Settings {
     pub default_project_id: ProjectId,
     /// A team's own document types, generators, checklists and templates, on top of those that ship.
     pub workflow_folder: Option<PathBuf>,
+    /// Where documents stand as files; `artifacts` in the data folder when absent.
+    pub artifacts_base_dir: Option<PathBuf>,
+    /// Who may approve what they stored themselves: `never`, `owner` (of this house) or `anybody`.
+    pub self_approval: ops::SelfApproval,
+    pub agents_may_approve: bool,
+    /// Research type such as `business_research` → file name, for documents that name none themselves.
+    pub research: BTreeMap<String, String>,
     /// The log's signing key; `ledger.key` in the data folder when absent. Servers on one database share it.
     pub ledger_key_file: Option<PathBuf>,
     pub call_deadline_ms: u64,
@@ -122,6 +130,10 @@ impl Default for Settings {
             organisation_id,
             default_project_id,
             workflow_folder: None,
+            artifacts_base_dir: None,
+            self_approval: ops::SelfApproval::Owner,
+            agents_may_approve: false,
+            research: BTreeMap::new(),
             ledger_key_file: None,
             call_deadline_ms: u64::try_from(limits::CALL_DEADLINE.as_millis()).unwrap_or(u64::MAX),
             reservation_expires_after_minutes: limits::RESERVATION_EXPIRES_AFTER.as_secs() / 60,
@@ -187,6 +199,12 @@ impl Settings {
         }
     }
 
+    /// File names without their ending, as documents are known by.
+    fn research_keys(&self) -> BTreeMap<String, String> {
+        let key = |name: &String| name.strip_suffix(".md").unwrap_or(name).to_owned();
+        self.research.iter().map(|(kind, name)| (kind.clone(), key(name))).collect()
+    }
+
     /// What the operations need of them.
     pub fn for_operations(&self) -> ops::Settings {
         ops::Settings {
@@ -194,6 +212,9 @@ impl Settings {
             call_deadline: Duration::from_millis(self.call_deadline_ms),
             reservation_expires_after: Duration::from_secs(self.reservation_expires_after_minutes * 60),
             reservations_per_minute_max: self.reservations_per_minute_max,
+            self_approval: self.self_approval,
+            agents_may_approve: self.agents_may_approve,
+            research: self.research_keys(),
             task_lease: Some(Duration::from_secs(self.task_lease_minutes.saturating_mul(60)))
                 .filter(|lease| !lease.is_zero()),
         }

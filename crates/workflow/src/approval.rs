@@ -6,6 +6,7 @@ mod inputs;
 mod next;
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use ::store::{StoreError, Tx};
 use contract::canonical;
@@ -123,8 +124,12 @@ pub async fn approve(tx: &mut Tx<'_>, catalogue: &Catalogue, request: &Request) 
     numbered.rows.push(audited);
     let lineage = Lineage::read(tx, catalogue, request.place(), row.clone(), text).await?;
     let (mut task_ids, mut n_inputs) = (Vec::new(), 0);
+    let mut of_type: BTreeMap<&str, (String, Vec<GeneratorInput>)> = BTreeMap::new();
     for (artifact_type, id) in &numbered.sub_artifacts {
-        let inputs = resolve(tx, catalogue, request, &lineage, artifact_type, id).await?;
+        let inputs = match of_type.entry(artifact_type) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(place) => place.insert(resolve(tx, catalogue, request, &lineage, artifact_type, id).await?),
+        };
         n_inputs += inputs.1.len();
         let new = NewTask {
             organisation_id: &request.organisation_id,

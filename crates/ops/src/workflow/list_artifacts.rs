@@ -18,6 +18,8 @@ impl Operation for ListArtifacts {
         "List documents by type, status and parent: id, title, version, path and hash, without their content.";
     const FAMILY: Family = Family::Workflow;
     const ROLES: &'static [Role] = &Role::ALL;
+    // Agents reach it as a resource; a catalogue has room for so many tools.
+    const IS_TOOL: bool = false;
 
     type Output = ListedArtifacts;
 

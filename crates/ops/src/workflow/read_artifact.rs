@@ -17,6 +17,8 @@ impl Operation for ReadArtifact {
     const ABOUT: &'static str = "Read a document by its mcp:// address, or by its id and version.";
     const FAMILY: Family = Family::Workflow;
     const ROLES: &'static [Role] = &Role::ALL;
+    // Agents reach it as a resource; a catalogue has room for so many tools.
+    const IS_TOOL: bool = false;
 
     type Output = ArtifactContent;
 }

@@ -47,6 +47,7 @@ async fn stage(
     folder: Option<tempfile::TempDir>,
     files: Arc<tempfile::TempDir>,
     entries: &'static [Entry],
+    settings: Settings,
 ) -> Stage {
     let options = store::Options {
         target: target.clone(),
@@ -59,19 +60,28 @@ async fn stage(
     let clock = Clock::manual(START_US);
     let services = Services { catalogue: LiveCatalogue::open(None).unwrap(), remotes: ops::Remotes::default() };
     let root = workflow::projection::Root::new(files.path().join("artifacts"), "here".to_owned());
-    let options =
-        Options { entries, settings: settings(), services, clock: clock.clone(), keyring: keyring(), files: root };
+    let options = Options { entries, settings, services, clock: clock.clone(), keyring: keyring(), files: root };
     let platform = Platform::open(store.clone(), options).unwrap();
     Stage { platform, store, clock, files, target, _folder: folder }
 }
 
 pub async fn on_sqlite(entries: &'static [Entry]) -> Stage {
+    on_sqlite_with(entries, settings()).await
+}
+
+pub async fn on_sqlite_with(entries: &'static [Entry], settings: Settings) -> Stage {
     let folder = testkit::temp_dir();
-    stage(Target::Sqlite(folder.path().join("materia.db")), Some(folder), Arc::new(testkit::temp_dir()), entries).await
+    let target = Target::Sqlite(folder.path().join("materia.db"));
+    stage(target, Some(folder), Arc::new(testkit::temp_dir()), entries, settings).await
 }
 
 pub async fn on_postgres(entries: &'static [Entry]) -> Stage {
-    stage(Target::Postgres(testkit::postgres_url().await.url), None, Arc::new(testkit::temp_dir()), entries).await
+    on_postgres_with(entries, settings()).await
+}
+
+pub async fn on_postgres_with(entries: &'static [Entry], settings: Settings) -> Stage {
+    let target = Target::Postgres(testkit::postgres_url().await.url);
+    stage(target, None, Arc::new(testkit::temp_dir()), entries, settings).await
 }
 
 /// `owner` may do everything; `author`, `viewer` and `agent` have the role of their name; `rival` is an owner elsewhere.
@@ -88,7 +98,7 @@ pub fn actor(name: &str) -> Actor {
 impl Stage {
     /// Another process on the same database.
     pub async fn again(&self) -> Stage {
-        stage(self.target.clone(), None, Arc::clone(&self.files), ops::operations::OPERATIONS).await
+        stage(self.target.clone(), None, Arc::clone(&self.files), ops::operations::OPERATIONS, settings()).await
     }
 
     pub async fn call(&self, name: &str, operation: &str, input: Value) -> Reply {

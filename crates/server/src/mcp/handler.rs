@@ -6,7 +6,9 @@ use contract::actor::Actor;
 use contract::dialect::{self, Dialect};
 use contract::error::{Kind, OpError};
 use contract::id::{CorrelationId, IdempotencyKey};
+use contract::workflow::artifacts::ListedArtifacts;
 use ops::limits::PAGE_ITEMS_MAX;
+use ops::resources::Body;
 use ops::{Call, Family, Progress, Reply, Tool, prompts, resources};
 use rmcp::model::*;
 use rmcp::service::RequestContext;
@@ -21,6 +23,8 @@ use crate::owner::House;
 const TEXT_BYTES_MAX: usize = 64 * 1024;
 const PROGRESS_QUEUE_MAX: usize = 64;
 const COMPLETIONS_MAX: usize = 100;
+/// Begins the cursors of that part of the resources which is documents.
+const DOCUMENTS_CURSOR: &str = "documents:";
 /// `_meta` key under which a client may send an idempotency key.
 const META_IDEMPOTENCY_KEY: &str = "materia/idempotency_key";
 
@@ -36,6 +40,30 @@ pub struct Handler {
 impl Handler {
     fn find_tool(&self, name: &str) -> Option<&Arc<Tool>> {
         self.house.table().find_in(name, self.family)
+    }
+
+    /// The documents of the default project as resources, after what is always there.
+    async fn list_documents(&self, cursor: &str) -> Result<ListResourcesResult, ErrorData> {
+        let mut input = Map::new();
+        if !cursor.is_empty() {
+            input.insert("cursor".to_owned(), Value::from(cursor));
+        }
+        let reply = self.read("list_artifacts", Value::Object(input)).await;
+        let output = reply.result.map_err(|error| protocol_error(reply.dialect, &error))?.output;
+        let found: ListedArtifacts = serde_json::from_value(output)
+            .map_err(|_| ErrorData::internal_error("the list of documents cannot be read", None))?;
+        let listed = found.artifacts.into_iter().map(|document| {
+            Resource::new(document.resource_uri, document.id)
+                .with_title(document.title)
+                .with_description(format!(
+                    "{}, version {}, {}",
+                    document.artifact_type, document.version, document.status
+                ))
+                .with_mime_type("text/markdown")
+        });
+        let mut result = ListResourcesResult::with_all_items(listed.collect());
+        result.next_cursor = found.next_cursor.map(|cursor| format!("{DOCUMENTS_CURSOR}{cursor}"));
+        Ok(result)
     }
 
     /// A read operation on behalf of a resource or a prompt.
@@ -95,7 +123,11 @@ fn failure(reply: Reply, error: &OpError) -> Result<CallToolResult, ErrorData> {
 }
 
 /// A failed read of a resource or prompt, as a protocol error.
-fn protocol_error(error: &OpError) -> ErrorData {
+fn protocol_error(dialect: Dialect, error: &OpError) -> ErrorData {
+    if dialect == Dialect::Workflow {
+        let rpc = dialect::workflow_rpc(error);
+        return ErrorData::new(ErrorCode(rpc.code), rpc.message, Some(rpc.data));
+    }
     match error.kind {
         Kind::NotFound => ErrorData::resource_not_found(error.message.clone(), None),
         Kind::Invalid => ErrorData::invalid_params(error.message.clone(), None),
@@ -202,10 +234,14 @@ impl ServerHandler for Handler {
         request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        let table = self.house.table();
+        let cursor = request.as_ref().and_then(|params| params.cursor.as_deref());
+        if let Some(cursor) = cursor.and_then(|cursor| cursor.strip_prefix(DOCUMENTS_CURSOR)) {
+            return self.list_documents(cursor).await;
+        }
+        let (table, services) = (self.house.table(), self.house.services());
         let listed = resources::RESOURCES
             .iter()
-            .flat_map(|resource| (resource.values)(table).into_iter().map(move |value| (resource, value)))
+            .flat_map(|resource| (resource.values)(table, services).into_iter().map(move |value| (resource, value)))
             .map(|(resource, value)| {
                 Resource::new(resource.uri(&value), value)
                     .with_description(resource.about)
@@ -214,7 +250,8 @@ impl ServerHandler for Handler {
             .collect();
         let (listed, next_cursor) = page(listed, request)?;
         let mut result = ListResourcesResult::with_all_items(listed);
-        result.next_cursor = next_cursor;
+        // After what is always there come the documents of the default project.
+        result.next_cursor = next_cursor.or_else(|| Some(DOCUMENTS_CURSOR.to_owned()));
         Ok(result)
     }
 
@@ -246,8 +283,12 @@ impl ServerHandler for Handler {
             return Err(ErrorData::resource_not_found("no resource at this address", None));
         };
         let reply = self.read(resource.operation, input).await;
-        let output = reply.result.map_err(|error| protocol_error(&error))?.output;
-        let contents = ResourceContents::text(output.to_string(), request.uri).with_mime_type(resource.mime_type);
+        let output = reply.result.map_err(|error| protocol_error(reply.dialect, &error))?.output;
+        let text = match resource.body {
+            Body::Output => output.to_string(),
+            Body::Member(name) => output.get(name).and_then(Value::as_str).unwrap_or_default().to_owned(),
+        };
+        let contents = ResourceContents::text(text, request.uri).with_mime_type(resource.mime_type);
         Ok(ReadResourceResponse::Complete(ReadResourceResult::new(vec![contents])))
     }
 
@@ -256,8 +297,8 @@ impl ServerHandler for Handler {
         request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        let listed = prompts::PROMPTS
-            .iter()
+        let listed = prompts::all(self.house.services())
+            .into_iter()
             .map(|prompt| {
                 let arguments = prompt.arguments.iter().map(|argument| {
                     PromptArgument::new(argument.name)
@@ -278,15 +319,16 @@ impl ServerHandler for Handler {
         request: GetPromptRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        let Some(prompt) = prompts::find(&request.name) else {
+        let Some(prompt) = prompts::find(self.house.services(), &request.name) else {
             return Err(ErrorData::invalid_params("no prompt of this name", None));
         };
-        let input: Map<String, Value> = request.arguments.unwrap_or_default().into_iter().collect();
+        let mut input: Map<String, Value> = request.arguments.unwrap_or_default().into_iter().collect();
+        input.extend(prompt.fixed);
         let reply = self.read(prompt.operation, Value::Object(input)).await;
-        let output = reply.result.map_err(|error| protocol_error(&error))?.output;
+        let output = reply.result.map_err(|error| protocol_error(reply.dialect, &error))?.output;
         let text = output.get("text").and_then(Value::as_str).unwrap_or_default();
         let mut result = GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]);
-        result.description = Some(prompt.about.to_owned());
+        result.description = Some(prompt.about);
         Ok(GetPromptResponse::Complete(result))
     }
 
@@ -298,7 +340,7 @@ impl ServerHandler for Handler {
         let argument = &request.argument;
         let values = match &request.r#ref {
             Reference::Prompt(reference) => {
-                let prompt = prompts::find(&reference.name)
+                let prompt = prompts::find(self.house.services(), &reference.name)
                     .ok_or_else(|| ErrorData::invalid_params("no prompt of this name", None))?;
                 let found = prompt.arguments.iter().find(|known| known.name == argument.name);
                 found.map(|known| (known.values)(self.house.services())).unwrap_or_default()
@@ -307,7 +349,11 @@ impl ServerHandler for Handler {
                 let known = resources::RESOURCES.iter().find(|resource| resource.template == reference.uri);
                 let resource =
                     known.ok_or_else(|| ErrorData::invalid_params("no resource template of this form", None))?;
-                if resource.variable() == argument.name { (resource.values)(self.house.table()) } else { Vec::new() }
+                if resource.variable() == argument.name {
+                    (resource.values)(self.house.table(), self.house.services())
+                } else {
+                    Vec::new()
+                }
             }
             _ => return Err(ErrorData::invalid_params("nothing to complete in a reference of this kind", None)),
         };
