@@ -51,6 +51,10 @@ impl Lab {
             services: server::assemble::services(&settings).expect("the types that ship can be read"),
             clock: Clock::system(),
             ledger_key_file: None,
+            files: workflow::projection::Root::new(
+                folder.path().join("artifacts"),
+                settings.organisation_id.to_string(),
+            ),
         };
         let house = House::enter(options).await.expect("a new folder can be used");
         let server = Server::start(Arc::clone(&house), &settings, TOKEN).await.expect("a free port can be had");

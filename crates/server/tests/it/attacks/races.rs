@@ -103,6 +103,7 @@ async fn house(folder: &Path, clock: &Clock) -> Arc<House> {
         services: server::assemble::services(&settings).expect("the types that ship can be read"),
         clock: clock.clone(),
         ledger_key_file: None,
+        files: workflow::projection::Root::new(folder.join("artifacts"), settings.organisation_id.to_string()),
     };
     House::enter(options).await.expect("a new folder can be used")
 }

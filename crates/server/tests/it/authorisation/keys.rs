@@ -129,6 +129,7 @@ async fn house(data: &std::path::Path, clock: Clock) -> (Arc<House>, Settings) {
         services: assemble::services(&settings).expect("the built-in types"),
         clock,
         ledger_key_file: None,
+        files: workflow::projection::Root::new(data.join("artifacts"), settings.organisation_id.to_string()),
     };
     (House::enter(options).await.expect("the house opens"), settings)
 }
