@@ -33,6 +33,7 @@ use crate::keys::{self, KeyRecord};
 use crate::limits;
 use crate::misses::Misses;
 use crate::operation::{Told, store_error};
+use crate::operations;
 use crate::record::{Ending, Ticket, correlate, error_hash};
 use crate::refusals::{self, Refused};
 use crate::seal::Sealer;
@@ -248,7 +249,10 @@ impl Inner {
             answers: call.answers,
         });
         let Some(tool) = tool else {
-            let error = OpError::not_found("no operation of this name; `tools` lists them all");
+            let error = match operations::replacement(&call.operation) {
+                Some(replacement) => OpError::not_found(format!("this operation is no more; call {replacement}")),
+                None => OpError::not_found("no operation of this name; `tools` lists them all"),
+            };
             return self.record(&ticket, None, failed(&call.input, error)).await;
         };
         if let Err(error) = authorise::check(tool, &ticket.actor) {
