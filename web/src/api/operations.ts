@@ -30,6 +30,8 @@ export interface Operations {
       audit?: AuditBlock;
       /** Signed note of the whole log as it is now. */
       checkpoint: string;
+      /** The newest checkpoint that enough witnesses cosigned, if the log has witnesses. */
+      cosigned_checkpoint?: string | null;
       /** Verifier key of the log. */
       log_key: string;
       tree_size: number;
@@ -140,18 +142,37 @@ export interface Operations {
     input: Record<string, never>;
     output: {
       audit?: AuditBlock;
+      /** So many leaves are vouched for by the witnesses that the settings ask for; absent without witnesses. */
+      cosigned_size?: number | null;
       n_events_checked: number;
       n_objects_checked: number;
       ok: boolean;
       /** The first hundred. */
       problems: ({
         call_id?: string | null;
-        /** `leaf`, `order`, `root`, `checkpoint`, `object`, `column`. */
+        /** `leaf`, `order`, `root`, `checkpoint`, `witness`, `object`, `column`. */
         kind: string;
         leaf_index?: number | null;
         message: string;
       })[];
       root_hash: string;
+      tree_size: number;
+    };
+  };
+  /** Write the whole record of one moment into a new folder among the backups, without the signing key. */
+  back_up_house: {
+    input: {
+      /** Name of the backup, which must be new. */
+      name: string;
+    };
+    output: {
+      audit?: AuditBlock;
+      /** Signed over them. */
+      checkpoint: string;
+      n_rows: number;
+      n_tables: number;
+      name: string;
+      /** Events that are in the log. */
       tree_size: number;
     };
   };
