@@ -27,7 +27,10 @@ pub fn install_all() -> Result<PathBuf> {
     // npm is independent of Debian; pip needs Debian's `venv`, which may be missing.
     std::thread::scope(|scope| {
         let npm = scope.spawn(|| install_npm(&tools).and_then(|()| web::install_packages()));
-        let others = install_postgresql().and_then(|_| install_python(&tools)).and_then(|()| web::install_browser());
+        let others = install_postgresql()
+            .and_then(|_| install_strace())
+            .and_then(|()| install_python(&tools))
+            .and_then(|()| web::install_browser());
         let npm = npm.join().unwrap_or_else(|_| bail!("the npm thread panicked"));
         npm.and(others)
     })?;
@@ -59,6 +62,13 @@ fn find_postgresql() -> Option<PathBuf> {
 
 fn debian_folder(version: u32) -> PathBuf {
     PathBuf::from(format!("/usr/lib/postgresql/{version}/bin"))
+}
+
+fn install_strace() -> Result<()> {
+    match run_quietly(Command::new("strace").arg("-V")) {
+        Ok(_) => Ok(()),
+        Err(_) => install_debian("strace", "it injects faults into the server's system calls"),
+    }
 }
 
 fn has_server(folder: &Path) -> bool {

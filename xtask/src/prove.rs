@@ -21,7 +21,7 @@ const REPORT: &str = "RELIABILITY.md";
 const MARK: &str = "proof: ";
 
 /// The tests that prove something, by module of the integration binary.
-const MODULES: &[&str] = &["contention::", "kills::", "owner::"];
+const MODULES: &[&str] = &["contention::", "faults::", "kills::", "owner::"];
 
 pub fn prove() -> Result<()> {
     let tree = Tree::read()?;

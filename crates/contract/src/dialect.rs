@@ -32,6 +32,7 @@ pub struct RpcError {
 pub fn workflow_rpc(error: &OpError) -> RpcError {
     let message = &error.message;
     let (code, message) = match error.kind {
+        Kind::NotFound if error.is_verbatim => (-32001, message.clone()),
         Kind::NotFound => (-32001, format!("Resource not found: {message}")),
         Kind::Invalid => (-32602, format!("Invalid params: {message}")),
         Kind::Refused => (-32000, format!("Permission denied: {message}")),
@@ -148,6 +149,7 @@ mod tests {
             -32602,
             "Invalid params: Mandatory input 'prd' missing for task HLS-012",
         );
+        check(OpError::not_found("Artifact PRD-006 not found").verbatim(), -32001, "Artifact PRD-006 not found");
         check(OpError::refused("no"), -32000, "Permission denied: no");
         check(OpError::timeout("slow"), -32000, "Request timeout: slow");
         check(OpError::conflict("Parent EPIC-006 not approved"), -32000, "Parent EPIC-006 not approved");

@@ -83,6 +83,9 @@ pub struct OpError {
     pub details: Box<Details>,
     #[serde(default)]
     pub busy_cause: BusyCause,
+    /// The message is a seed's own and leaves without a prefix.
+    #[serde(default)]
+    pub is_verbatim: bool,
     /// The chain below, for the log only.
     #[serde(skip)]
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
@@ -102,7 +105,14 @@ impl std::error::Error for OpError {
 
 impl OpError {
     pub fn new(kind: Kind, message: impl Into<String>) -> OpError {
-        OpError { kind, message: message.into(), details: Box::default(), busy_cause: BusyCause::Server, source: None }
+        OpError {
+            kind,
+            message: message.into(),
+            details: Box::default(),
+            busy_cause: BusyCause::Server,
+            is_verbatim: false,
+            source: None,
+        }
     }
 
     /// A wrong field: `field` is its path, `expected` what it should have been.
@@ -151,6 +161,12 @@ impl OpError {
 
     pub fn with_source(mut self, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> OpError {
         self.source = Some(source.into());
+        self
+    }
+
+    /// The message is a seed's own and leaves without a prefix.
+    pub fn verbatim(mut self) -> OpError {
+        self.is_verbatim = true;
         self
     }
 

@@ -1,5 +1,6 @@
 //! What a running operation may touch.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,12 +9,14 @@ use contract::actor::Actor;
 use contract::id::ProjectId;
 use contract::question::{Answered, QuestionKind, Questions};
 use ledger::keyring::Keyring;
+use serde::{Deserialize, Serialize};
 use store::{Reader, Store};
 use tokio::sync::mpsc;
 use workflow::catalogue::LiveCatalogue;
 
 use crate::dialogue::{Ahead, Answers, Dialogue};
-use crate::operation::store_error;
+use crate::files::Files;
+use crate::operation::{Told, store_error};
 use crate::record::Ticket;
 use crate::remote::{Journey, Remotes};
 use crate::table::Table;
@@ -29,8 +32,24 @@ pub struct Settings {
     pub reservations_per_minute_max: u32,
     /// Where backups are made; nowhere when absent.
     pub backup_folder: Option<PathBuf>,
+    pub self_approval: SelfApproval,
+    /// Whether an agent may approve documents.
+    pub agents_may_approve: bool,
+    /// Research type → file name of the document that generators get where nothing else is named.
+    pub research: BTreeMap<String, String>,
     /// A claim of a task ends after this, unless it is renewed; never when absent.
     pub task_lease: Option<Duration>,
+}
+
+/// Who may approve a document that they stored themselves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SelfApproval {
+    Never,
+    /// The owner of the house, who may be the only person there is.
+    #[default]
+    Owner,
+    Anybody,
 }
 
 /// What the domains keep in memory, and who does what is not done here.
@@ -78,6 +97,7 @@ pub struct Context<'a> {
     pub(crate) keyring: &'a Keyring,
     pub(crate) dialogue: &'a Dialogue,
     pub(crate) witness_policy: &'a WitnessPolicy,
+    pub(crate) files: &'a Files,
     pub(crate) now_us: i64,
     pub(crate) ticket: &'a Ticket,
 }
@@ -129,6 +149,22 @@ impl Context<'_> {
     /// Who must have cosigned them.
     pub fn witness_policy(&self) -> &WitnessPolicy {
         self.witness_policy
+    }
+
+    /// The files beside the record.
+    pub fn files(&self) -> &Files {
+        self.files
+    }
+
+    /// The caller's word for the work that this call is part of.
+    pub fn task_id(&self) -> Option<&str> {
+        self.ticket.correlation.task_id.as_ref().map(|id| id.as_str())
+    }
+
+    /// What a line of the log about this call says.
+    pub fn told(&self) -> Told<'_> {
+        let duration_ms = u64::try_from(self.ticket.started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        Told { call_id: self.ticket.call_id, task_id: self.task_id(), duration_ms }
     }
 
     pub fn progress(&self) -> &Progress {

@@ -20,17 +20,20 @@ use store::{EventQueue, EventRow, Store};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
+use workflow::projection::Root;
 
 use crate::authorise;
 use crate::clock::Clock;
 use crate::context::{Progress, Services, Settings};
 use crate::dialogue::Answers;
-use crate::drive::Driven;
+use crate::drive::{Done, Driven};
 use crate::entry::Entry;
+use crate::files::Files;
 use crate::keys::{self, KeyRecord};
 use crate::limits;
 use crate::misses::Misses;
-use crate::operation::store_error;
+use crate::operation::{Told, store_error};
+use crate::operations;
 use crate::record::{Ending, Ticket, correlate, error_hash};
 use crate::refusals::{self, Refused};
 use crate::seal::Sealer;
@@ -88,6 +91,8 @@ pub struct Options {
     /// The keys that sign checkpoints.
     pub keyring: Keyring,
     pub witness_policy: WitnessPolicy,
+    /// Where documents stand as files.
+    pub files: Root,
 }
 
 pub(crate) struct Inner {
@@ -98,6 +103,7 @@ pub(crate) struct Inner {
     pub keyring: Keyring,
     pub sealer: Sealer,
     pub witness_policy: WitnessPolicy,
+    pub files: Files,
     clock: Clock,
     queue: EventQueue,
     misses: Misses,
@@ -110,6 +116,8 @@ impl Platform {
     pub fn open(store: Store, options: Options) -> Result<Platform, OpenError> {
         let table = Arc::new(Table::compile(options.entries).map_err(OpenError::Table)?);
         let queue = EventQueue::start(store.clone(), limits::EVENT_QUEUE_MAX, limits::EVENT_FLUSH_EVERY);
+        let default_project_id = options.settings.default_project_id.to_string();
+        let files = Files::start(store.clone(), options.files, default_project_id);
         let inner = Inner {
             store,
             services: options.services,
@@ -118,6 +126,7 @@ impl Platform {
             sealer: Sealer::new(&options.keyring),
             keyring: options.keyring,
             witness_policy: options.witness_policy,
+            files,
             clock: options.clock,
             queue,
             misses: Misses::default(),
@@ -192,8 +201,14 @@ impl Platform {
         keys::find(&mut reader, key_id).await.map_err(store_error)
     }
 
+    /// The files beside the record, for whoever mends and compares them.
+    pub fn files(&self) -> &Files {
+        &self.0.files
+    }
+
     /// Writes what is queued and lets go of the store.
     pub async fn close(&self) {
+        self.0.files.close().await;
         if let Err(error) = self.0.queue.close().await {
             tracing::error!(error = %error, "The last events could not be written");
         }
@@ -234,7 +249,10 @@ impl Inner {
             answers: call.answers,
         });
         let Some(tool) = tool else {
-            let error = OpError::not_found("no operation of this name; `tools` lists them all");
+            let error = match operations::replacement(&call.operation) {
+                Some(replacement) => OpError::not_found(format!("this operation is no more; call {replacement}")),
+                None => OpError::not_found("no operation of this name; `tools` lists them all"),
+            };
             return self.record(&ticket, None, failed(&call.input, error)).await;
         };
         if let Err(error) = authorise::check(tool, &ticket.actor) {
@@ -299,7 +317,7 @@ impl Inner {
                 audit
             }
         };
-        log_ended(ticket, &result, outcome);
+        log_ended(ticket, tool, &result, outcome);
         let family = tool.map(|tool| tool.entry.family);
         Reply {
             call_id: ticket.call_id,
@@ -342,12 +360,15 @@ fn log_started(ticket: &Ticket, input: &Value) {
     );
 }
 
-fn log_ended<T>(ticket: &Ticket, result: &Result<T, OpError>, outcome: Outcome) {
+fn log_ended(ticket: &Ticket, tool: Option<&Arc<Tool>>, result: &Result<Done, OpError>, outcome: Outcome) {
     let elapsed: Duration = ticket.started.elapsed();
     let duration_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
     metrics::counter!("materia_calls_total", "operation" => ticket.operation, "outcome" => outcome.name()).increment(1);
     metrics::histogram!("materia_call_seconds", "operation" => ticket.operation).record(elapsed.as_secs_f64());
     let task_id = ticket.correlation.task_id.as_ref().map(|id| id.as_str());
+    if let (Ok(done), Some(tell)) = (result, tool.and_then(|tool| tool.entry.tell)) {
+        return tell(&done.output, &Told { call_id: ticket.call_id, task_id, duration_ms });
+    }
     match result {
         Ok(_) => tracing::info!(
             event = format_args!("{}_invocation_completed", ticket.operation),

@@ -105,7 +105,7 @@ pub(crate) fn write<'a, T: Write>(
             return forward(&**remote, tool, ticket, &operation, in_hash).await;
         }
         let dialogue = match Dialogue::open(inner, ticket, &in_hash) {
-            Ok(dialogue) => dialogue,
+            Ok(dialogue) => Arc::new(dialogue),
             Err(error) => return Driven::failed(in_hash, error),
         };
         let context = context(inner, ticket, &dialogue);
@@ -129,14 +129,21 @@ pub(crate) fn write<'a, T: Write>(
             tool: Arc::clone(tool),
             ticket: Arc::clone(ticket),
             in_hash: in_hash.clone(),
-            dialogue,
+            dialogue: Arc::clone(&dialogue),
         });
+        let applied = Arc::clone(&change);
         let apply: store::Apply<Ended> = Box::new(move |tx| {
-            let change = Arc::clone(&change);
+            let change = Arc::clone(&applied);
             Box::pin(async move { change.apply(tx).await })
         });
         match inner.store.write(lane, ticket.deadline, apply).await {
-            Ok(Ended { result, outcome, audit }) => Driven { in_hash, result, outcome, recorded: Some(audit) },
+            Ok(Ended { result, outcome, audit }) => {
+                match &result {
+                    Ok(_) => change.operation.settle(&change.plan, &context).await,
+                    Err(_) => change.operation.abandon(&change.plan, &context).await,
+                }
+                Driven { in_hash, result, outcome, recorded: Some(audit) }
+            }
             Err(WriteError::Panicked) => Driven {
                 in_hash,
                 result: Err(OpError::internal("the operation panicked")),
@@ -168,6 +175,7 @@ fn context<'a>(inner: &'a Inner, ticket: &'a Ticket, dialogue: &'a Dialogue) -> 
         keyring: &inner.keyring,
         dialogue,
         witness_policy: &inner.witness_policy,
+        files: &inner.files,
         ticket,
         now_us: ticket.started_us,
     }
@@ -231,7 +239,7 @@ struct Change<T: Write> {
     tool: Arc<Tool>,
     ticket: Arc<Ticket>,
     in_hash: String,
-    dialogue: Dialogue,
+    dialogue: Arc<Dialogue>,
 }
 
 struct Ended {

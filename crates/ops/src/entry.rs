@@ -11,7 +11,7 @@ use crate::context::Context;
 use crate::drive::{self, Drive};
 use crate::family::Family;
 use crate::jobs::JobMode;
-use crate::operation::{Operation, Read, Write};
+use crate::operation::{Operation, Read, Told, Write};
 
 #[derive(Clone, Copy)]
 pub struct Entry {
@@ -26,6 +26,8 @@ pub struct Entry {
     pub is_write: bool,
     pub deadline: Option<Duration>,
     pub job: JobMode,
+    /// Its own line of the log for a success.
+    pub tell: Option<fn(&Value, &Told<'_>)>,
     pub input_schema: fn() -> SchemaObject,
     pub output_schema: fn() -> SchemaObject,
     pub(crate) drive: Drive,
@@ -53,6 +55,7 @@ impl Entry {
             is_write: false,
             deadline: T::DEADLINE,
             job: T::JOB,
+            tell: T::TELL,
             input_schema: tool_schema::<T>,
             output_schema: tool_schema::<T::Output>,
             drive,

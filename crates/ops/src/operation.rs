@@ -10,6 +10,7 @@ use contract::event::Touched;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use store::{StoreError, StoreErrorKind, Tx};
 use workflow::audited::AuditedRow;
 
@@ -46,6 +47,9 @@ pub trait Operation: DeserializeOwned + Serialize + JsonSchema + Send + Sync + '
 
     type Output: Serialize + JsonSchema + Send;
 
+    /// The line of the log that tells of a success, where it says more than that.
+    const TELL: Option<fn(&Value, &Told<'_>)> = None;
+
     /// Asks what must be answered before a job is started. What comes up later is asked by the job itself.
     fn ask_first(&self, _ctx: &Context<'_>) -> Result<(), OpError> {
         Ok(())
@@ -53,6 +57,14 @@ pub trait Operation: DeserializeOwned + Serialize + JsonSchema + Send + Sync + '
 
     /// Fills in what the caller left out and a setting decides, before the input is hashed.
     fn fill_defaults(&mut self, _settings: &Settings) {}
+}
+
+/// What every line of the log about a finished call says.
+#[derive(Debug, Clone, Copy)]
+pub struct Told<'a> {
+    pub call_id: uuid::Uuid,
+    pub task_id: Option<&'a str>,
+    pub duration_ms: u64,
 }
 
 /// Looks and answers. Its event goes through the queue.
@@ -76,6 +88,16 @@ pub trait Write: Operation {
         plan: &Self::Plan,
         tx: &mut Tx<'_>,
     ) -> impl Future<Output = Result<Answer<Self::Output>, ApplyError>> + Send;
+
+    /// Runs after the commit and before the answer, for what follows from the change and can be made anew from it.
+    fn settle(&self, _plan: &Self::Plan, _ctx: &Context<'_>) -> impl Future<Output = ()> + Send {
+        std::future::ready(())
+    }
+
+    /// Runs where the change was refused after `prepare` had others do something that is now to be given back.
+    fn abandon(&self, _plan: &Self::Plan, _ctx: &Context<'_>) -> impl Future<Output = ()> + Send {
+        std::future::ready(())
+    }
 
     /// Calls of one lane may share a transaction, and run one after the other.
     fn lane(&self, _plan: &Self::Plan) -> Option<String> {

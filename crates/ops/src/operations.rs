@@ -6,6 +6,11 @@ use contract::describe::DescribeOperation;
 use contract::job::{AnswerJob, CancelJob, JobStatus, StartJob};
 use contract::key::{CreateKey, ListKeys, RevokeKey};
 use contract::ledger::{AuditCheckpoint, AuditExport, AuditProve, AuditSearch, AuditVerify};
+use contract::workflow::artifacts::{
+    ApproveArtifact, DiffArtifact, GuideGeneration, ListArtifactRevisions, ListArtifacts, ReadArtifact, StoreArtifact,
+    ValidateArtifact,
+};
+use contract::workflow::checklists::{ReadChecklist, ReadTemplate};
 use contract::workflow::{
     ConfirmReservation, DeleteExpiredReservations, GetNextAvailableId, ListArtifactTypes, ReserveIdRange,
 };
@@ -27,6 +32,16 @@ pub const OPERATIONS: &[Entry] = &[
     Entry::write::<CancelJob>(),
     Entry::read::<ListArtifactTypes>(),
     Entry::read::<GuideNumbering>(),
+    Entry::read::<GuideGeneration>(),
+    Entry::read::<ReadTemplate>(),
+    Entry::read::<ReadChecklist>(),
+    Entry::read::<ValidateArtifact>(),
+    Entry::write::<StoreArtifact>(),
+    Entry::write::<ApproveArtifact>(),
+    Entry::read::<ListArtifacts>(),
+    Entry::read::<ReadArtifact>(),
+    Entry::read::<ListArtifactRevisions>(),
+    Entry::read::<DiffArtifact>(),
     Entry::write::<GetNextAvailableId>(),
     Entry::write::<ReserveIdRange>(),
     Entry::write::<ConfirmReservation>(),
@@ -42,3 +57,12 @@ pub const OPERATIONS: &[Entry] = &[
     Entry::read::<AuditExport>(),
     Entry::read::<AuditCheckpoint>(),
 ];
+
+/// Operations of earlier versions, with what took their place.
+const RETIRED: &[(&str, &str)] =
+    &[("resolve_artifact_path", "approve_artifact, which resolves the path of every input itself")];
+
+/// What took the place of an operation that is no more.
+pub fn replacement(name: &str) -> Option<&'static str> {
+    RETIRED.iter().find(|(retired, _)| *retired == name).map(|(_, replacement)| *replacement)
+}

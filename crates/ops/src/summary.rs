@@ -28,7 +28,7 @@ fn field(name: &str, value: &Value) -> Value {
 }
 
 /// The beginning of a text without characters that a terminal would obey.
-fn cut(text: &str) -> String {
+pub fn cut(text: &str) -> String {
     let mut shown: String =
         text.chars().take(LOG_STRING_CHARS_MAX).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
     if text.chars().nth(LOG_STRING_CHARS_MAX).is_some() {

@@ -1,17 +1,29 @@
 //! Operations of the artifact workflow (seed 001).
 
 mod add_task;
+mod approval_elsewhere;
+mod approve_artifact;
 mod confirm_reservation;
 mod delete_expired_reservations;
+mod diff_artifact;
+mod document;
 mod get_next_available_id;
 mod get_next_task;
+mod guide_generation;
 pub mod guide_numbering;
+mod list_artifact_revisions;
 mod list_artifact_types;
+mod list_artifacts;
 mod list_tasks;
 mod queue_tasks;
+mod read_artifact;
+mod read_checklist;
+mod read_template;
 mod reserve_id_range;
+mod store_artifact;
 mod task_plan;
 mod update_task_status;
+mod validate_artifact;
 
 use contract::actor::Role;
 use contract::error::OpError;

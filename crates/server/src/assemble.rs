@@ -6,6 +6,7 @@ use std::sync::Arc;
 use ops::operations::OPERATIONS;
 use ops::{Clock, Services};
 use workflow::catalogue::{CatalogueError, LiveCatalogue};
+use workflow::projection::Root;
 
 use crate::owner::{House, HouseError, HouseOptions};
 use crate::remote::{self, RemoteError};
@@ -29,7 +30,9 @@ pub fn services(settings: &Settings) -> Result<Services, AssembleError> {
 
 /// The house of a data folder, as owner or as guest.
 pub async fn enter(folder: PathBuf, settings: &Settings) -> Result<Arc<House>, AssembleError> {
+    let base = settings.artifacts_base_dir.clone().unwrap_or_else(|| folder.join("artifacts"));
     let options = HouseOptions {
+        files: Root::new(base, settings.organisation_id.to_string()),
         folder,
         database_url: settings.database_url.clone(),
         entries: OPERATIONS,

@@ -1,5 +1,6 @@
 //! The command line.
 
+mod artifact;
 mod audit;
 mod backup;
 mod call;
@@ -61,6 +62,8 @@ enum Command {
     Schema(tools::SchemaArguments),
     /// Make, list and revoke API keys
     Key(key::Arguments),
+    /// Validate, store and approve documents, list and compare them
+    Artifact(artifact::Arguments),
     /// Look at tasks, take one, complete it
     Task(task::Arguments),
     /// Show every setting, its value and where it comes from
@@ -108,6 +111,7 @@ pub async fn run() -> anyhow::Result<ExitCode> {
         Command::Tools(arguments) => tools::list(&arguments),
         Command::Schema(arguments) => tools::schema(&arguments),
         Command::Key(arguments) => key::run(place, arguments).await,
+        Command::Artifact(arguments) => artifact::run(place, arguments).await,
         Command::Task(arguments) => task::run(place, arguments).await,
         Command::Config => config::run(&place),
         Command::Doctor => doctor::run(&place).await,

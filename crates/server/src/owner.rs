@@ -28,6 +28,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 use witnesses::{WitnessStanding, Witnesses};
+use workflow::projection::Root;
 
 /// How long a call waits for somebody to own the folder.
 const OWNER_WITHIN: Duration = Duration::from_secs(10);
@@ -65,6 +66,8 @@ pub struct HouseOptions {
     pub settings: ops::Settings,
     pub services: Services,
     pub clock: Clock,
+    /// Where documents stand as files.
+    pub files: Root,
     /// `ledger.key` in the folder when absent.
     pub ledger_key_file: Option<PathBuf>,
     pub witnesses: Vec<Witness>,
@@ -108,6 +111,7 @@ struct Owned {
     stop_notary: CancellationToken,
     runner: JoinHandle<()>,
     stop_runner: CancellationToken,
+    files_check: JoinHandle<()>,
     _lock: OwnerLock,
 }
 
@@ -291,6 +295,7 @@ impl House {
                 clock: self.options.clock.clone(),
                 keyring,
                 witness_policy,
+                files: self.options.files.clone(),
             },
         )
         .map_err(HouseError::Platform)?;
@@ -298,6 +303,9 @@ impl House {
             platform.close().await;
             return Err(HouseError::Rollback(error));
         }
+        platform.files().mend().await;
+        let files = platform.files().clone();
+        let files_check = tokio::spawn(async move { check_files(files).await });
         let socket = socket::listen(folder, platform.clone(), Arc::clone(&witnesses))
             .map_err(|source| HouseError::Socket { path: folder.clone(), source })?;
         tracing::info!("This process owns the data folder");
@@ -314,7 +322,17 @@ impl House {
         let notary = tokio::spawn(notary);
         let stop_runner = CancellationToken::new();
         let runner = tokio::spawn(ops::jobs::runner::run(platform.clone(), stop_runner.clone()));
-        *owned = Some(Owned { platform, socket, notary, witnesses, stop_notary, runner, stop_runner, _lock: lock });
+        *owned = Some(Owned {
+            platform,
+            socket,
+            notary,
+            witnesses,
+            stop_notary,
+            runner,
+            stop_runner,
+            files_check,
+            _lock: lock,
+        });
         Ok(())
     }
 
@@ -340,6 +358,7 @@ impl House {
         let owned = self.owned.write().unwrap_or_else(std::sync::PoisonError::into_inner).take();
         if let Some(owned) = owned {
             owned.socket.abort();
+            owned.files_check.abort();
             socket::remove(&self.options.folder);
             owned.stop_runner.cancel();
             if owned.runner.await.is_err() {
@@ -352,6 +371,21 @@ impl House {
             }
             owned.platform.close().await;
         }
+    }
+}
+
+/// Writes files that are missing and tells of those that were changed by hand. The record needs neither.
+async fn check_files(files: ops::Files) {
+    match files.check_all().await {
+        Ok(report) if report == (ops::FilesReport { n_checked: report.n_checked, ..Default::default() }) => {}
+        Ok(report) => tracing::warn!(
+            n_checked = report.n_checked,
+            n_written = report.n_written,
+            n_changed = report.n_changed,
+            n_failed = report.n_failed,
+            "Compared the files with the record"
+        ),
+        Err(error) => tracing::warn!(error = %error, "The files could not be compared with the record"),
     }
 }
 

@@ -3,6 +3,7 @@
 pub mod oauth;
 pub mod witness;
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -74,6 +75,13 @@ pub struct Settings {
     pub default_project_id: ProjectId,
     /// A team's own document types, generators, checklists and templates, on top of those that ship.
     pub workflow_folder: Option<PathBuf>,
+    /// Where documents stand as files; `artifacts` in the data folder when absent.
+    pub artifacts_base_dir: Option<PathBuf>,
+    /// Who may approve what they stored themselves: `never`, `owner` (of this house) or `anybody`.
+    pub self_approval: ops::SelfApproval,
+    pub agents_may_approve: bool,
+    /// Research type such as `business_research` → file name, for documents that name none themselves.
+    pub research: BTreeMap<String, String>,
     /// The log's signing key; `ledger.key` in the data folder when absent. Servers on one database share it.
     pub ledger_key_file: Option<PathBuf>,
     /// Servers that cosign the log's checkpoints.
@@ -85,7 +93,7 @@ pub struct Settings {
     pub call_deadline_ms: u64,
     pub reservation_expires_after_minutes: u64,
     pub reservations_per_minute_max: u32,
-    /// A claimed task is pending again after this; 0 for never.
+    /// Others may claim a claimed task after this; 0 for never.
     pub task_lease_minutes: u64,
     /// Another server's Task Tracking service, which then keeps the tasks; a key for it.
     pub tasks_url: Option<String>,
@@ -133,6 +141,10 @@ impl Default for Settings {
             organisation_id,
             default_project_id,
             workflow_folder: None,
+            artifacts_base_dir: None,
+            self_approval: ops::SelfApproval::Owner,
+            agents_may_approve: false,
+            research: BTreeMap::new(),
             ledger_key_file: None,
             witness: Vec::new(),
             witness_cosignatures_min: None,
@@ -203,6 +215,12 @@ impl Settings {
         }
     }
 
+    /// File names without their ending, as documents are known by.
+    fn research_keys(&self) -> BTreeMap<String, String> {
+        let key = |name: &String| name.strip_suffix(".md").unwrap_or(name).to_owned();
+        self.research.iter().map(|(kind, name)| (kind.clone(), key(name))).collect()
+    }
+
     /// What the operations need of them.
     pub fn for_operations(&self) -> ops::Settings {
         ops::Settings {
@@ -211,6 +229,9 @@ impl Settings {
             reservation_expires_after: Duration::from_secs(self.reservation_expires_after_minutes * 60),
             reservations_per_minute_max: self.reservations_per_minute_max,
             backup_folder: self.backup_folder.clone(),
+            self_approval: self.self_approval,
+            agents_may_approve: self.agents_may_approve,
+            research: self.research_keys(),
             task_lease: Some(Duration::from_secs(self.task_lease_minutes.saturating_mul(60)))
                 .filter(|lease| !lease.is_zero()),
         }
@@ -306,6 +327,15 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("materia.toml"), "listne = \"127.0.0.1:1\"\n").unwrap();
         assert!(Settings::read(folder.path(), &Flags::default()).is_err());
+    }
+
+    #[test]
+    fn a_key_for_a_service_is_never_shown() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("materia.toml"), "tasks_key = \"secret\"\nids_key = \"secret\"\n").unwrap();
+        let shown = Settings::explain(folder.path(), &Flags::default()).unwrap();
+        assert!(shown.iter().any(|(name, value, _)| name == "tasks_key" && value == "***"));
+        assert!(!format!("{shown:?}").contains("secret"));
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub fn start(filter: &str) {
         .with_span_list(false)
         .with_target(false)
         .with_env_filter(filter)
-        .with_writer(std::io::stderr);
+        .with_writer(|| Lines(std::io::stderr()));
     // Fails only when a subscriber is there already, as in tests.
     drop(logs.try_init());
     // The default hook prints the message as it is, which may hold what no log may, on a line that is no JSON.
@@ -29,6 +29,41 @@ pub fn start(filter: &str) {
         tracing::error!(place, "A panic was caught");
     }));
     start_metrics();
+}
+
+/// Fields whose text is JSON and stands in the log as such; the library only writes plain values.
+const STRUCTURED: [&str; 3] = ["id_mapping", "sub_artifacts_detected", "task_ids"];
+
+/// Standard error, one whole line at a time.
+struct Lines(std::io::Stderr);
+
+impl std::io::Write for Lines {
+    fn write(&mut self, line: &[u8]) -> std::io::Result<usize> {
+        match std::str::from_utf8(line).ok().and_then(structured) {
+            Some(text) => self.0.write_all(text.as_bytes())?,
+            None => self.0.write_all(line)?,
+        }
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.0.flush()
+    }
+}
+
+/// The line with its structured fields as JSON; nothing where it has none.
+fn structured(line: &str) -> Option<String> {
+    if !STRUCTURED.iter().any(|name| line.contains(&format!("\"{name}\":\""))) {
+        return None;
+    }
+    let mut members: serde_json::Map<String, serde_json::Value> = serde_json::from_str(line).ok()?;
+    for name in STRUCTURED {
+        let parsed = members.get(name).and_then(|value| serde_json::from_str(value.as_str()?).ok());
+        if let Some(parsed) = parsed {
+            members.insert(name.to_owned(), parsed);
+        }
+    }
+    serde_json::to_string(&members).ok().map(|text| format!("{text}\n"))
 }
 
 pub fn start_metrics() {
@@ -43,4 +78,18 @@ pub fn start_metrics() {
 /// The metrics page. Names and numbers only, never what was asked.
 pub fn render_metrics() -> String {
     METRICS.get().and_then(Option::as_ref).map(PrometheusHandle::render).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mapping_stands_in_the_log_as_an_object() {
+        let line =
+            r#"{"event":"x","id_mapping":"{\"HLS-AAA\":\"HLS-012\"}","task_ids":"[\"TASK-001\"]","tasks_created":1}"#;
+        let expected = r#"{"event":"x","id_mapping":{"HLS-AAA":"HLS-012"},"task_ids":["TASK-001"],"tasks_created":1}"#;
+        assert_eq!(structured(line).as_deref(), Some(format!("{expected}\n").as_str()));
+        assert_eq!(structured(r#"{"event":"x"}"#), None);
+    }
 }

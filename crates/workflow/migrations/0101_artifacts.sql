@@ -14,6 +14,7 @@ CREATE TABLE artifacts (
     artifact_key TEXT NOT NULL,
     version BIGINT NOT NULL,
     artifact_type TEXT NOT NULL,
+    has_id BOOLEAN NOT NULL,
     folder TEXT NOT NULL,
     file_name TEXT NOT NULL,
     title TEXT NOT NULL,

@@ -86,7 +86,11 @@ impl Address {
         if !is_address {
             return Err(AddressError::Form);
         }
-        Ok(Address { project_id: project_id.map(str::to_owned), folder: folder.to_owned(), file_name: file_name.to_owned() })
+        Ok(Address {
+            project_id: project_id.map(str::to_owned),
+            folder: folder.to_owned(),
+            file_name: file_name.to_owned(),
+        })
     }
 }
 
@@ -146,7 +150,9 @@ mod tests {
             assert_eq!(Address::parse_uri(&format!("{ARTIFACTS_URI}{name}")), Err(AddressError::Traversal), "{name}");
         }
         let long = "a".repeat(5_000);
-        for name in ["", "prds", "prds/PRD-006_v1", "a/b/c/d/e.md", ".git/config.md", "-x/y.md", "prds/\u{202e}.md", &long] {
+        for name in
+            ["", "prds", "prds/PRD-006_v1", "a/b/c/d/e.md", ".git/config.md", "-x/y.md", "prds/\u{202e}.md", &long]
+        {
             assert_eq!(Address::parse_uri(&format!("{ARTIFACTS_URI}{name}")), Err(AddressError::Form), "{name}");
         }
         assert_eq!(Address::parse_uri("mcp://resources/artifacts-evil/x.md"), Err(AddressError::Form));

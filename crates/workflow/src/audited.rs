@@ -6,6 +6,7 @@ use contract::workflow::tasks::Task;
 use serde_json::json;
 use store::{Conn, StoreError};
 
+use crate::artifacts::{self, ArtifactRow};
 use crate::ids::Counter;
 use crate::tasks;
 
@@ -47,18 +48,29 @@ pub fn task(task: &Task) -> AuditedRow {
     AuditedRow { kind: "task", id: task.task_id.to_string(), sha256: canonical::hash(task).ok() }
 }
 
+pub fn artifact(row: &ArtifactRow) -> AuditedRow {
+    let content = json!({
+        "key": row.key, "version": row.version, "type": row.artifact_type, "folder": row.folder,
+        "file_name": row.file_name, "title": row.title, "status": row.status, "parent_id": row.parent_id,
+        "content_sha256": row.content_sha256, "n_revisions": row.n_revisions, "created_by": row.created_by,
+        "approval": row.approval(),
+    });
+    let id = format!("{}/{}/{}", row.project_id, row.key, row.version);
+    AuditedRow { kind: "artifact", id, sha256: canonical::hash(&content).ok() }
+}
+
 /// The next page of audited rows after a place, and the place after it. Begin with the default.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Place {
     table: usize,
-    after: [String; 3],
+    after: [String; 4],
 }
 
 const PAGE_MAX: i64 = 1_000;
 
 /// Reads the audited tables page by page; an empty page with no next place is the end.
 pub async fn read_page(conn: &mut Conn, place: Place) -> Result<(Vec<FoundRow>, Option<Place>), StoreError> {
-    let Place { table, after: [organisation_id, first, second] } = place;
+    let Place { table, after: [organisation_id, first, second, third] } = place;
     if table == 0 {
         let rows = conn
             .fetch_all(
@@ -69,10 +81,10 @@ pub async fn read_page(conn: &mut Conn, place: Place) -> Result<(Vec<FoundRow>, 
             )
             .await?;
         let mut found = Vec::with_capacity(rows.len());
-        let mut after = [organisation_id, first, second];
+        let mut after = [organisation_id, first, second, String::new()];
         for row in &rows {
-            after = [row.text(0)?, row.text(1)?, row.text(2)?];
-            let [organisation_id, prefix, project_id] = &after;
+            after = [row.text(0)?, row.text(1)?, row.text(2)?, String::new()];
+            let [organisation_id, prefix, project_id, _] = &after;
             let row = counter(&Counter { organisation_id, prefix, project_id }, row.int(3)?);
             found.push(FoundRow { organisation_id: organisation_id.clone(), row });
         }
@@ -83,8 +95,24 @@ pub async fn read_page(conn: &mut Conn, place: Place) -> Result<(Vec<FoundRow>, 
         let tasks = tasks::read_all(conn, [&organisation_id, &first], PAGE_MAX).await?;
         let last = tasks.last().map(|(organisation_id, task)| [organisation_id.clone(), task.task_id.to_string()]);
         let found = tasks.into_iter().map(|(organisation_id, row)| FoundRow { organisation_id, row: task(&row) });
-        let next = last.map(|[organisation_id, id]| Place { table: 2, after: [organisation_id, id, String::new()] });
-        return Ok((found.collect(), next));
+        let next = match last {
+            Some([organisation_id, id]) => {
+                Place { table: 2, after: [organisation_id, id, String::new(), String::new()] }
+            }
+            None => Place { table: 3, ..Place::default() },
+        };
+        return Ok((found.collect(), Some(next)));
+    }
+    if table == 3 {
+        let after = (organisation_id.as_str(), first.as_str(), second.as_str(), third.parse().unwrap_or(0));
+        let rows = artifacts::read_all(conn, after, PAGE_MAX).await?;
+        let last = rows.last().map(|row| {
+            let after = [&row.organisation_id, &row.project_id, &row.key, &row.version.to_string()].map(Clone::clone);
+            Place { table: 3, after }
+        });
+        let found =
+            rows.iter().map(|row| FoundRow { organisation_id: row.organisation_id.clone(), row: artifact(row) });
+        return Ok((found.collect(), last));
     }
     let rows = conn
         .fetch_all(
@@ -100,7 +128,7 @@ pub async fn read_page(conn: &mut Conn, place: Place) -> Result<(Vec<FoundRow>, 
         let (organisation_id, id) = (row.text(0)?, row.text(1)?);
         let content = reservation(&id, &row.text(2)?, &row.text(3)?, row.int(4)?, row.bool(5)?);
         found.push(FoundRow { organisation_id: organisation_id.clone(), row: content });
-        next = Place { table: 1, after: [organisation_id, id, String::new()] };
+        next = Place { table: 1, after: [organisation_id, id, String::new(), String::new()] };
     }
     Ok((found, Some(next)))
 }

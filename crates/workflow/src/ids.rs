@@ -68,6 +68,34 @@ pub async fn take_next(tx: &mut Tx<'_>, counter: &Counter<'_>, now_us: i64) -> R
     Ok((format_id(counter.prefix, number), audited::counter(counter, number)))
 }
 
+/// Raises a counter to a number that somebody chose by hand, so that it is never given out. Returns the counter where
+/// that changed it.
+pub async fn note_used(
+    tx: &mut Tx<'_>,
+    counter: &Counter<'_>,
+    number: i64,
+    now_us: i64,
+) -> Result<Option<AuditedRow>, StoreError> {
+    let row = tx
+        .fetch_optional(
+            "INSERT INTO id_registry \
+             (organisation_id, artifact_type, project_id, last_assigned_id, created_at_us, updated_at_us) \
+             VALUES ($1, $2, $3, $4, $5, $5) \
+             ON CONFLICT (organisation_id, artifact_type, project_id) DO UPDATE SET \
+             last_assigned_id = excluded.last_assigned_id, updated_at_us = excluded.updated_at_us \
+             WHERE id_registry.last_assigned_id < excluded.last_assigned_id RETURNING last_assigned_id",
+            &[
+                counter.organisation_id.into(),
+                counter.prefix.into(),
+                counter.project_id.into(),
+                number.into(),
+                now_us.into(),
+            ],
+        )
+        .await?;
+    row.map(|row| Ok(audited::counter(counter, row.int(0)?))).transpose()
+}
+
 /// How a range is reserved. No `Default`: each caller decides, in sight.
 #[derive(Debug, Clone)]
 pub struct ReserveOptions<'a> {

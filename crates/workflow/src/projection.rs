@@ -88,7 +88,8 @@ impl Root {
             return Ok(Found::Missing);
         };
         let document = compare_file(&folder, &place, &address.file_name, content.as_bytes())?;
-        let sidecar = compare_file(&folder, &place, &sidecar_name(&address.file_name), sidecar(row, address).as_bytes())?;
+        let sidecar =
+            compare_file(&folder, &place, &sidecar_name(&address.file_name), sidecar(row, address).as_bytes())?;
         Ok(match (document, sidecar) {
             (Found::Changed, _) | (_, Found::Changed) => Found::Changed,
             (Found::Missing, _) | (_, Found::Missing) => Found::Missing,
@@ -187,7 +188,9 @@ fn write_file(folder: &OwnedFd, place: &str, name: &str, bytes: &[u8]) -> Result
         });
     if let Err(error) = written {
         // The place is given back on a full disk; if even that fails, the next write removes it.
-        drop(rustix::fs::unlinkat(folder, temporary.as_str(), AtFlags::empty()));
+        if rustix::fs::unlinkat(folder, temporary.as_str(), AtFlags::empty()).is_err() {
+            tracing::debug!("A temporary file could not be removed");
+        }
         return Err(failed("write", &path, error));
     }
     rustix::fs::renameat(folder, temporary.as_str(), folder, name)
@@ -280,7 +283,8 @@ mod tests {
         assert_eq!(root.compare(&row(), &address(), "hello").unwrap(), Found::Same);
         assert_eq!(fs::read_to_string(root.base().join("prds/PRD-006_v1.md")).unwrap(), "hello");
         let sidecar: serde_json::Value =
-            serde_json::from_str(&fs::read_to_string(root.base().join("prds/PRD-006_v1_metadata.json")).unwrap()).unwrap();
+            serde_json::from_str(&fs::read_to_string(root.base().join("prds/PRD-006_v1_metadata.json")).unwrap())
+                .unwrap();
         let expected = serde_json::json!({
             "artifact_id": "PRD-006", "artifact_type": "prd", "version": 1, "status": "Draft", "parent_id": "EPIC-006",
             "title": "MCP Server Integration", "file_path": "artifacts/prds/PRD-006_v1.md", "size_bytes": 5,

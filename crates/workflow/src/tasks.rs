@@ -1,7 +1,7 @@
 //! Tasks: the queue of documents to generate, each with its resolved inputs.
 //!
-//! A task goes from pending over in progress to completed. A claim takes the oldest pending one for its caller alone; a
-//! claim whose lease ran out puts the task back, so that nothing is lost with a worker that died.
+//! A task goes from pending over in progress to completed. A claim takes the oldest free one for its caller alone; a
+//! task whose claim ran out is free again, so that nothing is lost with a worker that died.
 
 /// The columns that [`TaskRow::read`] expects, between what goes before and after them.
 macro_rules! with_columns {
@@ -27,7 +27,7 @@ pub use inputs::{InputsError, Library, find_inputs};
 pub use insert::{Inserted, NewTask, describe, insert};
 pub(crate) use list::read_all;
 pub use list::{Filter, list};
-pub use queue::{Claimant, Claimed, claim_next, find_next};
+pub use queue::{Claimant, claim_next, find_next};
 pub use status::{Change, change_status};
 
 use contract::id::TaskId;

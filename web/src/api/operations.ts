@@ -23,26 +23,141 @@ export type Error = {
 
 /** Every operation with its input and output. */
 export interface Operations {
-  /** approve_artifact */
+  /** Add 1 to 100 tasks with resolved generator inputs. Every mandatory input must be there, stored and approved; all tasks are added or none. */
+  add_task: {
+    input: {
+      /** Project of the tasks; a server setting names the default. */
+      project_id?: string | null;
+      /** Correlation id of the work this belongs to. */
+      task_id?: string | null;
+      tasks: ({
+        /** Id of the document to generate, such as `HLS-012`. */
+        artifact_id: string;
+        /** `Generate HLS-012 from PRD-006` when absent. */
+        description?: string | null;
+        /** Such as `hls-generator`. */
+        generator: string;
+        /** Every input, resolved. */
+        inputs: ({
+          artifact_id?: string | null;
+          artifact_type?: string | null;
+          classification: "mandatory" | "recommended" | "conditional";
+          /** `mcp://resources/artifacts/{folder}/{file}`. */
+          mcp_resource_uri?: string | null;
+          /** Name of the input in the generator's configuration. */
+          name: string;
+          resource_path?: string | null;
+          /** Another name of `mcp_resource_uri`. */
+          resource_uri?: string | null;
+          status?: string | null;
+        })[];
+        /** Only `pending`. */
+        status?: "pending" | "in_progress" | "completed" | null;
+        /** Correlation id of the work on this task. */
+        task_id?: string | null;
+      })[];
+    };
+    output: {
+      artifact_ids: string[];
+      audit?: AuditBlock;
+      success: true;
+      /** In the order of the tasks. */
+      task_ids: string[];
+      tasks_added: number;
+    };
+  };
+  /** Answer the questions of one of your jobs, all at once or one after the other. */
+  answer_job: {
+    input: {
+      /** Answers by the keys of the job's questions. Keys that were not asked are ignored. */
+      answers: Record<string, unknown>;
+      job_id: string;
+    };
+    output: {
+      audit?: AuditBlock;
+      /** RFC 3339 in UTC, as the other times. */
+      created_at: string;
+      done?: number | null;
+      /** How the call ended, once it did. */
+      ending?: {
+        artifacts?: ({
+          content: string;
+          id?: string | null;
+          language?: string | null;
+          title: string;
+          type: string;
+        })[];
+        /** Hashes over canonical JSON (RFC 8785), so that a caller can recompute them. */
+        audit: {
+          /** SHA-256 of the input after defaults were filled in. */
+          in_hash: string;
+          /** Wall time of the call in milliseconds. */
+          latency_ms: number;
+          /** SHA-256 of the output without its `audit` member. */
+          out_hash: string;
+          /** The first 8 bytes of `in_hash` as an unsigned integer. */
+          seed: number;
+          status: "ok" | "error";
+        };
+        /** The call of the operation, as the log has it. */
+        call_id: string;
+        /** Kind, message and details of the error. */
+        error?: unknown;
+        metadata?: Record<string, unknown>;
+        output?: unknown;
+      } | null;
+      /** The job is forgotten after this. */
+      expires_at: string;
+      job_id: string;
+      /** The last step that the job reported. */
+      message?: string | null;
+      operation: string;
+      /** Questions that wait for an answer. */
+      questions?: Record<string, {
+        kind: "form";
+        message: string;
+        /** An object with flat properties. */
+        schema: Record<string, unknown>;
+      } | {
+        kind: "model_text";
+        n_tokens_max: number;
+        prompt: string;
+      } | {
+        kind: "roots";
+      }>;
+      state: "cancelled" | "working" | "input_required" | "ended";
+      total?: number | null;
+      updated_at: string;
+    };
+  };
+  /** Approve the latest version of a document: placeholders such as HLS-AAA get final ids, the status changes, and a task with resolved inputs is queued for each document that comes next. Needs a person. */
   approve_artifact: {
     input: {
+      /** Id such as `PRD-006`; its latest version is approved. */
       artifact_id: string;
+      /** SHA-256 of the content that was reviewed; any other content is refused. */
       content_sha256?: string | null;
+      /** What the approval means, as it is to be shown beside the approver's name. */
       meaning?: string | null;
+      /** Project of the document; a server setting names the default. */
       project_id?: string | null;
+      /** Correlation id of the work this belongs to. */
       task_id?: string | null;
     };
     output: {
-      success: true;
       artifact_id: string;
-      old_status: string;
-      new_status: string;
       artifact_path: string;
-      sub_artifacts_detected: string[];
-      tasks_created: number;
-      task_ids: string[];
-      placeholder_ids_replaced: number;
+      audit?: AuditBlock;
+      /** Placeholder → final id. */
       id_mapping: Record<string, string>;
+      new_status: string;
+      old_status: string;
+      placeholder_ids_replaced: number;
+      /** Final ids of the documents to be written next. */
+      sub_artifacts_detected: string[];
+      success: true;
+      task_ids: string[];
+      tasks_created: number;
     };
   };
   /** Get a signed checkpoint of the log as it is now. Keep it: any later log must be consistent with it. */
@@ -102,7 +217,7 @@ export interface Operations {
       from?: string | null;
       limit?: number;
       operation?: string | null;
-      outcome?: "ok" | "not_found" | "conflict" | "busy" | "upstream" | "timeout" | "failed" | "invalid" | "denied" | "panicked" | "cancelled" | null;
+      outcome?: "ok" | "not_found" | "conflict" | "busy" | "upstream" | "timeout" | "failed" | "invalid" | "denied" | "input_required" | "panicked" | "cancelled" | null;
       /** RFC 3339; events before this time. */
       to?: string | null;
     };
@@ -145,7 +260,7 @@ export interface Operations {
           operation: string;
           organisation_id: string;
           out_hash: string;
-          outcome: "ok" | "not_found" | "conflict" | "busy" | "upstream" | "timeout" | "failed" | "invalid" | "denied" | "panicked" | "cancelled";
+          outcome: "ok" | "not_found" | "conflict" | "busy" | "upstream" | "timeout" | "failed" | "invalid" | "denied" | "input_required" | "panicked" | "cancelled";
           /** Version of the program whose schemas were used. */
           schema_version: string;
           /** RFC 3339 in UTC with microseconds. */
@@ -175,6 +290,68 @@ export interface Operations {
       })[];
       root_hash: string;
       tree_size: number;
+    };
+  };
+  /** Cancel one of your jobs. A change that it has already made stays. */
+  cancel_job: {
+    input: {
+      job_id: string;
+    };
+    output: {
+      audit?: AuditBlock;
+      /** RFC 3339 in UTC, as the other times. */
+      created_at: string;
+      done?: number | null;
+      /** How the call ended, once it did. */
+      ending?: {
+        artifacts?: ({
+          content: string;
+          id?: string | null;
+          language?: string | null;
+          title: string;
+          type: string;
+        })[];
+        /** Hashes over canonical JSON (RFC 8785), so that a caller can recompute them. */
+        audit: {
+          /** SHA-256 of the input after defaults were filled in. */
+          in_hash: string;
+          /** Wall time of the call in milliseconds. */
+          latency_ms: number;
+          /** SHA-256 of the output without its `audit` member. */
+          out_hash: string;
+          /** The first 8 bytes of `in_hash` as an unsigned integer. */
+          seed: number;
+          status: "ok" | "error";
+        };
+        /** The call of the operation, as the log has it. */
+        call_id: string;
+        /** Kind, message and details of the error. */
+        error?: unknown;
+        metadata?: Record<string, unknown>;
+        output?: unknown;
+      } | null;
+      /** The job is forgotten after this. */
+      expires_at: string;
+      job_id: string;
+      /** The last step that the job reported. */
+      message?: string | null;
+      operation: string;
+      /** Questions that wait for an answer. */
+      questions?: Record<string, {
+        kind: "form";
+        message: string;
+        /** An object with flat properties. */
+        schema: Record<string, unknown>;
+      } | {
+        kind: "model_text";
+        n_tokens_max: number;
+        prompt: string;
+      } | {
+        kind: "roots";
+      }>;
+      state: "cancelled" | "working" | "input_required" | "ended";
+      total?: number | null;
+      updated_at: string;
     };
   };
   /** Confirm a reservation that you made with reserve_id_range, before it expires. */
@@ -250,42 +427,50 @@ export interface Operations {
       scope?: string | null;
     };
   };
-  /** diff_artifact */
+  /** Show what changed between two versions or revisions of a document, as a unified diff. */
   diff_artifact: {
     input: {
       artifact_id: string;
-      from_version: number;
+      /** The last of the version unless given. */
       from_revision?: number | null;
-      to_version?: number | null;
-      to_revision?: number | null;
+      from_version: number;
       project_id?: string | null;
+      to_revision?: number | null;
+      /** The latest unless given. */
+      to_version?: number | null;
     };
     output: {
+      audit?: AuditBlock;
+      /** Unified, with three lines of context; empty where the two are the same. */
+      diff: string;
+      /** One state that a version of a document was in. Its bytes are kept. */
       from: {
-        version: number;
-        revision: number;
-        status: string;
         cause: "stored" | "approved";
-        content_sha256: string;
-        size_bytes: number;
-        changed_by: string;
         changed_at: string;
+        changed_by: string;
+        content_sha256: string;
         meaning?: string | null;
-      };
-      to: {
-        version: number;
+        /** Counts within the version, from 1. */
         revision: number;
-        status: string;
-        cause: "stored" | "approved";
-        content_sha256: string;
         size_bytes: number;
-        changed_by: string;
-        changed_at: string;
-        meaning?: string | null;
+        status: string;
+        version: number;
       };
       n_lines_added: number;
       n_lines_removed: number;
-      diff: string;
+      /** One state that a version of a document was in. Its bytes are kept. */
+      to: {
+        cause: "stored" | "approved";
+        changed_at: string;
+        changed_by: string;
+        content_sha256: string;
+        meaning?: string | null;
+        /** Counts within the version, from 1. */
+        revision: number;
+        size_bytes: number;
+        status: string;
+        version: number;
+      };
     };
   };
   /** Take the next free id of a document type in a project, such as US-071. The id is yours: nobody else will ever get it. */
@@ -346,7 +531,7 @@ export interface Operations {
           /** Status of the document when the task was made. */
           status: string;
         })[];
-        /** After this the task is pending again, unless the claim is renewed. */
+        /** After this others may claim it, unless the claim is renewed. */
         lease_expires_at?: string | null;
         project_id: string;
         started_at?: string | null;
@@ -354,6 +539,22 @@ export interface Operations {
         task_id: string;
         updated_at: string;
       } | null;
+    };
+  };
+  /** Explain how to write a document: template, required sections, checklist and the documents it is made from. */
+  guide_generation: {
+    input: {
+      /** Id of the document to write, where it has one. */
+      artifact_id?: string | null;
+      /** Such as `prd-generator`. */
+      generator: string;
+      /** The document it is made from. */
+      parent_id?: string | null;
+      project_id?: string | null;
+    };
+    output: {
+      audit?: AuditBlock;
+      text: string;
     };
   };
   /** Explain how to number new documents of a type so that no two ever share an id. */
@@ -369,23 +570,88 @@ export interface Operations {
       text: string;
     };
   };
-  /** list_artifact_revisions */
+  /** Show how far one of your jobs is, what it asks, and how it ended. */
+  job_status: {
+    input: {
+      job_id: string;
+    };
+    output: {
+      audit?: AuditBlock;
+      /** RFC 3339 in UTC, as the other times. */
+      created_at: string;
+      done?: number | null;
+      /** How the call ended, once it did. */
+      ending?: {
+        artifacts?: ({
+          content: string;
+          id?: string | null;
+          language?: string | null;
+          title: string;
+          type: string;
+        })[];
+        /** Hashes over canonical JSON (RFC 8785), so that a caller can recompute them. */
+        audit: {
+          /** SHA-256 of the input after defaults were filled in. */
+          in_hash: string;
+          /** Wall time of the call in milliseconds. */
+          latency_ms: number;
+          /** SHA-256 of the output without its `audit` member. */
+          out_hash: string;
+          /** The first 8 bytes of `in_hash` as an unsigned integer. */
+          seed: number;
+          status: "ok" | "error";
+        };
+        /** The call of the operation, as the log has it. */
+        call_id: string;
+        /** Kind, message and details of the error. */
+        error?: unknown;
+        metadata?: Record<string, unknown>;
+        output?: unknown;
+      } | null;
+      /** The job is forgotten after this. */
+      expires_at: string;
+      job_id: string;
+      /** The last step that the job reported. */
+      message?: string | null;
+      operation: string;
+      /** Questions that wait for an answer. */
+      questions?: Record<string, {
+        kind: "form";
+        message: string;
+        /** An object with flat properties. */
+        schema: Record<string, unknown>;
+      } | {
+        kind: "model_text";
+        n_tokens_max: number;
+        prompt: string;
+      } | {
+        kind: "roots";
+      }>;
+      state: "cancelled" | "working" | "input_required" | "ended";
+      total?: number | null;
+      updated_at: string;
+    };
+  };
+  /** List every state that a document was in: who stored it, who approved it, when, and the hash of its bytes. */
   list_artifact_revisions: {
     input: {
       artifact_id: string;
       project_id?: string | null;
     };
     output: {
+      audit?: AuditBlock;
+      /** Oldest first. */
       revisions: ({
-        version: number;
-        revision: number;
-        status: string;
         cause: "stored" | "approved";
-        content_sha256: string;
-        size_bytes: number;
-        changed_by: string;
         changed_at: string;
+        changed_by: string;
+        content_sha256: string;
         meaning?: string | null;
+        /** Counts within the version, from 1. */
+        revision: number;
+        size_bytes: number;
+        status: string;
+        version: number;
       })[];
     };
   };
@@ -406,38 +672,46 @@ export interface Operations {
       audit?: AuditBlock;
     };
   };
-  /** list_artifacts */
+  /** List documents by type, status and parent: id, title, version, path and hash, without their content. */
   list_artifacts: {
     input: {
       artifact_type?: string | null;
-      status?: string | null;
+      /** `next_cursor` of the page before. */
+      cursor?: string | null;
+      /** Documents on the page, 50 unless given. */
+      limit?: number | null;
+      /** Id of the parent. */
       parent_id?: string | null;
       project_id?: string | null;
-      limit?: number | null;
-      cursor?: string | null;
+      status?: string | null;
     };
     output: {
+      /** By type, id and version. */
       artifacts: ({
-        id: string;
-        type: string;
-        version: number;
-        title: string;
-        status: string;
-        parent_id?: string | null;
-        file_path: string;
-        resource_uri: string;
-        content_sha256: string;
-        size_bytes: number;
-        created_by: string;
-        created_at: string;
-        updated_at: string;
+        /** Who approved, when and with what meaning. */
         approval?: {
-          approved_by: string;
           approved_at: string;
+          approved_by: string;
           meaning: string;
+          /** SHA-256 of the bytes that were reviewed. */
           reviewed_sha256: string;
         } | null;
+        content_sha256: string;
+        created_at: string;
+        created_by: string;
+        file_path: string;
+        /** The id, or the file name of a document without one. */
+        id: string;
+        parent_id?: string | null;
+        resource_uri: string;
+        size_bytes: number;
+        status: string;
+        title: string;
+        type: string;
+        updated_at: string;
+        version: number;
       })[];
+      audit?: AuditBlock;
       next_cursor?: string | null;
     };
   };
@@ -504,7 +778,7 @@ export interface Operations {
           /** Status of the document when the task was made. */
           status: string;
         })[];
-        /** After this the task is pending again, unless the claim is renewed. */
+        /** After this others may claim it, unless the claim is renewed. */
         lease_expires_at?: string | null;
         project_id: string;
         started_at?: string | null;
@@ -553,58 +827,112 @@ export interface Operations {
       tasks_added: number;
     };
   };
-  /** read_artifact */
+  /** Read a document by its mcp:// address, or by its id and version. */
   read_artifact: {
     input: {
-      resource_uri?: string | null;
       artifact_id?: string | null;
-      version?: number | null;
       project_id?: string | null;
+      /** `mcp://resources/artifacts/{folder}/{file}`; or give `artifact_id`. */
+      resource_uri?: string | null;
+      /** The latest unless given. */
+      version?: number | null;
     };
     output: {
+      /** What is known of a document without reading it. */
       artifact: {
-        id: string;
-        type: string;
-        version: number;
-        title: string;
-        status: string;
-        parent_id?: string | null;
-        file_path: string;
-        resource_uri: string;
-        content_sha256: string;
-        size_bytes: number;
-        created_by: string;
-        created_at: string;
-        updated_at: string;
+        /** Who approved, when and with what meaning. */
         approval?: {
-          approved_by: string;
           approved_at: string;
+          approved_by: string;
           meaning: string;
+          /** SHA-256 of the bytes that were reviewed. */
           reviewed_sha256: string;
         } | null;
+        content_sha256: string;
+        created_at: string;
+        created_by: string;
+        file_path: string;
+        /** The id, or the file name of a document without one. */
+        id: string;
+        parent_id?: string | null;
+        resource_uri: string;
+        size_bytes: number;
+        status: string;
+        title: string;
+        type: string;
+        updated_at: string;
+        version: number;
       };
+      audit?: AuditBlock;
+      /** Markdown. */
       content: string;
     };
   };
-  /** read_checklist */
+  /** Read a checklist such as prd_validation_v1. */
   read_checklist: {
     input: {
+      /** Such as `prd_validation_v1`. */
       checklist_id: string;
     };
     output: {
-      criteria?: ({
-        id?: string;
-        description?: string;
+      /** Document type such as `prd`. */
+      artifact_type: string;
+      audit?: AuditBlock;
+      criteria: ({
+        /** Expressions that must all match. */
+        all_patterns?: string[];
+        allowed_markers?: string[];
+        /** From which version of a document on a rule holds. */
+        applies_to?: "all" | "v1" | "v2+" | null;
+        /** `content_quality`, `traceability`, `consistency`, `open_questions_markers`, or a team's own. */
+        category: string;
+        /**
+         * `template_sections`, `id_format`, `no_placeholders`, `references_valid` or `marker_validation`. Text, because a
+         * kind that this version does not know fails the criterion and not the whole checklist.
+         */
+        check_type?: string | null;
+        description: string;
+        /** Kind of failure → text with `{question}`, `{missing_fields}` and `{value}`. */
+        error_message_templates?: Record<string, string>;
+        /** `id_format`: the metadata field that must match, instead of the id. */
+        field?: string | null;
+        /** Subsections are those whose heading matches; the patterns then hold in each of them, and the counts count them. */
+        heading_pattern?: string | null;
+        /** Such as `CQ-01`. */
+        id: string;
+        /** Marker → the fields that go with it. */
+        marker_sub_fields?: Record<string, string[]>;
+        max_matches?: number | null;
+        min_matches?: number | null;
+        /** A regular expression (linear time, no look-around). */
+        pattern?: string | null;
+        prohibited_patterns?: string[];
+        /** `references_valid`: what is looked at. */
+        relation?: "parent" | "approved_parent" | "research" | "ids" | "sections" | "citations" | null;
+        /** Headings that must be there, and where the patterns are looked for. */
+        required_sections?: string[];
+        special_validations?: ({
+          field: string;
+          marker: string;
+          valid_values: string[];
+        })[];
+        /** `id_format`: what matches may be defined once only. */
+        unique?: boolean;
+        validation_type: "automated" | "agent" | "manual";
       })[];
+      version: number;
     };
   };
-  /** read_template */
+  /** Read the template of a document type such as prd. */
   read_template: {
     input: {
+      /** Document type such as `prd`. */
       artifact_type: string;
     };
     output: {
       artifact_type: string;
+      audit?: AuditBlock;
+      /** Markdown with what is to be filled in in brackets. */
       content: string;
     };
   };
@@ -644,27 +972,100 @@ export interface Operations {
       revoked_at: string;
     };
   };
-  /** store_artifact */
+  /** Start an operation that takes long, such as an ingest, as a job. `job_status` tells how far it is. */
+  start_job: {
+    input: {
+      /** The operation's own input. */
+      input?: Record<string, unknown>;
+      /** An operation that runs as a job, such as `ingest_run`. */
+      operation: string;
+    };
+    output: {
+      audit?: AuditBlock;
+      /** RFC 3339 in UTC, as the other times. */
+      created_at: string;
+      done?: number | null;
+      /** How the call ended, once it did. */
+      ending?: {
+        artifacts?: ({
+          content: string;
+          id?: string | null;
+          language?: string | null;
+          title: string;
+          type: string;
+        })[];
+        /** Hashes over canonical JSON (RFC 8785), so that a caller can recompute them. */
+        audit: {
+          /** SHA-256 of the input after defaults were filled in. */
+          in_hash: string;
+          /** Wall time of the call in milliseconds. */
+          latency_ms: number;
+          /** SHA-256 of the output without its `audit` member. */
+          out_hash: string;
+          /** The first 8 bytes of `in_hash` as an unsigned integer. */
+          seed: number;
+          status: "ok" | "error";
+        };
+        /** The call of the operation, as the log has it. */
+        call_id: string;
+        /** Kind, message and details of the error. */
+        error?: unknown;
+        metadata?: Record<string, unknown>;
+        output?: unknown;
+      } | null;
+      /** The job is forgotten after this. */
+      expires_at: string;
+      job_id: string;
+      /** The last step that the job reported. */
+      message?: string | null;
+      operation: string;
+      /** Questions that wait for an answer. */
+      questions?: Record<string, {
+        kind: "form";
+        message: string;
+        /** An object with flat properties. */
+        schema: Record<string, unknown>;
+      } | {
+        kind: "model_text";
+        n_tokens_max: number;
+        prompt: string;
+      } | {
+        kind: "roots";
+      }>;
+      state: "cancelled" | "working" | "input_required" | "ended";
+      total?: number | null;
+      updated_at: string;
+    };
+  };
+  /** Store a document as a new version. Id, type, version, status, parent and title are read from its metadata. The same content again is the same document; other content needs the next version number. */
   store_artifact: {
     input: {
+      /** The whole document as markdown; id, type, version, status, parent and title are read from it. */
       artifact_content: string;
+      /** Only for documents without an id (research); else made from the title. */
       file_name?: string | null;
+      /** Project of the document; a server setting names the default. */
       project_id?: string | null;
+      /** Correlation id of the work this belongs to. */
       task_id?: string | null;
     };
     output: {
-      success: true;
+      /** `N/A` for documents without an id. */
       artifact_id: string;
-      storage_path: string;
+      audit?: AuditBlock;
       resource_uri: string;
+      storage_path: string;
+      success: true;
     };
   };
-  /** Delete idempotency keys that are older than a day. */
+  /** Delete what has served its time: idempotency keys after a day, used request states, old jobs. */
   tidy_house: {
     input: Record<string, never>;
     output: {
       audit?: AuditBlock;
       n_idempotency_keys_deleted: number;
+      n_jobs_deleted: number;
+      n_request_states_deleted: number;
     };
   };
   /** Move a task from pending to in_progress to completed. Going back to pending needs reset. */
@@ -704,7 +1105,7 @@ export interface Operations {
           /** Status of the document when the task was made. */
           status: string;
         })[];
-        /** After this the task is pending again, unless the claim is renewed. */
+        /** After this others may claim it, unless the claim is renewed. */
         lease_expires_at?: string | null;
         project_id: string;
         started_at?: string | null;
@@ -714,25 +1115,35 @@ export interface Operations {
       };
     };
   };
-  /** validate_artifact */
+  /** Check a document against the checklist of its type before storing it. Each failed criterion says which line to mend; criteria with requires_agent_review are yours to judge. */
   validate_artifact: {
     input: {
+      /** The whole document as markdown. */
       artifact_content: string;
+      /** Id such as `PRD-006`; its prefix decides the checklist. */
       artifact_id: string;
+      /** Project whose documents are referred to; a server setting names the default. */
       project_id?: string | null;
+      /** Correlation id of the work this belongs to. */
       task_id?: string | null;
     };
     output: {
-      passed: boolean;
-      automated_pass_rate: string;
+      /** How many criteria the agent has to judge itself. */
       agent_review_required: number;
+      audit?: AuditBlock;
+      /** Such as `24/24`. */
+      automated_pass_rate: string;
+      /** Every automated criterion is met. */
+      passed: boolean;
       results: ({
-        id: string;
         category: string;
-        passed: boolean | null;
-        validation_type: "automated" | "agent" | "manual";
+        /** What was found, and which line to mend. */
         details?: string | null;
+        id: string;
+        /** `null` where an agent or a person decides. */
+        passed?: boolean | null;
         requires_agent_review?: true | null;
+        validation_type: "automated" | "agent" | "manual";
       })[];
     };
   };

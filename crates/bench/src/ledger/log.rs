@@ -74,6 +74,7 @@ impl Log {
             clock: Clock::system(),
             keyring: Keyring::new(LogSigner::generate("bench.example/log", [7; 32]).context("a key")?),
             witness_policy: WitnessPolicy::default(),
+            files: workflow::projection::Root::new(folder.path().join("artifacts"), "here".to_owned()),
         };
         let platform = Platform::open(store.clone(), options).context("the door does not open")?;
         Ok(Log { store, platform, actor: auth::owner(&settings.organisation_id), _folder: folder })

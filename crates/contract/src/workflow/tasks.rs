@@ -200,7 +200,7 @@ pub struct Task {
     /// Who works on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claimed_by: Option<String>,
-    /// After this the task is pending again, unless the claim is renewed.
+    /// After this others may claim it, unless the claim is renewed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lease_expires_at: Option<String>,
 }

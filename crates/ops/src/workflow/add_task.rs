@@ -1,9 +1,12 @@
 //! `add_task`: put tasks into the queue after checking everything about them, their inputs' documents included.
 
+use std::collections::BTreeSet;
+
 use contract::actor::Role;
 use contract::envelope::True;
 use contract::error::{Kind, OpError};
-use contract::workflow::tasks::{AddTask, AddedTasks, GivenInput, QueueTasks, QueuedTasks, TaskMetadata};
+use contract::workflow::tasks::{AddTask, AddedTasks, GivenInput, InputClass, QueueTasks, QueuedTasks, TaskMetadata};
+use serde_json::Value;
 use store::Tx;
 use workflow::tasks;
 use workflow::tasks::check::CheckedTask;
@@ -12,15 +15,13 @@ use super::task_plan::{TaskPlan, check_form, check_inputs, insert_all};
 use super::{NUMBERING_ROLES, V2_FIELDS};
 use crate::context::{Context, Settings};
 use crate::family::Family;
-use crate::operation::{Answer, ApplyError, Operation, Write};
+use crate::operation::{Answer, ApplyError, Operation, Told, Write};
 
-pub enum Plan {
-    Here {
-        place: TaskPlan,
-        tasks: Vec<CheckedTask>,
-    },
-    /// The tracker is elsewhere and has them already. A repeated call reaches it under the same key.
-    Elsewhere(QueuedTasks),
+pub struct Plan {
+    place: TaskPlan,
+    tasks: Vec<CheckedTask>,
+    /// Where the tracker is elsewhere, it has them already. A repeated call reaches it under the same key.
+    queued: Option<QueuedTasks>,
 }
 
 impl Operation for AddTask {
@@ -31,6 +32,8 @@ impl Operation for AddTask {
     const ROLES: &'static [Role] = NUMBERING_ROLES;
     const SCOPE: Option<&'static str> = Some("task.write");
     const RETIRED_FIELDS: &'static [(&'static str, &'static str)] = V2_FIELDS;
+    /// `settle` writes the line, as it knows the inputs.
+    const TELL: Option<fn(&Value, &Told<'_>)> = Some(|_, _| ());
 
     type Output = AddedTasks;
 
@@ -44,32 +47,28 @@ impl Write for AddTask {
 
     async fn prepare(&self, ctx: &Context<'_>) -> Result<Plan, OpError> {
         let tasks = check_inputs(ctx, check_form(ctx, &self.tasks, "")?).await?;
-        let Some(tracker) = &ctx.services().remotes.tasks else {
-            return Ok(Plan::Here { place: TaskPlan::new(ctx, self.project_id.as_ref()), tasks });
-        };
+        let place = TaskPlan::new(ctx, self.project_id.as_ref());
+        let Some(tracker) = &ctx.services().remotes.tasks else { return Ok(Plan { place, tasks, queued: None }) };
         let batch = QueueTasks {
             project_id: self.project_id.clone().unwrap_or_else(|| ctx.settings().default_project_id.clone()),
-            tasks: self.tasks.iter().zip(tasks).map(|(given, checked)| resolved(given, checked)).collect(),
+            tasks: self.tasks.iter().zip(&tasks).map(|(given, checked)| resolved(given, checked)).collect(),
         };
         let input = serde_json::to_value(batch).map_err(OpError::internal)?;
         let output = tracker.call(ctx.journey().call(QueueTasks::NAME, input)).await?;
         let queued = serde_json::from_value(output).map_err(|error| {
             OpError::new(Kind::Upstream, "the task service answered something else than it should").with_source(error)
         })?;
-        Ok(Plan::Elsewhere(queued))
+        Ok(Plan { place, tasks, queued: Some(queued) })
     }
 
     fn lane(&self, plan: &Plan) -> Option<String> {
-        match plan {
-            Plan::Here { place, .. } => Some(tasks::lane(&place.organisation_id)),
-            Plan::Elsewhere(_) => None,
-        }
+        plan.queued.is_none().then(|| tasks::lane(&plan.place.organisation_id))
     }
 
     async fn apply(&self, plan: &Plan, tx: &mut Tx<'_>) -> Result<Answer<AddedTasks>, ApplyError> {
-        let (task_ids, rows) = match plan {
-            Plan::Here { place, tasks } => insert_all(tx, place, tasks).await?,
-            Plan::Elsewhere(queued) => (queued.task_ids.clone(), Vec::new()),
+        let (task_ids, rows) = match &plan.queued {
+            None => insert_all(tx, &plan.place, &plan.tasks).await?,
+            Some(queued) => (queued.task_ids.clone(), Vec::new()),
         };
         let answer = Answer::of(AddedTasks {
             success: True,
@@ -79,11 +78,39 @@ impl Write for AddTask {
         });
         Ok(rows.into_iter().fold(answer, Answer::leaving))
     }
+
+    async fn settle(&self, plan: &Plan, ctx: &Context<'_>) {
+        tell(&ctx.told(), &plan.tasks);
+    }
+}
+
+/// The log entry of seed 001.
+fn tell(told: &Told<'_>, tasks: &[CheckedTask]) {
+    let texts = |of: fn(&CheckedTask) -> &str| Value::from(tasks.iter().map(of).collect::<Vec<&str>>()).to_string();
+    let count = |class: InputClass| {
+        let inputs = tasks.iter().flat_map(|task| &task.inputs).filter(|input| input.classification == class);
+        let distinct: BTreeSet<&str> = inputs.map(|input| input.mcp_resource_uri.as_str()).collect();
+        u64::try_from(distinct.len()).unwrap_or(u64::MAX)
+    };
+    tracing::info!(
+        event = "add_task_invocation_completed",
+        tool_name = AddTask::NAME,
+        call_id = %told.call_id,
+        task_id = told.task_id,
+        tasks_added = u64::try_from(tasks.len()).unwrap_or(u64::MAX),
+        artifact_ids = texts(|task| &task.artifact_id),
+        generators = texts(|task| &task.generator),
+        inputs_validated = true,
+        mandatory_inputs_count = count(InputClass::Mandatory),
+        recommended_inputs_count = count(InputClass::Recommended),
+        success = true,
+        duration_ms = told.duration_ms,
+    );
 }
 
 /// A task as the tracker gets it: with every input written out.
-fn resolved(given: &TaskMetadata, checked: CheckedTask) -> TaskMetadata {
-    let inputs = checked.inputs.into_iter().map(|input| GivenInput {
+fn resolved(given: &TaskMetadata, checked: &CheckedTask) -> TaskMetadata {
+    let inputs = checked.inputs.iter().cloned().map(|input| GivenInput {
         name: input.name,
         classification: input.classification,
         artifact_type: Some(input.artifact_type),
@@ -93,5 +120,5 @@ fn resolved(given: &TaskMetadata, checked: CheckedTask) -> TaskMetadata {
         resource_uri: None,
         status: Some(input.status),
     });
-    TaskMetadata { generator: checked.generator, inputs: inputs.collect(), ..given.clone() }
+    TaskMetadata { generator: checked.generator.clone(), inputs: inputs.collect(), ..given.clone() }
 }

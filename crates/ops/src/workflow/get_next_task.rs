@@ -5,7 +5,7 @@ use contract::envelope::True;
 use contract::error::OpError;
 use contract::workflow::tasks::{GetNextTask, NextTask, TaskStatus};
 use store::Tx;
-use workflow::tasks::{self, Claimant, Claimed};
+use workflow::tasks::{self, Claimant};
 
 use super::{NUMBERING_ROLES, TaskPlan};
 use crate::context::{Context, Settings};
@@ -47,7 +47,7 @@ impl Write for GetNextTask {
 
     async fn apply(&self, plan: &TaskPlan, tx: &mut Tx<'_>) -> Result<Answer<NextTask>, ApplyError> {
         let (organisation_id, project_id) = (plan.organisation_id.as_str(), plan.project_id.as_str());
-        let Claimed { task, rows } = if self.claim {
+        let (task, row) = if self.claim {
             let claimant = Claimant {
                 organisation_id,
                 project_id,
@@ -55,14 +55,13 @@ impl Write for GetNextTask {
                 lease_us: plan.lease_us,
                 now_us: plan.now_us,
             };
-            tasks::claim_next(tx, &claimant).await?
+            tasks::claim_next(tx, &claimant).await?.unzip()
         } else {
-            let task = tasks::find_next(tx, organisation_id, project_id, self.status_filter).await?;
-            Claimed { task, rows: Vec::new() }
+            (tasks::find_next(tx, organisation_id, project_id, self.status_filter, plan.now_us).await?, None)
         };
         let none = || format!("No {} tasks in project {project_id}", self.status_filter);
         let message = task.is_none().then(none);
         let answer = Answer::of(NextTask { success: True, task, message });
-        Ok(rows.into_iter().fold(answer, Answer::leaving))
+        Ok(row.into_iter().fold(answer, Answer::leaving))
     }
 }

@@ -7,6 +7,7 @@
     reason = "helpers of tests, where a panic is the failure report"
 )]
 
+mod artifacts;
 mod consent;
 mod contracts;
 mod dialogue;

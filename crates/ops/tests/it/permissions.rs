@@ -25,6 +25,8 @@ async fn make_things(stage: &Stage) -> Things {
     let key = stage.call("owner", "create_key", json!({"actor_id": "robot", "roles": ["agent"]})).await;
     let queued = stage.call("owner", "queue_tasks", batch("default", QUEUED, 2)).await;
     let task_id = queued.result.unwrap().output["task_ids"][1].as_str().unwrap().to_owned();
+    let stored = stage.call("owner", "store_artifact", json!({"artifact_content": testkit::documents::EPIC_006})).await;
+    assert!(stored.result.is_ok());
     let text = |reply: Reply, member: &str| reply.result.unwrap().output[member].as_str().unwrap().to_owned();
     Things { reservation_id: text(reserved, "reservation_id"), key_id: text(key, "key_id"), task_id }
 }
@@ -36,10 +38,17 @@ fn naming(operation: &str, things: &Things) -> Value {
         "revoke_key" => json!({"key_id": things.key_id}),
         "create_key" => json!({"actor_id": "robot", "roles": ["agent"]}),
         "describe_operation" => json!({"name": "revoke_key"}),
+        "validate_artifact" => json!({"artifact_content": "", "artifact_id": "EPIC-006"}),
+        "store_artifact" => json!({"artifact_content": ""}),
+        "approve_artifact" | "read_artifact" | "list_artifact_revisions" => json!({"artifact_id": "EPIC-006"}),
+        "diff_artifact" => json!({"artifact_id": "EPIC-006", "from_version": 1}),
+        "guide_generation" => json!({"generator": "prd-generator", "parent_id": "EPIC-006"}),
+        "read_checklist" => json!({"checklist_id": "prd_validation_v1"}),
+        "read_template" => json!({"artifact_type": "prd"}),
         "get_next_available_id" | "guide_numbering" => json!({"artifact_type": "US"}),
         "reserve_id_range" => json!({"artifact_type": "US", "count": 2}),
         "update_task_status" => json!({"task_id": things.task_id, "status": "in_progress"}),
-        "queue_tasks" => batch("default", 1, 1),
+        "queue_tasks" | "add_task" => batch("default", 1, 1),
         "list_tasks" => json!({"depends_on": "PRD-006"}),
         "audit_prove" => json!({"call_id": "nobodys"}),
         "job_status" | "cancel_job" => json!({"job_id": "nobodys"}),

@@ -18,6 +18,8 @@ pub struct Stage {
     pub platform: Platform,
     pub store: Store,
     pub clock: Clock,
+    /// Where the documents stand as files.
+    pub files: Arc<tempfile::TempDir>,
     target: Target,
     _folder: Option<tempfile::TempDir>,
 }
@@ -34,11 +36,20 @@ pub fn settings() -> Settings {
         reservation_expires_after: std::time::Duration::from_secs(15 * 60),
         reservations_per_minute_max: 10,
         backup_folder: None,
+        self_approval: ops::SelfApproval::Owner,
+        agents_may_approve: false,
+        research: std::collections::BTreeMap::new(),
         task_lease: Some(std::time::Duration::from_secs(60 * 60)),
     }
 }
 
-async fn stage(target: Target, folder: Option<tempfile::TempDir>, entries: &'static [Entry]) -> Stage {
+async fn stage(
+    target: Target,
+    folder: Option<tempfile::TempDir>,
+    files: Arc<tempfile::TempDir>,
+    entries: &'static [Entry],
+    settings: Settings,
+) -> Stage {
     let options = store::Options {
         target: target.clone(),
         migrations: ops::migrations(),
@@ -49,25 +60,37 @@ async fn stage(target: Target, folder: Option<tempfile::TempDir>, entries: &'sta
     let store = Store::open(options).await.unwrap();
     let clock = Clock::manual(START_US);
     let services = Services { catalogue: LiveCatalogue::open(None).unwrap(), remotes: ops::Remotes::default() };
+    let root = workflow::projection::Root::new(files.path().join("artifacts"), "here".to_owned());
     let options = Options {
         entries,
-        settings: settings(),
+        settings,
         services,
         clock: clock.clone(),
         keyring: keyring(),
         witness_policy: ops::WitnessPolicy::default(),
+        files: root,
     };
     let platform = Platform::open(store.clone(), options).unwrap();
-    Stage { platform, store, clock, target, _folder: folder }
+    Stage { platform, store, clock, files, target, _folder: folder }
 }
 
 pub async fn on_sqlite(entries: &'static [Entry]) -> Stage {
+    on_sqlite_with(entries, settings()).await
+}
+
+pub async fn on_sqlite_with(entries: &'static [Entry], settings: Settings) -> Stage {
     let folder = testkit::temp_dir();
-    stage(Target::Sqlite(folder.path().join("materia.db")), Some(folder), entries).await
+    let target = Target::Sqlite(folder.path().join("materia.db"));
+    stage(target, Some(folder), Arc::new(testkit::temp_dir()), entries, settings).await
 }
 
 pub async fn on_postgres(entries: &'static [Entry]) -> Stage {
-    stage(Target::Postgres(testkit::postgres_url().await.url), None, entries).await
+    on_postgres_with(entries, settings()).await
+}
+
+pub async fn on_postgres_with(entries: &'static [Entry], settings: Settings) -> Stage {
+    let target = Target::Postgres(testkit::postgres_url().await.url);
+    stage(target, None, Arc::new(testkit::temp_dir()), entries, settings).await
 }
 
 /// `owner` may do everything; `author`, `viewer` and `agent` have the role of their name; `rival` is an owner elsewhere.
@@ -84,7 +107,7 @@ pub fn actor(name: &str) -> Actor {
 impl Stage {
     /// Another process on the same database.
     pub async fn again(&self) -> Stage {
-        stage(self.target.clone(), None, ops::operations::OPERATIONS).await
+        stage(self.target.clone(), None, Arc::clone(&self.files), ops::operations::OPERATIONS, settings()).await
     }
 
     pub async fn call(&self, name: &str, operation: &str, input: Value) -> Reply {

@@ -7,9 +7,10 @@ use contract::actor::Actor;
 use contract::dialect::{self, Dialect};
 use contract::error::{Kind, OpError};
 use contract::id::{CorrelationId, IdempotencyKey};
+use contract::workflow::artifacts::ListedArtifacts;
 use ops::limits::PAGE_ITEMS_MAX;
-use ops::resources::Resource;
-use ops::{Answers, CATALOGUE, Call, Catalogue, Family, Progress, Reply, Tool, dialogue};
+use ops::resources::{Body, Resource};
+use ops::{Answers, Call, Family, OFFERS, Offers, Progress, Reply, Tool, dialogue};
 use rmcp::model::*;
 use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
@@ -29,6 +30,8 @@ const COMPLETIONS_MAX: usize = 100;
 const URI_BYTES_MAX: usize = 200;
 /// Resources that a client of the older revisions may follow on one connection.
 const FOLLOWED_MAX: usize = 100;
+/// Begins the cursors of that part of the resources which is documents.
+const DOCUMENTS_CURSOR: &str = "documents:";
 /// `_meta` key under which a client may send an idempotency key.
 const META_IDEMPOTENCY_KEY: &str = "materia/idempotency_key";
 
@@ -39,45 +42,69 @@ pub struct Handler {
     pub actor: Arc<Actor>,
     /// `None` serves every family.
     pub family: Option<Family>,
-    pub catalogue: &'static Catalogue,
+    pub offers: &'static Offers,
     /// What a client of the older revisions follows on its connection, by address.
     followed: Arc<Mutex<HashMap<String, CancellationToken>>>,
 }
 
 impl Handler {
     pub fn new(house: Arc<House>, actor: Arc<Actor>, family: Option<Family>) -> Handler {
-        Handler { house, actor, family, catalogue: &CATALOGUE, followed: Arc::default() }
+        Handler { house, actor, family, offers: &OFFERS, followed: Arc::default() }
     }
 
     fn find_tool(&self, name: &str) -> Option<&Arc<Tool>> {
         self.house.table().find_in(name, self.family)
     }
 
+    /// The documents of the default project as resources, after what is always there.
+    async fn list_documents(&self, cursor: &str) -> Result<ListResourcesResult, ErrorData> {
+        let mut input = Map::new();
+        if !cursor.is_empty() {
+            input.insert("cursor".to_owned(), Value::from(cursor));
+        }
+        let output = match self.read("list_artifacts", Value::Object(input), Answers::default()).await? {
+            Read::Output(output) => output,
+            Read::Asks(_) => Value::Null,
+        };
+        let found: ListedArtifacts = serde_json::from_value(output)
+            .map_err(|_| ErrorData::internal_error("the list of documents cannot be read", None))?;
+        let listed = found.artifacts.into_iter().map(|document| {
+            rmcp::model::Resource::new(document.resource_uri, document.id)
+                .with_title(document.title)
+                .with_description(format!(
+                    "{}, version {}, {}",
+                    document.artifact_type, document.version, document.status
+                ))
+                .with_mime_type("text/markdown")
+        });
+        let mut result = ListResourcesResult::with_all_items(listed.collect());
+        result.next_cursor = found.next_cursor.map(|cursor| format!("{DOCUMENTS_CURSOR}{cursor}"));
+        Ok(result)
+    }
+
     /// A read operation on behalf of a resource or a prompt.
     async fn read(&self, operation: &str, input: Value, answers: Answers) -> Result<Read, ErrorData> {
         let call = Call { operation: operation.to_owned(), input, answers: answers.clone(), ..Call::default() };
-        match self.house.call(&self.actor, call).await.result {
+        let reply = self.house.call(&self.actor, call).await;
+        match reply.result {
             Ok(success) => Ok(Read::Output(success.output)),
             Err(error) => match asking::input_required(&error, &answers) {
                 Some(asked) => asked.map(Read::Asks),
-                None => Err(protocol_error(&error)),
+                None => Err(protocol_error(reply.dialect, &error)),
             },
         }
     }
 
     /// Calls a tool, and asks the client in between where it can be asked on the open connection.
     async fn converse(&self, mut call: Call, context: &RequestContext<RoleServer>) -> Result<Reply, ErrorData> {
-        let may_ask = asking::asks_by_request(context);
+        if !asking::asks_by_request(context) {
+            return self.call(call, context).await;
+        }
         for _ in 0..asking::ROUNDS_MAX {
-            let reply = tokio::select! {
-                // The call first: one that is cancelled before it began is an event too.
-                biased;
-                reply = self.house.call(&self.actor, call.clone()) => reply,
-                () = context.ct.cancelled() => return Err(ErrorData::internal_error("the request was cancelled", None)),
-            };
+            let reply = self.call(call.clone(), context).await?;
             let asked = match &reply.result {
-                Err(error) if may_ask => asking::ask(error, &call.answers, context).await,
-                Ok(_) | Err(_) => None,
+                Err(error) => asking::ask(error, &call.answers, context).await,
+                Ok(_) => None,
             };
             match asked {
                 None => return Ok(reply),
@@ -85,6 +112,15 @@ impl Handler {
             }
         }
         Err(ErrorData::new(ErrorCode(-32000), "the tool asked too often", None))
+    }
+
+    async fn call(&self, call: Call, context: &RequestContext<RoleServer>) -> Result<Reply, ErrorData> {
+        tokio::select! {
+            // The call first: one that is cancelled before it began is an event too.
+            biased;
+            reply = self.house.call(&self.actor, call) => Ok(reply),
+            () = context.ct.cancelled() => Err(ErrorData::internal_error("the request was cancelled", None)),
+        }
     }
 }
 
@@ -147,7 +183,11 @@ pub(super) fn failure(reply: Reply, error: &OpError) -> Result<CallToolResult, E
 }
 
 /// A failed read of a resource or prompt, as a protocol error.
-pub(super) fn protocol_error(error: &OpError) -> ErrorData {
+pub(super) fn protocol_error(dialect: Dialect, error: &OpError) -> ErrorData {
+    if dialect == Dialect::Workflow {
+        let rpc = dialect::workflow_rpc(error);
+        return ErrorData::new(ErrorCode(rpc.code), rpc.message, Some(rpc.data));
+    }
     match error.kind {
         Kind::NotFound => ErrorData::resource_not_found(error.message.clone(), None),
         Kind::Invalid => ErrorData::invalid_params(error.message.clone(), None),
@@ -249,7 +289,8 @@ impl ServerHandler for Handler {
         }
         if !is_known {
             let shown: String = name.chars().take(80).collect();
-            return Err(ErrorData::invalid_params(format!("Unknown tool: {shown}"), None));
+            let instead = ops::operations::replacement(&name).map(|it| format!("; call {it}")).unwrap_or_default();
+            return Err(ErrorData::invalid_params(format!("Unknown tool: {shown}{instead}"), None));
         }
         let mut reply = reply?;
         match std::mem::replace(&mut reply.result, Err(OpError::timeout(String::new()))) {
@@ -267,11 +308,16 @@ impl ServerHandler for Handler {
         request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        let table = self.house.table();
-        let values =
-            |resource: &Resource| if resource.is_fixed() { vec![String::new()] } else { (resource.values)(table) };
+        let cursor = request.as_ref().and_then(|params| params.cursor.as_deref());
+        if let Some(cursor) = cursor.and_then(|cursor| cursor.strip_prefix(DOCUMENTS_CURSOR)) {
+            return self.list_documents(cursor).await;
+        }
+        let (table, services) = (self.house.table(), self.house.services());
+        let values = |resource: &Resource| {
+            if resource.is_fixed() { vec![String::new()] } else { (resource.values)(table, services) }
+        };
         let listed = self
-            .catalogue
+            .offers
             .resources
             .iter()
             .flat_map(|resource| values(resource).into_iter().map(move |value| (resource, value)))
@@ -284,7 +330,9 @@ impl ServerHandler for Handler {
             .collect();
         let (listed, next_cursor) = page(listed, request)?;
         let mut result = ListResourcesResult::with_all_items(listed);
-        result.next_cursor = next_cursor;
+        // After what is always there come the documents of the default project.
+        let documents = || self.offers.lists_documents.then(|| DOCUMENTS_CURSOR.to_owned());
+        result.next_cursor = next_cursor.or_else(documents);
         Ok(result)
     }
 
@@ -294,7 +342,7 @@ impl ServerHandler for Handler {
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
         let templates = self
-            .catalogue
+            .offers
             .resources
             .iter()
             .filter(|resource| !resource.is_fixed())
@@ -315,7 +363,7 @@ impl ServerHandler for Handler {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let Some((resource, input)) = self.catalogue.find_resource(&request.uri) else {
+        let Some((resource, input)) = self.offers.find_resource(&request.uri) else {
             return Err(no_resource(&request.uri));
         };
         let answers = asking::answers(request.input_responses, request.request_state, &context);
@@ -323,7 +371,11 @@ impl ServerHandler for Handler {
             Read::Output(output) => output,
             Read::Asks(asked) => return Ok(ReadResourceResponse::InputRequired(asked)),
         };
-        let contents = ResourceContents::text(output.to_string(), request.uri).with_mime_type(resource.mime_type);
+        let text = match resource.body {
+            Body::Output => output.to_string(),
+            Body::Member(name) => output.get(name).and_then(Value::as_str).unwrap_or_default().to_owned(),
+        };
+        let contents = ResourceContents::text(text, request.uri).with_mime_type(resource.mime_type);
         Ok(ReadResourceResponse::Complete(ReadResourceResult::new(vec![contents])))
     }
 
@@ -332,10 +384,8 @@ impl ServerHandler for Handler {
         request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        let listed = self
-            .catalogue
-            .prompts
-            .iter()
+        let listed = (self.offers.prompts)(self.house.services())
+            .into_iter()
             .map(|prompt| {
                 let arguments = prompt.arguments.iter().map(|argument| {
                     PromptArgument::new(argument.name)
@@ -356,10 +406,11 @@ impl ServerHandler for Handler {
         request: GetPromptRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        let Some(prompt) = self.catalogue.find_prompt(&request.name) else {
+        let Some(prompt) = self.offers.find_prompt(self.house.services(), &request.name) else {
             return Err(ErrorData::invalid_params("no prompt of this name", None));
         };
-        let input: Map<String, Value> = request.arguments.unwrap_or_default().into_iter().collect();
+        let mut input: Map<String, Value> = request.arguments.unwrap_or_default().into_iter().collect();
+        input.extend(prompt.fixed);
         let answers = asking::answers(request.input_responses, request.request_state, &context);
         let output = match self.read(prompt.operation, Value::Object(input), answers).await? {
             Read::Output(output) => output,
@@ -367,7 +418,7 @@ impl ServerHandler for Handler {
         };
         let text = output.get("text").and_then(Value::as_str).unwrap_or_default();
         let mut result = GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]);
-        result.description = Some(prompt.about.to_owned());
+        result.description = Some(prompt.about);
         Ok(GetPromptResponse::Complete(result))
     }
 
@@ -380,17 +431,21 @@ impl ServerHandler for Handler {
         let values = match &request.r#ref {
             Reference::Prompt(reference) => {
                 let prompt = self
-                    .catalogue
-                    .find_prompt(&reference.name)
+                    .offers
+                    .find_prompt(self.house.services(), &reference.name)
                     .ok_or_else(|| ErrorData::invalid_params("no prompt of this name", None))?;
                 let found = prompt.arguments.iter().find(|known| known.name == argument.name);
                 found.map(|known| (known.values)(self.house.services())).unwrap_or_default()
             }
             Reference::Resource(reference) => {
-                let known = self.catalogue.resources.iter().find(|resource| resource.template == reference.uri);
+                let known = self.offers.resources.iter().find(|resource| resource.template == reference.uri);
                 let resource =
                     known.ok_or_else(|| ErrorData::invalid_params("no resource template of this form", None))?;
-                if resource.variable() == argument.name { (resource.values)(self.house.table()) } else { Vec::new() }
+                if resource.variable() == argument.name {
+                    (resource.values)(self.house.table(), self.house.services())
+                } else {
+                    Vec::new()
+                }
             }
             _ => return Err(ErrorData::invalid_params("nothing to complete in a reference of this kind", None)),
         };

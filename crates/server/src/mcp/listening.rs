@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use contract::dialect::Dialect;
 use ops::Call;
 use ops::feed::Change;
 use rmcp::RoleServer;
@@ -40,17 +41,17 @@ impl Handler {
     /// The part of a wish that can be granted: known resources. The lists of tools and prompts never change.
     pub(super) fn grantable(&self, requested: &SubscriptionFilter) -> SubscriptionFilter {
         let uris = requested.resource_subscriptions.iter().flatten();
-        let known = uris.filter(|uri| self.catalogue.find_resource(uri).is_some()).take(RESOURCES_MAX);
+        let known = uris.filter(|uri| self.offers.find_resource(uri).is_some()).take(RESOURCES_MAX);
         SubscriptionFilter::builder().resource_subscriptions(known).build()
     }
 
     /// Begins to follow resources. Each is read once, so that who may not read it may not follow it either.
     pub async fn follow(&self, uris: &[String]) -> Result<Following, ErrorData> {
         // Before the first look, or a change in between would be missed.
-        let changes = self.house.changes().await.map_err(|error| protocol_error(&error))?;
+        let changes = self.house.changes().await.map_err(|error| protocol_error(Dialect::Common, &error))?;
         let mut resources = HashMap::new();
         for uri in uris {
-            let found = self.catalogue.find_resource(uri);
+            let found = self.offers.find_resource(uri);
             let (resource, input) = found.ok_or_else(|| no_resource(uri))?;
             let out_hash = self.look(resource.operation, &input).await?;
             resources.insert(uri.clone(), Followed { operation: resource.operation, input, out_hash });
@@ -61,7 +62,7 @@ impl Handler {
     async fn look(&self, operation: &str, input: &Value) -> Result<String, ErrorData> {
         let call = Call { operation: operation.to_owned(), input: input.clone(), ..Call::default() };
         let reply = self.house.call(&self.actor, call).await;
-        reply.result.map(|_| reply.audit.out_hash).map_err(|error| protocol_error(&error))
+        reply.result.map(|_| reply.audit.out_hash).map_err(|error| protocol_error(reply.dialect, &error))
     }
 
     /// Serves one `subscriptions/listen` until it ends.

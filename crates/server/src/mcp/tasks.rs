@@ -27,11 +27,12 @@ pub enum Path {
 
 /// Whether a call of this tool becomes a task. A tool that takes too long for any call is refused to who cannot follow.
 pub fn path(tool: &Tool, context: &RequestContext<RoleServer>) -> Result<Path, ErrorData> {
-    let may_follow = context.client_capabilities().is_some_and(|capabilities| capabilities.supports_tasks());
-    match (tool.entry.job, may_follow) {
-        (JobMode::Never, _) | (JobMode::Offered, false) => Ok(Path::Call),
-        (JobMode::Offered | JobMode::Required, true) => Ok(Path::Task),
-        (JobMode::Required, false) => {
+    let may_follow = || context.client_capabilities().is_some_and(|capabilities| capabilities.supports_tasks());
+    match tool.entry.job {
+        JobMode::Never => Ok(Path::Call),
+        JobMode::Offered | JobMode::Required if may_follow() => Ok(Path::Task),
+        JobMode::Offered => Ok(Path::Call),
+        JobMode::Required => {
             let required = ClientCapabilities::builder().enable_tasks().build();
             Err(ErrorData::missing_required_client_capability(required))
         }
@@ -64,12 +65,13 @@ impl Handler {
     /// Calls one of the job operations. An id that is none is as unknown as any other.
     async fn call_job(&self, operation: &str, input: Value) -> Result<Value, ErrorData> {
         let call = Call { operation: operation.to_owned(), input, ..Call::default() };
-        match self.house.call(&self.actor, call).await.result {
+        let reply = self.house.call(&self.actor, call).await;
+        match reply.result {
             Ok(success) => Ok(success.output),
             Err(error) if matches!(error.kind, Kind::NotFound | Kind::Invalid) => {
                 Err(ErrorData::invalid_params("no task of this id", None))
             }
-            Err(error) => Err(protocol_error(&error)),
+            Err(error) => Err(protocol_error(reply.dialect, &error)),
         }
     }
 
@@ -107,7 +109,7 @@ impl Handler {
                 };
                 Ok(success(reply, done))
             }
-            Some(error) if error.kind == Kind::Internal => Err(protocol_error(&error)),
+            Some(error) if error.kind == Kind::Internal => Err(protocol_error(reply.dialect, &error)),
             Some(error) => {
                 reply.result = Err(OpError::new(error.kind, String::new()));
                 failure(reply, &error)

@@ -114,7 +114,7 @@ pub async fn run(folder: PathBuf, platform: Platform, witnesses: Arc<Witnesses>,
         Ok(signed) => keep(&folder, signed.map(|checkpoint| checkpoint.note)),
         Err(error) => tracing::warn!(error = %error, "The last events have no checkpoint yet"),
     }
-    witnesses.ask_all(&notary).await;
+    witnesses.ask_once_more(&notary).await;
 }
 
 fn keep(folder: &Path, note: Option<String>) {

@@ -148,14 +148,20 @@ impl Witnesses {
         self.each.iter().map(shown).collect()
     }
 
-    /// Shows the newest checkpoint to every witness that has not cosigned it, whatever the plan says.
+    /// Shows the newest checkpoint to every witness: at a start, when they may know of more than the database.
     pub async fn ask_all(&self, notary: &Notary) {
-        let asked = join_all(self.each.iter().map(|each| async {
-            if tokio::time::timeout(WITHIN, each.ask(notary)).await.is_err() {
-                each.note(Standing::Unreachable { reason: format!("no answer within {} s", WITHIN.as_secs()) });
+        join_all(self.each.iter().map(|each| each.ask_within(notary))).await;
+    }
+
+    /// Shows the last checkpoint of a process to those who have not cosigned it and were there lately.
+    pub async fn ask_once_more(&self, notary: &Notary) {
+        let asked = self.each.iter().map(|each| async {
+            let was_away = matches!(*lock(&each.standing), Standing::Unreachable { .. });
+            if !was_away && each.has_news(notary).await {
+                each.ask_within(notary).await;
             }
-        }));
-        asked.await;
+        });
+        join_all(asked).await;
     }
 
     /// The first witness that knows of another history.
@@ -191,12 +197,19 @@ pub async fn run(witnesses: Arc<Witnesses>, platform: Platform, accepted: PathBu
 impl Each {
     /// Whether there is something to show and it is time.
     async fn is_due(&self, notary: &Notary) -> bool {
-        if Instant::now() < lock(&self.plan).next {
-            return false;
-        }
+        Instant::now() >= lock(&self.plan).next && self.has_news(notary).await
+    }
+
+    async fn has_news(&self, notary: &Notary) -> bool {
         match notary.latest().await {
             Ok(Some(latest)) => !Notary::is_cosigned_by(&latest, &self.key),
             Ok(None) | Err(_) => false,
+        }
+    }
+
+    async fn ask_within(&self, notary: &Notary) {
+        if tokio::time::timeout(WITHIN, self.ask(notary)).await.is_err() {
+            self.note(Standing::Unreachable { reason: format!("no answer within {} s", WITHIN.as_secs()) });
         }
     }
 

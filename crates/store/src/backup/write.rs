@@ -13,6 +13,8 @@ use crate::conn::{Conn, Reader};
 use crate::error::StoreError;
 use crate::row::Row;
 
+/// Few, large writes: they hold up the task that makes them.
+const WRITE_BYTES: usize = 256 * 1024;
 /// Rows between two reports.
 const REPORT_EVERY: u64 = 10_000;
 
@@ -50,7 +52,7 @@ async fn write_table(
     let path = folder.join(file_name(&table.name));
     let failed = |source: io::Error| BackupError::File { path: path.clone(), source };
     let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path).map_err(failed)?;
-    let (mut file, mut hash) = (BufWriter::new(file), Sha256::new());
+    let (mut file, mut hash) = (BufWriter::with_capacity(WRITE_BYTES, file), Sha256::new());
     let columns: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
     // Events in the order of their commits, which is that of the log.
     let order = if table.name == EVENTS { " ORDER BY commit_key, event_seq" } else { "" };

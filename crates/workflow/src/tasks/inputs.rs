@@ -5,6 +5,7 @@ use store::{Conn, StoreError};
 
 use super::check::{CheckedTask, Wrong};
 use crate::address::Address;
+use crate::artifacts::{self, Place};
 use crate::catalogue::Catalogue;
 
 /// Where documents are looked for.
@@ -65,29 +66,17 @@ async fn find_status(
         return Ok(Err(wrong("Invalid resource_uri format".to_owned(), "the address of a document")));
     };
     let project_id = address.project_id.as_deref().unwrap_or(library.default_project_id);
-    let row = conn
-        .fetch_optional(
-            "SELECT artifact_type, artifact_key, status FROM artifacts \
-             WHERE organisation_id = $1 AND project_id = $2 AND folder = $3 AND file_name = $4",
-            &[
-                library.organisation_id.into(),
-                project_id.into(),
-                address.folder.as_str().into(),
-                address.file_name.as_str().into(),
-            ],
-        )
-        .await?;
+    let place = Place { organisation_id: library.organisation_id, project_id };
+    let row = artifacts::find_at(conn, place, &address).await?;
     let Some(row) = row else {
         let message = format!("Input file not found: {}", address.file_name);
         return Ok(Err(wrong(message, "the address of a stored document")));
     };
-    let (artifact_type, key, status) = (row.text(0)?, row.text(1)?, row.text(2)?);
-    let kind = library.catalogue.find_type(&artifact_type);
-    if kind.is_some_and(|kind| kind.is_approved(&status)) {
-        return Ok(Ok(status));
+    if library.catalogue.find_type(&row.artifact_type).is_some_and(|kind| kind.is_approved(&row.status)) {
+        return Ok(Ok(row.status));
     }
-    Ok(Err(match kind.is_some_and(|kind| kind.prefix.is_none()) {
-        true => wrong(format!("Input research {key} not finalized"), "a finalized document"),
-        false => wrong(format!("Input artifact {key} not approved"), "an approved document"),
+    Ok(Err(match row.has_id {
+        true => wrong(format!("Input artifact {} not approved", row.key), "an approved document"),
+        false => wrong(format!("Input research {} not finalized", row.key), "a finalized document"),
     }))
 }

@@ -6,23 +6,44 @@ use store::{Conn, StoreError, Tx};
 use super::{TaskRow, TasksError};
 use crate::audited::{self, AuditedRow};
 
-/// The oldest task of a project with this status.
+/// The number of the task that a claim takes: the oldest that is pending, or whose claim ran out before `$3`. Each side
+/// has an index of its own.
+macro_rules! first_free {
+    () => {
+        "(SELECT MIN(task_number) FROM (\
+         SELECT task_number FROM (SELECT task_number FROM tasks WHERE organisation_id = $1 AND project_id = $2 \
+         AND status = 'pending' ORDER BY task_number LIMIT 1) AS waiting UNION ALL \
+         SELECT task_number FROM (SELECT task_number FROM tasks WHERE organisation_id = $1 AND project_id = $2 \
+         AND lease_expires_at_us <= $3 ORDER BY lease_expires_at_us LIMIT 1) AS lapsed) AS free)"
+    };
+}
+
+/// The oldest task of a project with this status; for `pending`, the one that a claim would take.
 pub async fn find_next(
     conn: &mut Conn,
     organisation_id: &str,
     project_id: &str,
     status: TaskStatus,
+    now_us: i64,
 ) -> Result<Option<Task>, StoreError> {
-    let row = conn
-        .fetch_optional(
-            with_columns!(
+    let place = [organisation_id.into(), project_id.into()];
+    let row = match status {
+        TaskStatus::Pending => {
+            let sql = concat!(
+                with_columns!("SELECT", "FROM tasks WHERE organisation_id = $1 AND task_number = "),
+                first_free!()
+            );
+            conn.fetch_optional(sql, &[&place[..], &[now_us.into()]].concat()).await?
+        }
+        TaskStatus::InProgress | TaskStatus::Completed => {
+            let sql = with_columns!(
                 "SELECT",
                 "FROM tasks WHERE organisation_id = $1 AND project_id = $2 AND status = $3 \
                  ORDER BY task_number LIMIT 1"
-            ),
-            &[organisation_id.into(), project_id.into(), status.name().into()],
-        )
-        .await?;
+            );
+            conn.fetch_optional(sql, &[&place[..], &[status.name().into()]].concat()).await?
+        }
+    };
     Ok(row.as_ref().map(TaskRow::read).transpose()?.map(|row| row.task))
 }
 
@@ -37,57 +58,27 @@ pub struct Claimant<'a> {
     pub now_us: i64,
 }
 
-#[derive(Debug, Default)]
-pub struct Claimed {
-    pub task: Option<Task>,
-    /// Every task that changed, as it is now: the claimed one, and those that went back because their lease ran out.
-    pub rows: Vec<AuditedRow>,
-}
-
-/// Leases that one claim ends at most; each is named in its event.
-const LAPSED_MAX: i64 = 100;
-
-/// Takes the oldest pending task. Tasks of claims that ran out are pending again first, so they keep their place.
-pub async fn claim_next(tx: &mut Tx<'_>, claimant: &Claimant<'_>) -> Result<Claimed, TasksError> {
-    let mut rows = end_leases(tx, claimant).await?;
+/// Takes the oldest free task, and returns it with its row as it is now.
+pub async fn claim_next(tx: &mut Tx<'_>, claimant: &Claimant<'_>) -> Result<Option<(Task, AuditedRow)>, TasksError> {
     let row = tx
         .fetch_optional(
-            with_columns!(
-                "UPDATE tasks SET status = 'in_progress', claimed_by = $3, lease_expires_at_us = $4, \
-                 started_at_us = $5, updated_at_us = $5 WHERE organisation_id = $1 AND task_number = \
-                 (SELECT task_number FROM tasks WHERE organisation_id = $1 AND project_id = $2 \
-                 AND status = 'pending' ORDER BY task_number LIMIT 1) RETURNING",
-                ""
+            concat!(
+                "UPDATE tasks SET status = 'in_progress', claimed_by = $4, lease_expires_at_us = $5, \
+                 started_at_us = $3, updated_at_us = $3 WHERE organisation_id = $1 AND task_number = ",
+                first_free!(),
+                with_columns!(" RETURNING", "")
             ),
             &[
                 claimant.organisation_id.into(),
                 claimant.project_id.into(),
+                claimant.now_us.into(),
                 claimant.actor_id.into(),
                 claimant.lease_us.map(|lease_us| claimant.now_us.saturating_add(lease_us)).into(),
-                claimant.now_us.into(),
             ],
         )
         .await?;
-    let Some(row) = row else { return Ok(Claimed { task: None, rows }) };
+    let Some(row) = row else { return Ok(None) };
     let task = TaskRow::read(&row)?.task;
-    // The last word of an event about a row is the one that counts.
-    rows.retain(|row| row.id != task.task_id.as_str());
-    rows.push(audited::task(&task));
-    Ok(Claimed { task: Some(task), rows })
-}
-
-async fn end_leases(tx: &mut Tx<'_>, claimant: &Claimant<'_>) -> Result<Vec<AuditedRow>, StoreError> {
-    let rows = tx
-        .fetch_all(
-            with_columns!(
-                "UPDATE tasks SET status = 'pending', claimed_by = NULL, lease_expires_at_us = NULL, \
-                 started_at_us = NULL, updated_at_us = $3 WHERE organisation_id = $1 AND task_number IN \
-                 (SELECT task_number FROM tasks WHERE organisation_id = $1 AND project_id = $2 \
-                 AND lease_expires_at_us <= $3 ORDER BY lease_expires_at_us LIMIT $4) RETURNING",
-                ""
-            ),
-            &[claimant.organisation_id.into(), claimant.project_id.into(), claimant.now_us.into(), LAPSED_MAX.into()],
-        )
-        .await?;
-    rows.iter().map(|row| Ok(audited::task(&TaskRow::read(row)?.task))).collect()
+    let row = audited::task(&task);
+    Ok(Some((task, row)))
 }

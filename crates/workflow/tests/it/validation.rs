@@ -133,7 +133,7 @@ fn placeholders_of_ids_are_allowed_in_the_first_status_only() {
         &in_review,
         &[(
             "CC-03",
-            "line 69: `HLS-BBB` has no final id yet; line 69: `HLS-AAA` has no final id yet; line 69: `HLS-CCC` has no final id yet",
+            "line 69: `HLS-AAA` has no final id yet; line 69: `HLS-BBB` has no final id yet; line 69: `HLS-CCC` has no final id yet",
         )],
     );
 }

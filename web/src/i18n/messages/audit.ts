@@ -78,6 +78,7 @@ export const audit = {
     not_found: { en: 'Not found', th: 'ไม่พบ' },
     conflict: { en: 'Conflict', th: 'ขัดแย้ง' },
     busy: { en: 'Busy', th: 'ไม่ว่าง' },
+    input_required: { en: 'Asked back', th: 'ถามกลับ' },
     upstream: { en: 'Upstream failed', th: 'บริการเบื้องหลังขัดข้อง' },
     timeout: { en: 'Timed out', th: 'หมดเวลา' },
     failed: { en: 'Failed', th: 'ล้มเหลว' },

@@ -23,6 +23,7 @@ const TONES: Record<Outcome, Tone> = {
   conflict: 'warn',
   busy: 'warn',
   timeout: 'warn',
+  input_required: 'quiet',
   cancelled: 'quiet',
   upstream: 'bad',
   failed: 'bad',

@@ -12,6 +12,7 @@ export const OUTCOMES = [
   'not_found',
   'conflict',
   'busy',
+  'input_required',
   'upstream',
   'timeout',
   'failed',

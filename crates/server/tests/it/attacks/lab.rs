@@ -54,6 +54,7 @@ impl Lab {
             ..Settings::default()
         };
         let options = HouseOptions {
+            files: workflow::projection::Root::new(folder.path().join("artifacts"), "here".to_owned()),
             folder: folder.path().to_path_buf(),
             database_url: None,
             entries,

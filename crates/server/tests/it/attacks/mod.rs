@@ -16,6 +16,7 @@ mod messages;
 mod mishaps;
 mod origins;
 mod outages;
+mod paths;
 mod postgres;
 mod races;
 mod record;

@@ -3,11 +3,11 @@
 use contract::actor::Role;
 use contract::error::OpError;
 use ops::prompts::{Argument, Prompt};
-use ops::resources::Resource;
-use ops::{Answer, Catalogue, Context, Entry, Family, Operation, Read};
+use ops::resources::{Body, Resource};
+use ops::{Answer, Context, Entry, Family, Offers, Operation, Read, Services};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::tools::{PNG, field, form, text};
 
@@ -97,8 +97,22 @@ const fn argument(name: &'static str) -> Argument {
     Argument { name, about: "An argument.", is_required: true, values: |_| vec!["test".to_owned()] }
 }
 
-const fn prompt(name: &'static str, operation: &'static str, arguments: &'static [Argument]) -> Prompt {
-    Prompt { name, about: "A prompt of the suite.", operation, arguments }
+fn prompt(name: &str, operation: &'static str, arguments: &'static [Argument]) -> Prompt {
+    let about = "A prompt of the suite.".to_owned();
+    Prompt { name: name.to_owned(), about, operation, fixed: Map::new(), arguments }
+}
+
+const TWO_ARGUMENTS: &[Argument] = &[argument("arg1"), argument("arg2")];
+const AN_ADDRESS: &[Argument] = &[argument("resourceUri")];
+
+fn prompts(_: &Services) -> Vec<Prompt> {
+    vec![
+        prompt("test_simple_prompt", "simple_prompt", &[]),
+        prompt("test_prompt_with_arguments", "prompt_with_arguments", TWO_ARGUMENTS),
+        prompt("test_prompt_with_embedded_resource", "prompt_with_resource", AN_ADDRESS),
+        prompt("test_prompt_with_image", "prompt_with_image", &[]),
+        prompt("test_input_required_result_prompt", "prompt_that_asks", &[]),
+    ]
 }
 
 const fn resource(template: &'static str, mime_type: &'static str, operation: &'static str) -> Resource {
@@ -108,24 +122,21 @@ const fn resource(template: &'static str, mime_type: &'static str, operation: &'
         about: "A resource of the suite.",
         mime_type,
         operation,
-        values: |_| Vec::new(),
+        body: Body::Output,
+        input: None,
+        values: |_, _| Vec::new(),
     }
 }
 
-pub static CATALOGUE: Catalogue = Catalogue {
-    prompts: &[
-        prompt("test_simple_prompt", "simple_prompt", &[]),
-        prompt("test_prompt_with_arguments", "prompt_with_arguments", &[argument("arg1"), argument("arg2")]),
-        prompt("test_prompt_with_embedded_resource", "prompt_with_resource", &[argument("resourceUri")]),
-        prompt("test_prompt_with_image", "prompt_with_image", &[]),
-        prompt("test_input_required_result_prompt", "prompt_that_asks", &[]),
-    ],
+pub static OFFERS: Offers = Offers {
+    prompts,
     resources: &[
         resource("test://static-text", "text/plain", "static_text"),
         resource("test://static-binary", "image/png", "static_binary"),
         resource("test://watched-resource", "text/plain", "watched_resource"),
         resource("test://template/{id}/data", "application/json", "template_data"),
     ],
+    lists_documents: false,
 };
 
 pub fn entries() -> Vec<Entry> {

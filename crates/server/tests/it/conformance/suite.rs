@@ -65,6 +65,7 @@ async fn serve(folder: &Path, database_url: Option<&str>) -> Server {
         ..Settings::default()
     };
     let options = HouseOptions {
+        files: workflow::projection::Root::new(folder.join("artifacts"), "here".to_owned()),
         folder: folder.to_path_buf(),
         database_url: database_url.map(str::to_owned),
         entries: entries(),
@@ -79,7 +80,7 @@ async fn serve(folder: &Path, database_url: Option<&str>) -> Server {
     let house = House::enter(options).await.expect("a new folder can be used");
     let changes = broadcast::Sender::new(CHANGES_MAX);
     let front = move |mut handler: server::mcp::handler::Handler| {
-        handler.catalogue = &offers::CATALOGUE;
+        handler.offers = &offers::OFFERS;
         Front { handler, changes: changes.clone() }
     };
     Server::start_behind(Arc::clone(&house), &settings, "unused", front).await.expect("a free port can be had")

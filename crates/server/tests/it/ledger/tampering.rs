@@ -58,8 +58,8 @@ async fn an_updated_or_deleted_event_is_named_by_its_exact_index() {
             tamper(&log, sql).await;
             let told = log.run(&["audit", "verify"]);
             assert_eq!(told.code, 1, "{}", told.out);
-            let line = format!("WRONG  leaf at leaf 2 (call ");
-            assert!(told.out.lines().any(|found| found.starts_with(&line) && found.ends_with(message)), "{}", told.out);
+            let line = "WRONG  leaf at leaf 2 (call ";
+            assert!(told.out.lines().any(|found| found.starts_with(line) && found.ends_with(message)), "{}", told.out);
         })
         .await;
     }

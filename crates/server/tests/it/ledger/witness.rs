@@ -72,7 +72,7 @@ async fn checkpoints_are_cosigned_and_kept_and_a_verifier_can_ask_for_it() {
     let told = log.run(&["audit", "export", "--out", out.to_str().expect("a path")]).ok();
     assert!(told.contains(&format!("--witness '{}'", witness.key)), "{told}");
     let note = std::fs::read_to_string(out.join("log.checkpoint")).expect("a checkpoint");
-    let trust = verifier::trust::Trust::new(&[log.key()], &[witness.key.clone()], None).expect("keys");
+    let trust = verifier::trust::Trust::new(&[log.key()], std::slice::from_ref(&witness.key), None).expect("keys");
     assert_eq!(trust.check(&note).expect("a checkpoint with a cosignature").cosigned_by.len(), 1);
     let stranger = "remora.n621.de+da77ade7+BOvN63jn/bLvkieywe8R6UYAtVtNbZpXh34x7onlmtw2".to_owned();
     let trust = verifier::trust::Trust::new(&[log.key()], &[stranger], None).expect("keys");

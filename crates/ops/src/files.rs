@@ -1,0 +1,257 @@
+//! Keeps the files beside the record: written after the commit and before the answer, mended at the start.
+//!
+//! The outbox is no part of the record and has no events: it only says which files may be behind.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use contract::error::{Kind, OpError};
+use store::{Applied, Apply, Keep, Store, StoreError};
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use workflow::address::Address;
+use workflow::artifacts::{self, ArtifactRow, Place, Waiting};
+use workflow::projection::{Found, ProjectionError, Root};
+
+/// How soon written files are forgotten, and failed ones tried again.
+const KEEP_EVERY: Duration = Duration::from_secs(1);
+/// How long an answer waits for its files; the record is safe by then.
+const WRITE_WAIT_MAX: Duration = Duration::from_secs(5);
+const DELETE_WAIT_MAX: Duration = Duration::from_secs(10);
+const WAITING_MAX: u32 = 1_000;
+const CHECK_PAGE: i64 = 200;
+/// Writers of one document take turns, and two documents rarely meet.
+const N_TURNS: usize = 64;
+
+struct Inner {
+    root: Root,
+    default_project_id: String,
+    store: Store,
+    turns: Vec<tokio::sync::Mutex<()>>,
+    written: Mutex<HashMap<(String, String, String, u32), Waiting>>,
+    has_failed: std::sync::atomic::AtomicBool,
+    stop: CancellationToken,
+}
+
+#[derive(Clone)]
+pub struct Files {
+    inner: Arc<Inner>,
+    keeper: Arc<Mutex<Option<JoinHandle<()>>>>,
+}
+
+/// What a comparison of all files with the record found.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct FilesReport {
+    pub n_checked: u64,
+    /// Files that were missing and are written now.
+    pub n_written: u64,
+    /// Files that somebody changed. They stay as they are.
+    pub n_changed: u64,
+    pub n_failed: u64,
+}
+
+impl Files {
+    pub fn start(store: Store, root: Root, default_project_id: String) -> Files {
+        let inner = Arc::new(Inner {
+            root,
+            default_project_id,
+            store,
+            turns: (0..N_TURNS).map(|_| tokio::sync::Mutex::new(())).collect(),
+            written: Mutex::default(),
+            has_failed: false.into(),
+            stop: CancellationToken::new(),
+        });
+        let keeper = tokio::spawn(keep(Arc::clone(&inner)));
+        Files { inner, keeper: Arc::new(Mutex::new(Some(keeper))) }
+    }
+
+    /// Refuses a place that leads through a link.
+    pub async fn check(&self, organisation_id: &str, address: &Address) -> Result<(), OpError> {
+        let (root, organisation_id, address) = (self.inner.root.clone(), organisation_id.to_owned(), address.clone());
+        let checked = tokio::task::spawn_blocking(move || root.check(&organisation_id, &address)).await;
+        match checked.map_err(OpError::internal)? {
+            Ok(()) => Ok(()),
+            Err(error @ ProjectionError::NotAFolder { .. }) => {
+                tracing::warn!(error = %error, "A link was planted among the documents");
+                let mut refusal = OpError::new(Kind::Invalid, error.to_string());
+                refusal.details.more.insert("validation_failed".to_owned(), "link_check".into());
+                Err(refusal)
+            }
+            // Whether the disk can be written to shows when it is written to; the record does not depend on it.
+            Err(ProjectionError::Io { .. }) => Ok(()),
+        }
+    }
+
+    /// Whether something that is no document of ours stands at an address.
+    pub async fn is_planted(&self, organisation_id: &str, address: &Address) -> bool {
+        let (root, organisation_id, address) = (self.inner.root.clone(), organisation_id.to_owned(), address.clone());
+        tokio::task::spawn_blocking(move || root.is_planted(&organisation_id, &address)).await.unwrap_or(false)
+    }
+
+    /// Writes the files of a committed change. A failure is tried again later: the record has everything.
+    pub async fn write(&self, row: &ArtifactRow) {
+        let (inner, waiting) = (Arc::clone(&self.inner), Waiting::from(row));
+        // A task of its own: an answer that waits no longer must not stop the write half way.
+        let writing = tokio::spawn(async move { inner.write(waiting).await });
+        if tokio::time::timeout(WRITE_WAIT_MAX, writing).await.is_err() {
+            tracing::error!("The files of a document take long to write; the answer leaves before them");
+        }
+    }
+
+    /// Writes what a crash left behind.
+    pub async fn mend(&self) {
+        self.inner.mend().await;
+    }
+
+    /// Compares every file with the record and writes those that are missing.
+    pub async fn check_all(&self) -> Result<FilesReport, StoreError> {
+        self.inner.check_all().await
+    }
+
+    pub async fn close(&self) {
+        self.inner.stop.cancel();
+        let keeper = self.keeper.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(keeper) = keeper
+            && keeper.await.is_err()
+        {
+            tracing::error!("The keeper of files panicked");
+        }
+    }
+}
+
+async fn keep(inner: Arc<Inner>) {
+    loop {
+        let is_over = tokio::select! {
+            () = inner.stop.cancelled() => true,
+            () = tokio::time::sleep(KEEP_EVERY) => false,
+        };
+        inner.forget_written().await;
+        if is_over {
+            return;
+        }
+        if inner.has_failed.swap(false, std::sync::atomic::Ordering::Relaxed) {
+            inner.mend().await;
+        }
+    }
+}
+
+impl Inner {
+    /// Writes the newest state of a version, whatever state the caller knew.
+    async fn write(&self, waiting: Waiting) {
+        let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one((&waiting.project_id, &waiting.key));
+        let turn = usize::try_from(hash).unwrap_or(0) % N_TURNS;
+        let Some(turn) = self.turns.get(turn) else { return };
+        let _turn = turn.lock().await;
+        match self.write_newest(&waiting).await {
+            Ok(written) => {
+                let key =
+                    (written.organisation_id.clone(), written.project_id.clone(), written.key.clone(), written.version);
+                self.written.lock().unwrap_or_else(PoisonError::into_inner).insert(key, written);
+            }
+            Err(error) => {
+                self.has_failed.store(true, std::sync::atomic::Ordering::Relaxed);
+                metrics::counter!("materia_file_failures_total").increment(1);
+                let cause = std::error::Error::source(&*error).map(ToString::to_string);
+                tracing::error!(error = %error, cause, "The files of a document could not be written; trying again");
+            }
+        }
+    }
+
+    async fn write_newest(&self, waiting: &Waiting) -> Result<Waiting, Box<dyn std::error::Error + Send + Sync>> {
+        let mut reader = self.store.read().await?;
+        let place = Place { organisation_id: &waiting.organisation_id, project_id: &waiting.project_id };
+        let Some(row) = artifacts::find(&mut reader, place, &waiting.key, Some(waiting.version)).await? else {
+            return Ok(waiting.clone());
+        };
+        let content = artifacts::read_content(&mut reader, &row.organisation_id, &row.content_sha256).await?;
+        drop(reader);
+        let (root, address, written) = (self.root.clone(), row.address(&self.default_project_id), Waiting::from(&row));
+        tokio::task::spawn_blocking(move || root.write(&row, &address, &content)).await??;
+        Ok(written)
+    }
+
+    async fn forget_written(&self) {
+        let written: Vec<Waiting> =
+            self.written.lock().unwrap_or_else(PoisonError::into_inner).drain().map(|(_, waiting)| waiting).collect();
+        if written.is_empty() {
+            return;
+        }
+        let written = Arc::new(written);
+        let apply: Apply<()> = Box::new({
+            let written = Arc::clone(&written);
+            move |tx| {
+                let written = Arc::clone(&written);
+                Box::pin(async move {
+                    artifacts::delete_written(tx, &written).await?;
+                    Ok(Applied { value: (), event: None, keep: Keep::Changes })
+                })
+            }
+        });
+        let lane = Some("artifact_outbox".to_owned());
+        if let Err(error) = self.store.write(lane, Instant::now() + DELETE_WAIT_MAX, apply).await {
+            // They are written once more at the next start, which harms nothing.
+            tracing::warn!(error = %error, "Written files could not be taken off the list");
+        }
+    }
+
+    async fn mend(&self) {
+        let waiting = match self.store.read().await {
+            Ok(mut reader) => artifacts::read_waiting(&mut reader, WAITING_MAX).await,
+            Err(error) => Err(error),
+        };
+        match waiting {
+            Ok(waiting) => {
+                for waiting in waiting {
+                    self.write(waiting).await;
+                }
+                self.forget_written().await;
+            }
+            Err(error) => {
+                self.has_failed.store(true, std::sync::atomic::Ordering::Relaxed);
+                tracing::warn!(error = %error, "The list of files to be written cannot be read");
+            }
+        }
+    }
+
+    async fn check_all(&self) -> Result<FilesReport, StoreError> {
+        let mut report = FilesReport::default();
+        let mut after = (String::new(), String::new(), String::new(), 0);
+        loop {
+            let mut reader = self.store.read().await?;
+            let rows = artifacts::read_all(&mut reader, (&after.0, &after.1, &after.2, after.3), CHECK_PAGE).await?;
+            drop(reader);
+            let Some(last) = rows.last() else { return Ok(report) };
+            after = (last.organisation_id.clone(), last.project_id.clone(), last.key.clone(), last.version);
+            for row in rows {
+                report.n_checked += 1;
+                match self.compare(&row).await {
+                    Ok(Found::Same) => {}
+                    Ok(Found::Missing) => {
+                        report.n_written += 1;
+                        self.write(Waiting::from(&row)).await;
+                    }
+                    Ok(Found::Changed) => {
+                        report.n_changed += 1;
+                        let file_path = row.address(&self.default_project_id).path();
+                        tracing::warn!(file_path, "A file was changed by other hands; the record holds");
+                    }
+                    Err(error) => {
+                        report.n_failed += 1;
+                        tracing::warn!(error = %error, "A file could not be compared with the record");
+                    }
+                }
+            }
+        }
+    }
+
+    async fn compare(&self, row: &ArtifactRow) -> Result<Found, Box<dyn std::error::Error + Send + Sync>> {
+        let mut reader = self.store.read().await?;
+        let content = artifacts::read_content(&mut reader, &row.organisation_id, &row.content_sha256).await?;
+        drop(reader);
+        let (root, row, address) = (self.root.clone(), row.clone(), row.address(&self.default_project_id));
+        Ok(tokio::task::spawn_blocking(move || root.compare(&row, &address, &content)).await??)
+    }
+}

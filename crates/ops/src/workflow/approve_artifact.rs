@@ -1,0 +1,204 @@
+//! `approve_artifact`: give a document its approval, its placeholders their ids, and each document that comes next a
+//! task.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use contract::actor::{ActorKind, Credential, Role};
+use contract::envelope::True;
+use contract::error::OpError;
+use contract::workflow::artifacts::{ApproveArtifact, ApprovedArtifact, MEANING_DEFAULT};
+use serde_json::Value;
+use store::Tx;
+use uuid::Uuid;
+use workflow::approval::{self, ApprovalError, Given, Outcome, Request};
+use workflow::catalogue::Catalogue;
+use workflow::{artifacts, tasks};
+
+use super::approval_elsewhere;
+use super::document::{Home, check_key, unreachable};
+use crate::context::{Context, SelfApproval, Settings};
+use crate::family::Family;
+use crate::operation::{Answer, ApplyError, Operation, Told, Write};
+
+/// An agent prepares; a person decides.
+const APPROVING_ROLES: &[Role] = &[Role::Approver, Role::Admin];
+
+/// Types that one document may be cut into.
+const RESERVATIONS_MAX: usize = 8;
+
+pub struct Plan {
+    catalogue: Arc<Catalogue>,
+    request: Request,
+    /// What the last run of `apply` did, for the files and the log.
+    outcome: Mutex<Option<Outcome>>,
+}
+
+impl Operation for ApproveArtifact {
+    const NAME: &'static str = "approve_artifact";
+    const ABOUT: &'static str = "Approve the latest version of a document: placeholders such as HLS-AAA get final ids, the status changes, and \
+         a task with resolved inputs is queued for each document that comes next. Needs a person.";
+    const FAMILY: Family = Family::Workflow;
+    const ROLES: &'static [Role] = APPROVING_ROLES;
+    const SCOPE: Option<&'static str> = Some("artifact.approve");
+    const TELL: Option<fn(&Value, &Told<'_>)> = Some(tell);
+
+    type Output = ApprovedArtifact;
+
+    fn fill_defaults(&mut self, settings: &Settings) {
+        self.project_id.get_or_insert_with(|| settings.default_project_id.clone());
+        self.meaning.get_or_insert_with(|| MEANING_DEFAULT.to_owned());
+    }
+}
+
+impl Write for ApproveArtifact {
+    type Plan = Plan;
+
+    async fn prepare(&self, ctx: &Context<'_>) -> Result<Plan, OpError> {
+        let artifact_id = check_key(&self.artifact_id, "artifact_id", Self::NAME)?;
+        let (actor, settings) = (ctx.actor(), ctx.settings());
+        if actor.kind == ActorKind::Agent && !settings.agents_may_approve {
+            return Err(OpError::refused("an agent may not approve documents"));
+        }
+        let home = Home::of(ctx, self.project_id.as_ref());
+        tracing::info!(
+            event = "approval_workflow_started",
+            tool_name = Self::NAME,
+            task_id = ctx.task_id(),
+            artifact_id = artifact_id.as_str(),
+        );
+        let mut reader = ctx.read().await?;
+        let found = artifacts::find(&mut reader, home.place(), &artifact_id, None).await.map_err(unreachable)?;
+        drop(reader);
+        if let Some(row) = found {
+            ctx.files().check(&home.organisation_id, &row.address(&home.default_project_id)).await?;
+        }
+        // An admin whom the house itself knows may be the only person there is.
+        let is_owner = actor.credential == Credential::House && actor.roles.contains(&Role::Admin);
+        let mut request = Request {
+            organisation_id: home.organisation_id,
+            project_id: home.project_id,
+            default_project_id: home.default_project_id,
+            artifact_id,
+            content_sha256: self.content_sha256.clone(),
+            meaning: self.meaning.clone().unwrap_or_else(|| MEANING_DEFAULT.to_owned()),
+            approved_by: actor.id.to_string(),
+            approved_at_us: ctx.now_us(),
+            may_approve_own: match settings.self_approval {
+                SelfApproval::Never => false,
+                SelfApproval::Owner => is_owner,
+                SelfApproval::Anybody => true,
+            },
+            correlation_id: ctx.task_id().map(str::to_owned),
+            reservation_ids: (0..RESERVATIONS_MAX).map(|_| Uuid::new_v4()).collect(),
+            reservation_expires_after_us: i64::try_from(settings.reservation_expires_after.as_micros())
+                .unwrap_or(i64::MAX),
+            research: settings.research.clone(),
+            given: Given::default(),
+        };
+        let catalogue = ctx.services().catalogue.current();
+        approval_elsewhere::prepare(ctx, &catalogue, &mut request).await?;
+        Ok(Plan { catalogue, request, outcome: Mutex::default() })
+    }
+
+    fn lane(&self, plan: &Plan) -> Option<String> {
+        Some(tasks::lane(&plan.request.organisation_id))
+    }
+
+    async fn apply(&self, plan: &Plan, tx: &mut Tx<'_>) -> Result<Answer<ApprovedArtifact>, ApplyError> {
+        let outcome = approval::approve(tx, &plan.catalogue, &plan.request).await?;
+        let answer = Answer::of(ApprovedArtifact {
+            success: True,
+            artifact_id: outcome.row.key.clone(),
+            old_status: outcome.old_status.clone(),
+            new_status: outcome.row.status.clone(),
+            artifact_path: outcome.row.address(&plan.request.default_project_id).path(),
+            sub_artifacts_detected: outcome.sub_artifacts.clone(),
+            tasks_created: u32::try_from(outcome.task_ids.len()).unwrap_or(u32::MAX),
+            task_ids: outcome.task_ids.clone(),
+            placeholder_ids_replaced: u32::try_from(outcome.id_mapping.len()).unwrap_or(u32::MAX),
+            id_mapping: outcome.id_mapping.clone(),
+        });
+        let answer = outcome.rows.iter().cloned().fold(answer, Answer::leaving);
+        *plan.outcome.lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome);
+        Ok(answer)
+    }
+
+    async fn settle(&self, plan: &Plan, ctx: &Context<'_>) {
+        let outcome = plan.outcome.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(outcome) = outcome {
+            approval_elsewhere::confirm(ctx, &plan.request).await;
+            log_stages(&outcome, ctx.task_id());
+            ctx.files().write(&outcome.row).await;
+        }
+    }
+
+    async fn abandon(&self, plan: &Plan, ctx: &Context<'_>) {
+        approval_elsewhere::give_back(ctx, &plan.request).await;
+    }
+}
+
+/// The stages of seed 001 after the first, told once and only of what is committed.
+fn log_stages(outcome: &Outcome, task_id: Option<&str>) {
+    let artifact_id = outcome.row.key.as_str();
+    let count = |n: usize| u64::try_from(n).unwrap_or(u64::MAX);
+    macro_rules! stage {
+        ($event:literal $(, $field:ident = $value:expr)*) => {
+            tracing::info!(event = $event, tool_name = "approve_artifact", task_id, artifact_id $(, $field = $value)*)
+        };
+    }
+    stage!("approval_prerequisites_validated");
+    stage!("sub_artifacts_detected", sub_artifacts_count = count(outcome.sub_artifacts.len()));
+    stage!("id_range_reserved", reservation_id = outcome.reservation_ids.join(", "));
+    stage!("placeholders_replaced", placeholder_ids_replaced = count(outcome.id_mapping.len()));
+    stage!("artifact_status_updated", old_status = outcome.old_status, new_status = outcome.row.status);
+    stage!("generator_inputs_resolved", inputs_count = count(outcome.n_inputs));
+    stage!("tasks_created", tasks_created = count(outcome.task_ids.len()));
+    stage!("id_reservation_confirmed", reservation_id = outcome.reservation_ids.join(", "));
+    stage!("approval_workflow_completed", approved_by = outcome.row.approved.as_ref().map(|it| it.by.as_str()));
+}
+
+/// The log entry of seed 001.
+fn tell(output: &Value, told: &Told<'_>) {
+    let text = |name: &str| output.get(name).and_then(Value::as_str);
+    let json = |name: &str| output.get(name).map(ToString::to_string);
+    let number = |name: &str| output.get(name).and_then(Value::as_u64);
+    tracing::info!(
+        event = "approve_artifact_invocation_completed",
+        tool_name = "approve_artifact",
+        call_id = %told.call_id,
+        task_id = told.task_id,
+        artifact_id = text("artifact_id"),
+        old_status = text("old_status"),
+        new_status = text("new_status"),
+        placeholder_ids_replaced = number("placeholder_ids_replaced"),
+        id_mapping = json("id_mapping"),
+        sub_artifacts_detected = json("sub_artifacts_detected"),
+        tasks_created = number("tasks_created"),
+        task_ids = json("task_ids"),
+        success = true,
+        duration_ms = told.duration_ms,
+    );
+}
+
+impl From<ApprovalError> for ApplyError {
+    fn from(error: ApprovalError) -> ApplyError {
+        let message = error.to_string();
+        match error {
+            ApprovalError::Store(error) => ApplyError::Store(error),
+            ApprovalError::Ids(error) => error.into(),
+            ApprovalError::NotFound { .. } => OpError::not_found(message).verbatim().into(),
+            ApprovalError::OwnDocument => OpError::refused(message).into(),
+            ApprovalError::AlreadyApproved { .. }
+            | ApprovalError::OtherStatus { .. }
+            | ApprovalError::ParentNotApproved { .. }
+            | ApprovalError::OpenQuestions { .. }
+            | ApprovalError::ParentCycle { .. }
+            | ApprovalError::OtherContent { .. }
+            | ApprovalError::ForeignPlaceholder { .. }
+            | ApprovalError::TemplateToken { .. }
+            | ApprovalError::SecondOfOne { .. }
+            | ApprovalError::MissingInput { .. }
+            | ApprovalError::AlreadyQueued { .. } => OpError::conflict(message).into(),
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! What the operations on documents share: where a document is looked for, and which names are refused.
+
+use contract::error::{Kind, OpError};
+use contract::id::ProjectId;
+use workflow::address::{AddressError, is_traversal};
+use workflow::artifacts::{ArtifactsError, Place};
+use workflow::metadata::MetadataError;
+
+use crate::context::Context;
+use crate::operation::{ApplyError, store_error};
+use crate::summary;
+
+/// An organisation and a project, owned.
+#[derive(Debug, Clone)]
+pub struct Home {
+    pub organisation_id: String,
+    pub project_id: String,
+    pub default_project_id: String,
+}
+
+impl Home {
+    pub fn of(ctx: &Context<'_>, project_id: Option<&ProjectId>) -> Home {
+        let default_project_id = ctx.settings().default_project_id.to_string();
+        Home {
+            organisation_id: ctx.actor().organisation_id.to_string(),
+            project_id: project_id.map_or_else(|| default_project_id.clone(), ToString::to_string),
+            default_project_id,
+        }
+    }
+
+    pub fn place(&self) -> Place<'_> {
+        Place { organisation_id: &self.organisation_id, project_id: &self.project_id }
+    }
+}
+
+/// An id or file name that names one document: `PRD-006`, `AI_business_research`.
+pub fn check_key(text: &str, field: &str, tool_name: &str) -> Result<String, OpError> {
+    if is_traversal(text) || text.contains('/') {
+        return Err(traversal(text, field, tool_name));
+    }
+    let is_plain = (1..=128).contains(&text.len())
+        && text.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-');
+    if is_plain {
+        return Ok(text.to_owned());
+    }
+    Err(OpError::invalid(field, "the id of a document such as `PRD-006`").received(summary::cut(text)))
+}
+
+/// Somebody tries to leave the root: the words of seed 001, and a warning in the log.
+pub fn traversal(name: &str, field: &str, tool_name: &str) -> OpError {
+    let shown = summary::cut(name);
+    tracing::warn!(tool_name, field, resource_name = shown, "Path traversal attempt detected");
+    let mut error = OpError::new(Kind::Invalid, "Resource name contains path traversal");
+    error.details.field = Some(field.to_owned());
+    error.details.more.insert("resource_name".to_owned(), shown.into());
+    error.details.more.insert("validation_failed".to_owned(), "path_traversal_check".into());
+    error
+}
+
+pub fn address_error(error: &AddressError, uri: &str, tool_name: &str) -> OpError {
+    match error {
+        AddressError::Traversal => traversal(uri, "resource_uri", tool_name),
+        AddressError::Form => {
+            let mut refusal = OpError::new(Kind::Invalid, format!("`resource_uri`: {error}"));
+            refusal.details.field = Some("resource_uri".to_owned());
+            refusal.received(summary::cut(uri))
+        }
+    }
+}
+
+pub fn metadata_error(error: MetadataError, tool_name: &str) -> OpError {
+    let message = error.to_string();
+    match error {
+        MetadataError::Traversal { received } => traversal(&received, "file_name", tool_name),
+        MetadataError::Missing { field, expected } => {
+            let mut refusal = OpError::new(Kind::Invalid, message);
+            refusal.details.field = Some(field.to_owned());
+            refusal.details.expected = Some(expected);
+            refusal
+        }
+        MetadataError::Wrong { field, received, expected } => OpError::invalid(field, expected).received(received),
+    }
+}
+
+impl From<ArtifactsError> for ApplyError {
+    fn from(error: ArtifactsError) -> ApplyError {
+        let message = error.to_string();
+        match error {
+            ArtifactsError::Store(error) => ApplyError::Store(error),
+            ArtifactsError::OtherContent { next_version, .. } => {
+                let mut refusal = OpError::conflict(message);
+                refusal.details.more.insert("next_version".to_owned(), next_version.into());
+                refusal.into()
+            }
+        }
+    }
+}
+
+/// The document that was asked for is not there, or not for this caller.
+pub fn not_there(name: &str) -> OpError {
+    OpError::not_found(name.to_owned())
+}
+
+pub fn unreachable(error: store::StoreError) -> OpError {
+    store_error(error)
+}

@@ -1,0 +1,143 @@
+//! `guide_generation`: the prompt of a generator, with everything the writer of a document needs.
+
+use contract::actor::Role;
+use contract::error::OpError;
+use contract::workflow::artifacts::{GenerationGuide, GuideGeneration};
+use contract::workflow::checklists::{Checklist, ValidationType};
+use workflow::approval::Lineage;
+use workflow::artifacts;
+use workflow::catalogue::{Catalogue, DocumentType, Generator};
+
+use super::document::{Home, check_key, not_there, unreachable};
+use crate::context::{Context, Settings};
+use crate::family::Family;
+use crate::operation::{Answer, Operation, Read};
+
+impl Operation for GuideGeneration {
+    const NAME: &'static str = "guide_generation";
+    const ABOUT: &'static str =
+        "Explain how to write a document: template, required sections, checklist and the documents it is made from.";
+    const FAMILY: Family = Family::Workflow;
+    const ROLES: &'static [Role] = &Role::ALL;
+    const IS_TOOL: bool = false;
+
+    type Output = GenerationGuide;
+
+    fn fill_defaults(&mut self, settings: &Settings) {
+        self.project_id.get_or_insert_with(|| settings.default_project_id.clone());
+    }
+}
+
+impl Read for GuideGeneration {
+    async fn run(&self, ctx: &Context<'_>) -> Result<Answer<GenerationGuide>, OpError> {
+        let catalogue = ctx.services().catalogue.current();
+        let found = catalogue.find_generator(&self.generator);
+        let found = found.and_then(|generator| Some((generator, catalogue.find_type(&generator.produces)?)));
+        let (generator, kind) = found.ok_or_else(|| {
+            let names: Vec<&str> = catalogue.generators().iter().map(|it| it.name.as_str()).collect();
+            OpError::invalid("generator", format!("one of {}", names.join(", "))).received(self.generator.as_str())
+        })?;
+        let mut text = begin(kind, self.artifact_id.as_deref());
+        text.push_str(&inputs(self, ctx, &catalogue, generator).await?);
+        if let Some(compiled) = catalogue.find_checklist(&kind.checklist) {
+            text.push_str(&criteria(kind, &compiled.checklist));
+        }
+        if let Some(template) = catalogue.find_template(&kind.name) {
+            write(&mut text, format_args!("\n## Template\n\n````markdown\n{template}````\n"));
+        }
+        Ok(Answer::of(GenerationGuide { text }))
+    }
+}
+
+fn write(text: &mut String, line: std::fmt::Arguments<'_>) {
+    text.push_str(&line.to_string());
+}
+
+fn begin(kind: &DocumentType, artifact_id: Option<&str>) -> String {
+    let mut text = format!("Write a document of type {} ({}): {}\n", kind.name, kind.title, kind.about);
+    match (artifact_id, &kind.prefix) {
+        (Some(id), _) => write(&mut text, format_args!("Its id is {id}.\n")),
+        (None, Some(prefix)) => {
+            write(
+                &mut text,
+                format_args!("Take its id from get_next_available_id ({prefix}-nnn); never make one up.\n"),
+            );
+        }
+        (None, None) => text.push_str("It has no id; its file name is made from its title.\n"),
+    }
+    write(&mut text, format_args!("Its status is {}.", kind.first_status()));
+    for child in &kind.decomposes_into {
+        write(
+            &mut text,
+            format_args!(
+                " Documents of type {} that are to follow get placeholders (AAA, BBB, …).",
+                child.artifact_type
+            ),
+        );
+    }
+    text.push_str(
+        "\nFill in everything that stands in brackets. Call validate_artifact, mend what fails, judge the criteria that \
+         are left to you, then call store_artifact. A person approves.\n",
+    );
+    text
+}
+
+fn criteria(kind: &DocumentType, checklist: &Checklist) -> String {
+    let mut text = format!("\n## Checklist {}\n\nRequired sections: ", kind.checklist);
+    let mut sections: Vec<&str> = Vec::new();
+    for section in checklist.criteria.iter().flat_map(|criterion| &criterion.required_sections) {
+        if !sections.contains(&section.as_str()) {
+            sections.push(section);
+        }
+    }
+    write(&mut text, format_args!("{}.\n\n", sections.join(", ")));
+    for criterion in &checklist.criteria {
+        let by = match criterion.validation_type {
+            ValidationType::Automated => "checked by the server",
+            ValidationType::Agent => "judged by you",
+            ValidationType::Manual => "judged by a person",
+        };
+        write(&mut text, format_args!("- {} ({by}): {}\n", criterion.id, criterion.description));
+    }
+    text
+}
+
+/// What the document is made from: found below the parent where one is named, else as the generator asks for it.
+async fn inputs(
+    asked: &GuideGeneration,
+    ctx: &Context<'_>,
+    catalogue: &Catalogue,
+    generator: &Generator,
+) -> Result<String, OpError> {
+    let mut text = "\n## Inputs\n\n".to_owned();
+    let Some(parent_id) = &asked.parent_id else {
+        for rule in &generator.inputs {
+            write(&mut text, format_args!("- {} ({})\n", rule.name, rule.classification.name()));
+        }
+        if generator.inputs.is_empty() {
+            text.push_str("None but what the person who asks tells you.\n");
+        }
+        return Ok(text);
+    };
+    let key = check_key(parent_id, "parent_id", GuideGeneration::NAME)?;
+    let home = Home::of(ctx, asked.project_id.as_ref());
+    let mut reader = ctx.read().await?;
+    let row = artifacts::find(&mut reader, home.place(), &key, None).await.map_err(unreachable)?;
+    let row = row.ok_or_else(|| not_there(&key))?;
+    let content = artifacts::read_content(&mut reader, &row.organisation_id, &row.content_sha256).await;
+    let content = content.map_err(unreachable)?;
+    let lineage = Lineage::read(&mut reader, catalogue, home.place(), row, content).await.map_err(unreachable)?;
+    let research = &ctx.settings().research;
+    let resolved = lineage.resolve(&mut reader, catalogue, home.place(), generator, research).await;
+    let resolved = resolved.map_err(unreachable)?;
+    for input in resolved.inputs {
+        let input = input.described(&home.default_project_id);
+        let (name, class, uri, status) =
+            (&input.name, input.classification.name(), &input.mcp_resource_uri, &input.status);
+        write(&mut text, format_args!("- {name} ({class}): {uri}, {status}\n"));
+    }
+    for name in resolved.missing {
+        write(&mut text, format_args!("- {name} (mandatory): missing; it must be stored and approved first\n"));
+    }
+    Ok(text)
+}

@@ -1,0 +1,154 @@
+//! `store_artifact`: keep a version of a document.
+
+use std::sync::{Mutex, PoisonError};
+
+use contract::actor::Role;
+use contract::envelope::True;
+use contract::error::OpError;
+use contract::workflow::artifacts::{StoreArtifact, StoredArtifact};
+use store::Tx;
+use workflow::address::Address;
+use workflow::approval::content_hash;
+use workflow::artifacts::{self, ArtifactRow, NewArtifact};
+use workflow::ids::{self, Counter};
+use workflow::metadata;
+
+use super::NUMBERING_ROLES;
+use super::document::{Home, metadata_error};
+use crate::context::{Context, Settings};
+use crate::family::Family;
+use crate::operation::{Answer, ApplyError, Operation, Write};
+
+pub struct Plan {
+    home: Home,
+    new: NewArtifact,
+    prefix: Option<String>,
+    /// The number in the id.
+    number: i64,
+    /// What the status may be; `None` where anything of the ladder is fine.
+    refused_status: Option<OpError>,
+    /// What the last run of `apply` left, for the files.
+    stored: Mutex<Option<ArtifactRow>>,
+}
+
+impl Operation for StoreArtifact {
+    const NAME: &'static str = "store_artifact";
+    const ABOUT: &'static str = "Store a document as a new version. Id, type, version, status, parent and title are read from its metadata. \
+         The same content again is the same document; other content needs the next version number.";
+    const FAMILY: Family = Family::Workflow;
+    const ROLES: &'static [Role] = NUMBERING_ROLES;
+    const SCOPE: Option<&'static str> = Some("artifact.write");
+
+    type Output = StoredArtifact;
+
+    fn fill_defaults(&mut self, settings: &Settings) {
+        self.project_id.get_or_insert_with(|| settings.default_project_id.clone());
+    }
+}
+
+impl Write for StoreArtifact {
+    type Plan = Plan;
+
+    async fn prepare(&self, ctx: &Context<'_>) -> Result<Plan, OpError> {
+        let catalogue = ctx.services().catalogue.current();
+        let found = metadata::extract(&catalogue, &self.artifact_content, self.file_name.as_deref())
+            .map_err(|error| metadata_error(error, Self::NAME))?;
+        let kind = catalogue.find_type(&found.artifact_type).ok_or_else(|| OpError::internal("a type got lost"))?;
+        let home = Home::of(ctx, self.project_id.as_ref());
+        let address = Address::of(kind, &home.project_id, &home.default_project_id, &found.key, found.version);
+        ctx.files().check(&home.organisation_id, &address).await?;
+        // Research has no approval: whoever stores it says whether it is finished.
+        let refused_status = (found.has_id && kind.is_approved(&found.status)).then(|| {
+            let free: Vec<&str> =
+                kind.statuses.iter().filter(|status| !kind.is_approved(status)).map(String::as_str).collect();
+            let expected = format!("one of {}; approve_artifact sets {}", free.join(", "), kind.approved_status());
+            OpError::invalid("Status", expected).received(found.status.as_str())
+        });
+        let row = ArtifactRow {
+            organisation_id: home.organisation_id.clone(),
+            project_id: home.project_id.clone(),
+            version: found.version,
+            artifact_type: found.artifact_type,
+            has_id: found.has_id,
+            folder: address.folder,
+            file_name: address.file_name,
+            title: found.title,
+            status: found.status,
+            parent_id: found.parent_id,
+            content_sha256: content_hash(&self.artifact_content),
+            size_bytes: u64::try_from(self.artifact_content.len()).unwrap_or(u64::MAX),
+            n_revisions: 1,
+            created_by: ctx.actor().id.to_string(),
+            created_at_us: ctx.now_us(),
+            updated_at_us: ctx.now_us(),
+            approved: None,
+            key: found.key,
+        };
+        Ok(Plan {
+            prefix: kind.prefix.clone(),
+            number: row.key.rsplit_once('-').and_then(|(_, digits)| digits.parse().ok()).unwrap_or(0),
+            new: NewArtifact { row, content: self.artifact_content.clone() },
+            home,
+            refused_status,
+            stored: Mutex::default(),
+        })
+    }
+
+    fn lane(&self, plan: &Plan) -> Option<String> {
+        // Documents of a type share their counter, so they go one after the other.
+        Some(plan.counter().map_or_else(|| format!("research/{}", plan.home.organisation_id), |counter| counter.lane()))
+    }
+
+    async fn apply(&self, plan: &Plan, tx: &mut Tx<'_>) -> Result<Answer<StoredArtifact>, ApplyError> {
+        let stored = artifacts::store(tx, &plan.new).await?;
+        if let (Some(refusal), Some(_)) = (&plan.refused_status, &stored.audited) {
+            let mut error = OpError::new(refusal.kind, refusal.message.clone());
+            error.details = refusal.details.clone();
+            return Err(error.into());
+        }
+        let address = stored.row.address(&plan.home.default_project_id);
+        let mut answer = Answer::of(StoredArtifact {
+            success: True,
+            artifact_id: stored.row.artifact_id().to_owned(),
+            storage_path: address.path(),
+            resource_uri: address.uri(),
+        });
+        if let Some(row) = stored.audited {
+            answer = answer.leaving(row);
+            if let Some(counter) = plan.counter() {
+                // An id that was chosen by hand is never given out.
+                let raised = ids::note_used(tx, &counter, plan.number, plan.new.row.created_at_us).await?;
+                answer = raised.into_iter().fold(answer, Answer::leaving);
+            }
+        } else {
+            answer = answer
+                .touching("artifact", format!("{}/{}/{}", stored.row.project_id, stored.row.key, stored.row.version));
+        }
+        *plan.stored.lock().unwrap_or_else(PoisonError::into_inner) = Some(stored.row);
+        Ok(answer)
+    }
+
+    async fn settle(&self, plan: &Plan, ctx: &Context<'_>) {
+        let stored = plan.stored.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(row) = stored {
+            ctx.files().write(&row).await;
+            tracing::info!(
+                event = "artifact_stored",
+                tool_name = Self::NAME,
+                task_id = ctx.task_id(),
+                artifact_id = row.artifact_id(),
+                artifact_type = row.artifact_type,
+                version = row.version,
+                size_bytes = row.size_bytes,
+                resource_uri = row.address(&plan.home.default_project_id).uri(),
+            );
+        }
+    }
+}
+
+impl Plan {
+    fn counter(&self) -> Option<Counter<'_>> {
+        let prefix = self.prefix.as_deref()?;
+        Some(Counter { organisation_id: &self.home.organisation_id, prefix, project_id: &self.home.project_id })
+    }
+}

@@ -1,0 +1,51 @@
+//! `validate_artifact`: a document against the checklist of its type.
+
+use contract::actor::Role;
+use contract::error::{Kind, OpError};
+use contract::workflow::artifacts::{ValidateArtifact, ValidationResult};
+use workflow::artifacts;
+use workflow::validation::{Subject, mentioned};
+
+use super::document::{Home, check_key, unreachable};
+use crate::context::{Context, Settings};
+use crate::family::Family;
+use crate::operation::{Answer, Operation, Read};
+
+impl Operation for ValidateArtifact {
+    const NAME: &'static str = "validate_artifact";
+    const ABOUT: &'static str = "Check a document against the checklist of its type before storing it. Each failed criterion says which line \
+         to mend; criteria with requires_agent_review are yours to judge.";
+    const FAMILY: Family = Family::Workflow;
+    const ROLES: &'static [Role] = &Role::ALL;
+
+    type Output = ValidationResult;
+
+    fn fill_defaults(&mut self, settings: &Settings) {
+        self.project_id.get_or_insert_with(|| settings.default_project_id.clone());
+    }
+}
+
+impl Read for ValidateArtifact {
+    async fn run(&self, ctx: &Context<'_>) -> Result<Answer<ValidationResult>, OpError> {
+        let id = check_key(&self.artifact_id, "artifact_id", Self::NAME)?;
+        let catalogue = ctx.services().catalogue.current();
+        let by_file =
+            || catalogue.types().iter().find(|kind| kind.file_suffix.as_ref().is_some_and(|it| id.ends_with(it)));
+        let Some(kind) = catalogue.type_of_id(&id).or_else(by_file) else {
+            let mut error = OpError::new(Kind::Invalid, format!("Invalid artifact ID format: {id}"));
+            error.details.field = Some("artifact_id".to_owned());
+            error.details.expected = Some(format!("an id such as `PRD-006`, of one of {}", catalogue.prefixes()));
+            return Err(error.received(id));
+        };
+        let checklist = catalogue
+            .find_checklist(&kind.checklist)
+            .ok_or_else(|| OpError::not_found(format!("mcp://resources/validation/{}", kind.checklist)))?;
+        let home = Home::of(ctx, self.project_id.as_ref());
+        let names = mentioned(&catalogue, &self.artifact_content);
+        let mut reader = ctx.read().await?;
+        let known = artifacts::find_known(&mut reader, home.place(), &names).await.map_err(unreachable)?;
+        drop(reader);
+        let result = Subject::read(&catalogue, kind, &id, &self.artifact_content, &known).validate(checklist);
+        Ok(Answer::of(result).touching("artifact", id))
+    }
+}

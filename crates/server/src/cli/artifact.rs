@@ -1,0 +1,369 @@
+//! `materia artifact`: validate, store and approve documents, and look at them.
+
+use std::io::Read as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context as _, bail};
+use contract::dialect;
+use contract::workflow::artifacts::{
+    ApprovedArtifact, ArtifactContent, ArtifactDiff, ArtifactMetadata, ArtifactRevision, ArtifactRevisions,
+    CONTENT_CHARS_MAX, CriterionResult, ListedArtifacts, RevisionCause, StoredArtifact, ValidationResult,
+};
+use ops::Call;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+use workflow::catalogue::Catalogue;
+use workflow::markdown::Document;
+use workflow::metadata;
+
+use super::{Place, print_lines, table};
+use crate::assemble;
+use crate::auth::owner;
+use crate::settings::Settings;
+use crate::telemetry;
+
+#[derive(clap::Args)]
+#[command(after_help = "Examples:\n  materia artifact validate PRD-006.md\n  materia artifact store PRD-006.md\n  \
+    materia artifact approve PRD-006 --meaning \"agreed in the review of 3 March\"\n  \
+    materia artifact list --type prd --status Draft\n  materia artifact show PRD-006 > PRD-006.md\n  \
+    materia artifact history PRD-006\n  materia artifact diff PRD-006 1 2")]
+pub struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+    /// Project of the documents [default: the setting `default_project_id`]
+    #[arg(long, global = true, value_name = "ID")]
+    project: Option<String>,
+    /// Print the operation's output as JSON
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+#[derive(clap::Subcommand)]
+enum Command {
+    /// Check a document against the checklist of its type; exit code 1 if it fails
+    Validate {
+        /// Markdown file, or `-` for standard input
+        file: PathBuf,
+        /// Id to check it under [default: the one in its metadata]
+        #[arg(long, value_name = "ID")]
+        id: Option<String>,
+    },
+    /// Store a document as a new version
+    Store {
+        /// Markdown file, or `-` for standard input
+        file: PathBuf,
+        /// File name of a document without an id
+        #[arg(long, value_name = "NAME")]
+        file_name: Option<String>,
+    },
+    /// Approve the latest version of a document
+    Approve {
+        /// Such as PRD-006
+        id: String,
+        /// SHA-256 of what you reviewed; anything else is refused
+        #[arg(long, value_name = "HEX")]
+        sha256: Option<String>,
+        /// What your approval means
+        #[arg(long, value_name = "TEXT")]
+        meaning: Option<String>,
+    },
+    /// List documents
+    List {
+        /// Name or prefix of a type
+        #[arg(long = "type", value_name = "TYPE")]
+        artifact_type: Option<String>,
+        #[arg(long, value_name = "STATUS")]
+        status: Option<String>,
+        /// Id of the parent
+        #[arg(long, value_name = "ID")]
+        parent: Option<String>,
+        /// 1 to 200
+        #[arg(long, value_name = "N", default_value_t = 50)]
+        limit: u32,
+        /// The cursor that the page before ended with
+        #[arg(long, value_name = "CURSOR")]
+        cursor: Option<String>,
+    },
+    /// Print a document
+    Show {
+        /// Such as PRD-006
+        id: String,
+        /// [default: the latest]
+        #[arg(long, value_name = "N")]
+        version: Option<u32>,
+    },
+    /// Show every state that a document was in
+    History {
+        /// Such as PRD-006
+        id: String,
+    },
+    /// Show what changed between two versions; `1.1` is the first revision of version 1
+    Diff {
+        /// Such as PRD-006
+        id: String,
+        from: String,
+        /// [default: the latest]
+        to: Option<String>,
+    },
+}
+
+pub async fn run(place: Place, arguments: Arguments) -> anyhow::Result<ExitCode> {
+    let mut settings = Settings::read(&place.data, &place.flags())?;
+    if std::env::var_os("MATERIA_LOG").is_none() {
+        "off".clone_into(&mut settings.log);
+    }
+    telemetry::start(&settings.log);
+    let (operation, mut input) = input(&arguments.command, &settings)?;
+    if let Some(project) = &arguments.project {
+        input.insert("project_id".to_owned(), json!(project));
+    }
+    let house = assemble::enter(place.data, &settings).await?;
+    let call = Call { operation: operation.to_owned(), input: Value::Object(input), ..Call::default() };
+    let reply = house.call(&owner(&settings.organisation_id), call).await;
+    house.close().await;
+    let output = match reply.result {
+        Ok(success) => success.output,
+        Err(error) => {
+            eprintln!("{}", dialect::body(reply.dialect, &error, Some(&reply.audit)));
+            return Ok(ExitCode::FAILURE);
+        }
+    };
+    let has_failed = output.get("passed") == Some(&Value::Bool(false));
+    print_lines(if arguments.json { vec![output.to_string()] } else { shown(&arguments.command, output)? })?;
+    Ok(if has_failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+fn input(command: &Command, settings: &Settings) -> anyhow::Result<(&'static str, Map<String, Value>)> {
+    let (operation, members) = match command {
+        Command::Validate { file, id } => {
+            let content = read_file(file)?;
+            let id = match id {
+                Some(id) => id.clone(),
+                None => find_id(&content, settings)?,
+            };
+            ("validate_artifact", vec![("artifact_content", json!(content)), ("artifact_id", json!(id))])
+        }
+        Command::Store { file, file_name } => {
+            ("store_artifact", vec![("artifact_content", json!(read_file(file)?)), ("file_name", json!(file_name))])
+        }
+        Command::Approve { id, sha256, meaning } => (
+            "approve_artifact",
+            vec![("artifact_id", json!(id)), ("content_sha256", json!(sha256)), ("meaning", json!(meaning))],
+        ),
+        Command::List { artifact_type, status, parent, limit, cursor } => (
+            "list_artifacts",
+            vec![
+                ("artifact_type", json!(artifact_type)),
+                ("status", json!(status)),
+                ("parent_id", json!(parent)),
+                ("limit", json!(limit)),
+                ("cursor", json!(cursor)),
+            ],
+        ),
+        Command::Show { id, version } => {
+            ("read_artifact", vec![("artifact_id", json!(id)), ("version", json!(version))])
+        }
+        Command::History { id } => ("list_artifact_revisions", vec![("artifact_id", json!(id))]),
+        Command::Diff { id, from, to } => {
+            let (from_version, from_revision) = parse_state(from)?;
+            let to = to.as_deref().map(parse_state).transpose()?;
+            (
+                "diff_artifact",
+                vec![
+                    ("artifact_id", json!(id)),
+                    ("from_version", json!(from_version)),
+                    ("from_revision", json!(from_revision)),
+                    ("to_version", json!(to.map(|(version, _)| version))),
+                    ("to_revision", json!(to.and_then(|(_, revision)| revision))),
+                ],
+            )
+        }
+    };
+    let given = members.into_iter().filter(|(_, value)| !value.is_null());
+    Ok((operation, given.map(|(name, value)| (name.to_owned(), value)).collect()))
+}
+
+fn read_file(file: &PathBuf) -> anyhow::Result<String> {
+    // Four bytes a character at most, and one more to see that it was too much.
+    let bytes_max = u64::from(CONTENT_CHARS_MAX) * 4 + 1;
+    let mut text = String::new();
+    if file.as_os_str() == "-" {
+        std::io::stdin().take(bytes_max).read_to_string(&mut text).context("could not read standard input")?;
+    } else {
+        let opened = std::fs::File::open(file).with_context(|| format!("could not open {}", file.display()))?;
+        let read = opened.take(bytes_max).read_to_string(&mut text);
+        read.with_context(|| format!("could not read {}", file.display()))?;
+    }
+    Ok(text)
+}
+
+fn find_id(content: &str, settings: &Settings) -> anyhow::Result<String> {
+    let catalogue = match &settings.workflow_folder {
+        Some(folder) => std::sync::Arc::new(Catalogue::read(folder)?),
+        None => Catalogue::built_in()?,
+    };
+    match metadata::find_id(&catalogue, &Document::parse(content))? {
+        Some(id) => Ok(id),
+        None => bail!("the document names no id; give --id"),
+    }
+}
+
+/// `2` or `1.1`.
+fn parse_state(text: &str) -> anyhow::Result<(u32, Option<u32>)> {
+    let (version, revision) = text.split_once('.').map_or((text, None), |(version, rest)| (version, Some(rest)));
+    let number = |text: &str| text.parse::<u32>().with_context(|| format!("`{text}` is no version, expected 1 or 1.1"));
+    Ok((number(version)?, revision.map(number).transpose()?))
+}
+
+/// The output for people.
+fn shown(command: &Command, output: Value) -> anyhow::Result<Vec<String>> {
+    Ok(match command {
+        Command::Validate { .. } => validation(&read::<ValidationResult>(output)?),
+        Command::Store { .. } => {
+            let stored: StoredArtifact = read(output)?;
+            vec![format!("stored {} at {}", stored.artifact_id, stored.storage_path), stored.resource_uri]
+        }
+        Command::Approve { .. } => approval(&read::<ApprovedArtifact>(output)?),
+        Command::List { .. } => {
+            let listed: ListedArtifacts = read(output)?;
+            let mut lines = list(&listed.artifacts);
+            if let Some(cursor) = listed.next_cursor {
+                lines.extend([String::new(), format!("More: --cursor {cursor}")]);
+            }
+            lines
+        }
+        Command::Show { .. } => vec![read::<ArtifactContent>(output)?.content.trim_end_matches('\n').to_owned()],
+        Command::History { .. } => history(&read::<ArtifactRevisions>(output)?.revisions),
+        Command::Diff { .. } => {
+            let found: ArtifactDiff = read(output)?;
+            if found.diff.is_empty() {
+                vec!["No difference.".to_owned()]
+            } else {
+                vec![found.diff.trim_end_matches('\n').to_owned()]
+            }
+        }
+    })
+}
+
+fn read<T: DeserializeOwned>(output: Value) -> anyhow::Result<T> {
+    Ok(serde_json::from_value(output)?)
+}
+
+fn validation(found: &ValidationResult) -> Vec<String> {
+    let verdict = |result: &CriterionResult| match (result.passed, result.requires_agent_review) {
+        (Some(true), _) => "ok",
+        (Some(false), _) => "FAILED",
+        (None, Some(_)) => "yours",
+        (None, None) => "person",
+    };
+    let rows = found.results.iter().map(|result| {
+        let details = result.details.clone().unwrap_or_else(|| "-".to_owned());
+        [result.id.clone(), verdict(result).to_owned(), result.category.clone(), details]
+    });
+    let mut lines = table::lines(["CRITERION", "RESULT", "CATEGORY", "DETAILS"], rows);
+    let verdict = if found.passed { "passed" } else { "FAILED" };
+    lines.extend([
+        String::new(),
+        format!(
+            "{verdict}: {} automated criteria, {} left to you",
+            found.automated_pass_rate, found.agent_review_required
+        ),
+    ]);
+    lines
+}
+
+fn approval(approved: &ApprovedArtifact) -> Vec<String> {
+    let mut lines = vec![format!(
+        "{} is {} (was {}): {}",
+        approved.artifact_id, approved.new_status, approved.old_status, approved.artifact_path
+    )];
+    let tasks = approved.sub_artifacts_detected.iter().zip(&approved.task_ids).map(|(id, task_id)| {
+        let placeholder = approved.id_mapping.iter().find(|(_, given)| *given == id);
+        [
+            placeholder.map_or_else(|| "-".to_owned(), |(placeholder, _)| placeholder.clone()),
+            id.clone(),
+            task_id.clone(),
+        ]
+    });
+    if approved.tasks_created > 0 {
+        lines.push(String::new());
+        lines.extend(table::lines(["PLACEHOLDER", "DOCUMENT", "TASK"], tasks));
+    }
+    lines
+}
+
+fn list(documents: &[ArtifactMetadata]) -> Vec<String> {
+    if documents.is_empty() {
+        return vec!["No documents.".to_owned()];
+    }
+    let rows = documents.iter().map(|document| {
+        [
+            document.id.clone(),
+            document.version.to_string(),
+            document.status.clone(),
+            document.artifact_type.clone(),
+            document.parent_id.clone().unwrap_or_else(|| "-".to_owned()),
+            document.updated_at.clone(),
+            document.title.clone(),
+        ]
+    });
+    table::lines(["DOCUMENT", "VERSION", "STATUS", "TYPE", "PARENT", "CHANGED", "TITLE"], rows)
+}
+
+fn history(revisions: &[ArtifactRevision]) -> Vec<String> {
+    let rows = revisions.iter().map(|revision| {
+        let cause = match revision.cause {
+            RevisionCause::Stored => "stored",
+            RevisionCause::Approved => "approved",
+        };
+        [
+            format!("{}.{}", revision.version, revision.revision),
+            cause.to_owned(),
+            revision.status.clone(),
+            revision.changed_by.clone(),
+            revision.changed_at.clone(),
+            revision.content_sha256.chars().take(12).collect(),
+            revision.meaning.clone().unwrap_or_else(|| "-".to_owned()),
+        ]
+    });
+    table::lines(["STATE", "CAUSE", "STATUS", "BY", "AT", "SHA-256", "MEANING"], rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_is_a_version_and_perhaps_a_revision() {
+        assert_eq!(parse_state("2").unwrap(), (2, None));
+        assert_eq!(parse_state("1.3").unwrap(), (1, Some(3)));
+        assert!(parse_state("one").is_err());
+    }
+
+    #[test]
+    fn a_validation_is_a_table_and_a_verdict() {
+        let found = serde_json::from_value(json!({
+            "passed": false, "automated_pass_rate": "1/2", "agent_review_required": 1,
+            "results": [
+                {"id": "CQ-01", "category": "content_quality", "passed": true, "validation_type": "automated",
+                 "details": "Found 8/8 required sections"},
+                {"id": "CC-03", "category": "consistency", "passed": false, "validation_type": "automated",
+                 "details": "line 4: `[Goal]` is not filled in"},
+                {"id": "CQ-12", "category": "content_quality", "passed": null, "validation_type": "agent",
+                 "requires_agent_review": true}
+            ]
+        }));
+        assert_eq!(
+            validation(&found.unwrap()),
+            [
+                "CRITERION  RESULT  CATEGORY         DETAILS",
+                "CQ-01      ok      content_quality  Found 8/8 required sections",
+                "CC-03      FAILED  consistency      line 4: `[Goal]` is not filled in",
+                "CQ-12      yours   content_quality  -",
+                "",
+                "FAILED: 1/2 automated criteria, 1 left to you",
+            ]
+        );
+    }
+}

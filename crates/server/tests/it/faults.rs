@@ -1,0 +1,168 @@
+//! A fault at every step of store and approve, injected into the real binary: afterwards the state is the old one or
+//! the new one, whole, and the files follow it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use ops::Call;
+use serde_json::{Value, json};
+use server::assemble;
+use server::auth::owner;
+use server::settings::Settings;
+use testkit::documents::{BUSINESS_RESEARCH, EPIC_006, IMPLEMENTATION_RESEARCH, PRD_006};
+
+use crate::house::{materia, size};
+
+/// What may go wrong, and where.
+const FAULTS: [&str; 3] = ["signal=KILL", "error=EIO", "error=ENOSPC"];
+/// Kinds of calls, and of how many of them one is struck in `cargo test`; in `prove` it is every one.
+const STEPS: [(&str, usize); 4] =
+    [("fsync,fdatasync", 3), ("rename,renameat,renameat2", 1), ("pwrite64,write", 41), ("unlink,unlinkat", 1)];
+/// No command makes more calls of one kind.
+const POINTS_MAX: usize = 4_000;
+
+struct Lab {
+    folder: tempfile::TempDir,
+    /// The data folder before the command under test.
+    before: PathBuf,
+}
+
+impl Lab {
+    fn new() -> Lab {
+        let folder = testkit::temp_dir();
+        let before = folder.path().join("before");
+        Lab { folder, before }
+    }
+
+    fn file(&self, name: &str, text: &str) -> String {
+        let path = self.folder.path().join(name);
+        fs::write(&path, text).expect("a file can be written");
+        path.to_str().expect("a path").to_owned()
+    }
+
+    /// Runs the command with the fault at one call after the other, until it is beyond the last one.
+    fn check(&self, subject: &str, arguments: &[&str], judge: impl Fn(&Path) -> bool) {
+        let (mut n_points, mut n_new) = (0, 0);
+        for (step, stride) in STEPS {
+            for fault in FAULTS.into_iter().take(size(1, FAULTS.len())) {
+                for point in (1..POINTS_MAX).step_by(size(stride, 1)) {
+                    let data = self.folder.path().join("data");
+                    fs::remove_dir_all(&data).ok();
+                    copy(&self.before, &data);
+                    if !self.run_with_fault(&data, arguments, step, fault, point) {
+                        break;
+                    }
+                    n_points += 1;
+                    n_new += usize::from(judge(&data));
+                }
+            }
+        }
+        println!("proof: faults subject={subject} points={n_points} old={} new={n_new}", n_points - n_new);
+        assert!(n_points > 5 && n_new > 0 && n_new < n_points, "{subject}: {n_points} points, {n_new} new");
+    }
+
+    /// Whether the fault was met.
+    fn run_with_fault(&self, data: &Path, arguments: &[&str], step: &str, fault: &str, point: usize) -> bool {
+        let trace = self.folder.path().join("trace");
+        let command = materia();
+        let mut strace = Command::new("strace");
+        strace.args(["-f", "-o"]).arg(&trace).args(["-e", &format!("trace={step}")]);
+        strace.args(["-e", &format!("inject={step}:{fault}:when={point}")]);
+        strace.arg(command.get_program()).args(arguments).arg("--data").arg(data);
+        let output = strace.output().expect("`strace` runs");
+        let traced = fs::read_to_string(&trace).expect("a trace");
+        let is_met = traced.contains("(INJECTED)") || traced.contains("+++ killed by SIGKILL +++");
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(!errors.contains("panicked"), "{step} {fault} {point}: {errors}");
+        is_met
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("a folder can be made");
+    for entry in fs::read_dir(from).expect("the folder").map(|entry| entry.expect("an entry")) {
+        let (source, target) = (entry.path(), to.join(entry.file_name()));
+        if source.is_dir() {
+            copy(&source, &target);
+        } else if source.is_file() {
+            fs::copy(&source, &target).expect("a file can be copied");
+        }
+    }
+}
+
+fn printed(data: &Path, arguments: &[&str]) -> Value {
+    let output = materia().args(arguments).arg("--data").arg(data).output().expect("`materia` runs");
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("JSON")
+}
+
+/// What the next start finds.
+struct Found {
+    documents: Vec<Value>,
+    n_tasks: usize,
+}
+
+/// Starts on the folder: the log is whole, and the files are those of the record.
+fn start_again(data: &Path) -> Found {
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime starts");
+    runtime.block_on(async {
+        let settings = Settings::default();
+        let house = assemble::enter(data.to_owned(), &settings).await.expect("the folder can be opened");
+        let call = async |operation: &str, input: Value| -> Value {
+            let call = Call { operation: operation.to_owned(), input, ..Call::default() };
+            house.call(&owner(&settings.organisation_id), call).await.result.expect("an answer").output
+        };
+        let verified = call("audit_verify", json!({})).await;
+        assert_eq!(verified["ok"], true, "{verified}");
+        let listed = call("list_artifacts", json!({})).await;
+        let documents = listed["artifacts"].as_array().expect("a list").clone();
+        for document in &documents {
+            let input = json!({"artifact_id": document["id"], "version": document["version"]});
+            let read = call("read_artifact", input).await;
+            let file = data.join(document["file_path"].as_str().expect("a path"));
+            let text = fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+            assert_eq!(read["content"], text, "{}", file.display());
+            let stem = file.file_stem().and_then(|stem| stem.to_str()).expect("a name");
+            let sidecar = fs::read_to_string(file.with_file_name(format!("{stem}_metadata.json"))).expect("a sidecar");
+            let sidecar: Value = serde_json::from_str(&sidecar).expect("JSON");
+            assert_eq!(
+                (&sidecar["status"], &sidecar["content_sha256"]),
+                (&document["status"], &document["content_sha256"])
+            );
+        }
+        let tasks = call("list_tasks", json!({})).await;
+        house.close().await;
+        Found { documents, n_tasks: tasks["tasks"].as_array().map_or(0, Vec::len) }
+    })
+}
+
+#[test]
+fn a_store_that_is_struck_leaves_all_or_nothing() {
+    let lab = Lab::new();
+    let (epic, prd) = (lab.file("epic.md", EPIC_006), lab.file("prd.md", PRD_006));
+    printed(&lab.before, &["artifact", "store", &epic, "--json"]);
+    lab.check("store", &["artifact", "store", &prd], |data| start_again(data).documents.len() == 2);
+}
+
+#[test]
+fn an_approval_that_is_struck_leaves_all_or_nothing() {
+    let lab = Lab::new();
+    for text in [BUSINESS_RESEARCH, IMPLEMENTATION_RESEARCH, EPIC_006] {
+        printed(&lab.before, &["artifact", "store", &lab.file("document.md", text), "--json"]);
+    }
+    printed(&lab.before, &["artifact", "approve", "EPIC-006", "--json"]);
+    printed(&lab.before, &["artifact", "store", &lab.file("document.md", PRD_006), "--json"]);
+    lab.check("approve", &["artifact", "approve", "PRD-006"], |data| {
+        let found = start_again(data);
+        let document = found.documents.iter().find(|document| document["id"] == "PRD-006").expect("the document");
+        let text = fs::read_to_string(data.join("artifacts/prds/PRD-006_v1.md")).expect("the file");
+        let has_placeholders = text.contains("HLS-AAA");
+        match document["status"].as_str() {
+            Some("Draft") => assert_eq!((found.n_tasks, has_placeholders), (0, true)),
+            Some("Approved") => assert_eq!((found.n_tasks, has_placeholders), (3, false)),
+            _ => panic!("{document}"),
+        }
+        document["status"] == "Approved"
+    });
+}

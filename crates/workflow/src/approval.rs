@@ -1,0 +1,359 @@
+//! `approve_artifact`: four prerequisites, final ids for placeholders, the new status, resolved inputs and a task for
+//! each document that comes next. Everything happens in one transaction, so it happens or it does not.
+
+mod candidate;
+mod inputs;
+mod next;
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+use ::store::{Conn, StoreError, Tx};
+use contract::canonical;
+use contract::workflow::tasks::GeneratorInput;
+use uuid::Uuid;
+
+use crate::artifacts::{self, ApprovalMark, ArtifactRow, Place};
+use crate::audited::AuditedRow;
+use crate::catalogue::{Catalogue, Numbering};
+use crate::ids::{self, Counter, IdsError, ReserveOptions};
+use crate::tasks::{self, NewTask, TasksError};
+use crate::{metadata, placeholders};
+
+use candidate::Candidate;
+pub use inputs::Lineage;
+pub use next::Next;
+
+/// What is to be approved, by whom.
+#[derive(Debug, Clone)]
+pub struct Request {
+    pub organisation_id: String,
+    pub project_id: String,
+    pub default_project_id: String,
+    pub artifact_id: String,
+    /// Hash of the content that was reviewed.
+    pub content_sha256: Option<String>,
+    pub meaning: String,
+    pub approved_by: String,
+    pub approved_at_us: i64,
+    /// Whether somebody may approve what they stored themselves.
+    pub may_approve_own: bool,
+    pub correlation_id: Option<String>,
+    /// Made once per reserved type, so that a repeated transaction reserves under the same handles.
+    pub reservation_ids: Vec<Uuid>,
+    pub reservation_expires_after_us: i64,
+    /// Research type → file name, for documents that name none themselves.
+    pub research: BTreeMap<String, String>,
+    pub given: Given,
+}
+
+/// What services elsewhere have done already.
+#[derive(Debug, Clone, Default)]
+pub struct Given {
+    /// Type → its new ids, in order, where another service gives out ids.
+    pub ids: Option<BTreeMap<String, Vec<String>>>,
+    pub reservation_ids: Vec<String>,
+    /// The tasks, where another service keeps them.
+    pub task_ids: Option<Vec<String>>,
+}
+
+/// What an approval would do, before ids are given.
+#[derive(Debug)]
+pub struct Draft {
+    pub next: Vec<Next>,
+    pub content_sha256: String,
+}
+
+/// A task that an approval makes.
+#[derive(Debug)]
+pub struct PlannedTask {
+    pub artifact_id: String,
+    pub generator: String,
+    pub inputs: Vec<GeneratorInput>,
+}
+
+/// Checks the prerequisites and says what comes next, without changing anything.
+pub async fn preview(conn: &mut Conn, catalogue: &Catalogue, request: &Request) -> Result<Draft, ApprovalError> {
+    let candidate = Candidate::check(conn, catalogue, request).await?;
+    Ok(Draft { next: next::find(catalogue, &candidate)?, content_sha256: candidate.row.content_sha256 })
+}
+
+/// The tasks that an approval with these ids makes, without changing anything.
+pub async fn plan_tasks(
+    conn: &mut Conn,
+    catalogue: &Catalogue,
+    request: &Request,
+) -> Result<Vec<PlannedTask>, ApprovalError> {
+    let candidate = Candidate::check(conn, catalogue, request).await?;
+    let mut numbered = Numbered::default();
+    for next in next::find(catalogue, &candidate)? {
+        let ids = request.given.ids.as_ref().and_then(|ids| ids.get(&next.artifact_type)).cloned();
+        assign(conn, request, &next, ids.unwrap_or_default(), &mut numbered).await?;
+    }
+    let text = rewrite(catalogue, &candidate, &numbered.id_mapping);
+    let status = candidate.kind.approved_status().to_owned();
+    let row = ArtifactRow { status, ..candidate.row };
+    let lineage = Lineage::read(conn, catalogue, request.place(), row, text).await?;
+    let mut planned = Vec::new();
+    for (artifact_type, id) in numbered.sub_artifacts {
+        let (generator, inputs) = resolve(conn, catalogue, request, &lineage, &artifact_type, &id).await?;
+        planned.push(PlannedTask { artifact_id: id, generator, inputs });
+    }
+    Ok(planned)
+}
+
+/// The approved text: final ids, and the new status.
+fn rewrite(catalogue: &Catalogue, candidate: &Candidate<'_>, id_mapping: &BTreeMap<String, String>) -> String {
+    let text = placeholders::replace(catalogue, &candidate.content, id_mapping);
+    metadata::with_status(candidate.kind, &text, candidate.kind.approved_status())
+}
+
+impl Request {
+    pub fn place(&self) -> Place<'_> {
+        Place { organisation_id: &self.organisation_id, project_id: &self.project_id }
+    }
+}
+
+/// The prerequisites in the words of seed 001, and what else stands in the way.
+#[derive(Debug, thiserror::Error)]
+pub enum ApprovalError {
+    #[error("Artifact {id} not found")]
+    NotFound { id: String },
+    #[error("Artifact {id} already approved")]
+    AlreadyApproved { id: String },
+    #[error("Artifact {id} has status {status}, expected {expected}")]
+    OtherStatus { id: String, status: String, expected: String },
+    #[error("Parent {id} must be approved first")]
+    ParentNotApproved { id: String },
+    #[error("Artifact has {n} open question{} requiring resolution", if *n == 1 { "" } else { "s" })]
+    OpenQuestions { n: usize },
+    #[error("the parents of {id} lead back to it: {path}")]
+    ParentCycle { id: String, path: String },
+    #[error("Artifact {id} is not what was reviewed: its content has SHA-256 {found}")]
+    OtherContent { id: String, found: String },
+    #[error("an author may not approve their own document")]
+    OwnDocument,
+    #[error(
+        "`{token}` in line {line} cannot be given an id: a document of type {artifact_type} is not cut into such documents"
+    )]
+    ForeignPlaceholder { token: String, line: usize, artifact_type: String },
+    #[error("`{token}` in line {line} is a token of the template; write an id, or a placeholder such as {example}")]
+    TemplateToken { token: String, line: usize, example: String },
+    #[error("`{token}` in line {line}: a document of type {artifact_type} is cut into one document of its own number")]
+    SecondOfOne { token: String, line: usize, artifact_type: String },
+    #[error("Mandatory input '{name}' missing for task {artifact_id}")]
+    MissingInput { name: String, artifact_id: String },
+    #[error("Task validation failed: artifact_id {artifact_id} already exists in queue")]
+    AlreadyQueued { artifact_id: String },
+    #[error("ids could not be reserved")]
+    Ids(#[source] IdsError),
+    #[error("could not reach the documents")]
+    Store(#[from] StoreError),
+}
+
+/// What an approval did.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    pub row: ArtifactRow,
+    pub old_status: String,
+    /// Placeholder → final id.
+    pub id_mapping: BTreeMap<String, String>,
+    pub reservation_ids: Vec<String>,
+    pub sub_artifacts: Vec<String>,
+    pub task_ids: Vec<String>,
+    pub n_inputs: usize,
+    /// Every row of an audited table that changed.
+    pub rows: Vec<AuditedRow>,
+}
+
+pub async fn approve(tx: &mut Tx<'_>, catalogue: &Catalogue, request: &Request) -> Result<Outcome, ApprovalError> {
+    let candidate = Candidate::check(tx, catalogue, request).await?;
+    let next = next::find(catalogue, &candidate)?;
+    let mut numbered = number(tx, request, &next).await?;
+    let text = rewrite(catalogue, &candidate, &numbered.id_mapping);
+    let status = candidate.kind.approved_status();
+    let sha256 = content_hash(&text);
+    let mark = ApprovalMark {
+        content: &text,
+        content_sha256: &sha256,
+        status,
+        approved_by: &request.approved_by,
+        approved_at_us: request.approved_at_us,
+        meaning: &request.meaning,
+    };
+    let (row, audited) = artifacts::mark_approved(tx, &candidate.row, mark).await?;
+    numbered.rows.push(audited);
+    let lineage = Lineage::read(tx, catalogue, request.place(), row.clone(), text).await?;
+    let (mut task_ids, mut n_inputs) = (Vec::new(), 0);
+    let mut of_type: BTreeMap<&str, (String, Vec<GeneratorInput>)> = BTreeMap::new();
+    for (artifact_type, id) in &numbered.sub_artifacts {
+        if request.given.task_ids.is_some() {
+            break;
+        }
+        let inputs = match of_type.entry(artifact_type) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(place) => place.insert(resolve(tx, catalogue, request, &lineage, artifact_type, id).await?),
+        };
+        n_inputs += inputs.1.len();
+        let new = NewTask {
+            organisation_id: &request.organisation_id,
+            project_id: &request.project_id,
+            artifact_id: id,
+            generator: &inputs.0,
+            description: None,
+            inputs: &inputs.1,
+            correlation_id: request.correlation_id.as_deref(),
+            created_by: &request.approved_by,
+            created_at_us: request.approved_at_us,
+        };
+        let inserted = tasks::insert(tx, &new).await.map_err(task_error)?;
+        task_ids.push(inserted.task_id.to_string());
+        numbered.rows.push(inserted.row);
+    }
+    for reservation_id in numbered.reservation_ids.iter().filter(|_| request.given.ids.is_none()) {
+        // Last, as the seed has it: ids are kept for good only when everything else is done.
+        let row =
+            ids::confirm(tx, &request.organisation_id, &request.approved_by, reservation_id, request.approved_at_us);
+        numbered.rows.push(row.await.map_err(ids_error)?);
+    }
+    Ok(Outcome {
+        row,
+        old_status: candidate.row.status,
+        id_mapping: numbered.id_mapping,
+        reservation_ids: numbered.reservation_ids,
+        sub_artifacts: numbered.sub_artifacts.into_iter().map(|(_, id)| id).collect(),
+        task_ids: request.given.task_ids.clone().unwrap_or(task_ids),
+        n_inputs,
+        rows: numbered.rows,
+    })
+}
+
+/// Final ids for everything that comes next.
+#[derive(Default)]
+struct Numbered {
+    id_mapping: BTreeMap<String, String>,
+    reservation_ids: Vec<String>,
+    /// Type and id, in the order of the text.
+    sub_artifacts: Vec<(String, String)>,
+    rows: Vec<AuditedRow>,
+}
+
+async fn number(tx: &mut Tx<'_>, request: &Request, next: &[Next]) -> Result<Numbered, ApprovalError> {
+    let mut numbered = Numbered { reservation_ids: request.given.reservation_ids.clone(), ..Numbered::default() };
+    for (index, next) in next.iter().enumerate() {
+        let counter = Counter {
+            organisation_id: &request.organisation_id,
+            prefix: &next.prefix,
+            project_id: &request.project_id,
+        };
+        let ids = match (next.numbering, &request.given.ids) {
+            (Numbering::SameNumber, _) => {
+                numbered.rows.extend(ids::note_used(tx, &counter, next.number, request.approved_at_us).await?);
+                Vec::new()
+            }
+            (Numbering::Reserved, Some(given)) => given.get(&next.artifact_type).cloned().unwrap_or_default(),
+            (Numbering::Reserved, None) => {
+                let options = ReserveOptions {
+                    reserved_by: &request.approved_by,
+                    reservation_id: request.reservation_ids.get(index).copied().unwrap_or_default(),
+                    expires_after_us: request.reservation_expires_after_us,
+                    // The limit is for those who reserve directly.
+                    n_per_minute_max: None,
+                };
+                let count = u32::try_from(next.placeholders.len()).unwrap_or(u32::MAX);
+                let reserved = ids::reserve(tx, &counter, count, &options, request.approved_at_us).await;
+                let reserved = reserved.map_err(ids_error)?;
+                numbered.reservation_ids.push(reserved.reservation_id);
+                let [_reservation, counter] = reserved.rows;
+                // The reservation changes once more when it is confirmed, and is told then.
+                numbered.rows.push(counter);
+                reserved.reserved_ids
+            }
+        };
+        assign(tx, request, next, ids, &mut numbered).await?;
+    }
+    Ok(numbered)
+}
+
+/// Pairs placeholders with their ids, and notes which documents are still to be written.
+async fn assign(
+    conn: &mut Conn,
+    request: &Request,
+    next: &Next,
+    ids: Vec<String>,
+    numbered: &mut Numbered,
+) -> Result<(), ApprovalError> {
+    let ids = match next.numbering {
+        Numbering::SameNumber => vec![ids::format_id(&next.prefix, next.number)],
+        Numbering::Reserved if ids.len() == next.placeholders.len() => ids,
+        Numbering::Reserved => return Err(StoreError::other("not every placeholder got an id").into()),
+    };
+    numbered.id_mapping.extend(next.placeholders.iter().cloned().zip(ids.iter().cloned()));
+    for id in ids {
+        let is_there = artifacts::find(conn, request.place(), &id, None).await?.is_some();
+        if !is_there && !is_queued(conn, request, &id).await? {
+            numbered.sub_artifacts.push((next.artifact_type.clone(), id));
+        }
+    }
+    Ok(())
+}
+
+/// Somebody may have queued the one document of a parent's own number already.
+async fn is_queued(conn: &mut Conn, request: &Request, id: &str) -> Result<bool, StoreError> {
+    let row = conn
+        .fetch_optional(
+            "SELECT task_id FROM tasks WHERE organisation_id = $1 AND project_id = $2 AND artifact_id = $3 LIMIT 1",
+            &[request.organisation_id.as_str().into(), request.project_id.as_str().into(), id.into()],
+        )
+        .await?;
+    Ok(row.is_some())
+}
+
+/// The generator of a type and its inputs.
+async fn resolve(
+    conn: &mut Conn,
+    catalogue: &Catalogue,
+    request: &Request,
+    lineage: &Lineage,
+    artifact_type: &str,
+    artifact_id: &str,
+) -> Result<(String, Vec<GeneratorInput>), ApprovalError> {
+    let generator = catalogue
+        .find_type(artifact_type)
+        .and_then(|kind| catalogue.find_generator(kind.generator.as_deref()?))
+        .ok_or(StoreError::other("a document type that others are cut into has no generator"))?;
+    let resolved = lineage.resolve(conn, catalogue, request.place(), generator, &request.research).await?;
+    if let Some(name) = resolved.missing.first() {
+        return Err(ApprovalError::MissingInput { name: name.clone(), artifact_id: artifact_id.to_owned() });
+    }
+    let inputs = resolved.inputs.into_iter().map(|input| input.described(&request.default_project_id)).collect();
+    Ok((generator.name.clone(), inputs))
+}
+
+fn ids_error(error: IdsError) -> ApprovalError {
+    match error {
+        IdsError::Store(error) => ApprovalError::Store(error),
+        IdsError::TooManyReservations { .. } | IdsError::UnknownReservation | IdsError::AlreadyConfirmed => {
+            ApprovalError::Ids(error)
+        }
+    }
+}
+
+fn task_error(error: TasksError) -> ApprovalError {
+    match error {
+        TasksError::Store(error) => ApprovalError::Store(error),
+        TasksError::AlreadyQueued { artifact_id } => ApprovalError::AlreadyQueued { artifact_id },
+        TasksError::Unknown { .. } | TasksError::IllegalTransition { .. } | TasksError::ClaimedByAnother { .. } => {
+            ApprovalError::Store(StoreError::other("a new task was refused"))
+        }
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// SHA-256 of a document's bytes, as everybody shows it.
+pub fn content_hash(text: &str) -> String {
+    hex(&canonical::digest(text.as_bytes()))
+}

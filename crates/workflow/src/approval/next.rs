@@ -1,0 +1,76 @@
+//! Which documents come next: what the placeholders of a document stand for.
+
+use ::store::StoreError;
+
+use super::ApprovalError;
+use super::candidate::Candidate;
+use crate::catalogue::{Catalogue, Decomposition, Numbering};
+use crate::placeholders::{self, Kind, Token};
+
+/// The documents of one type that come next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Next {
+    pub artifact_type: String,
+    pub prefix: String,
+    pub numbering: Numbering,
+    /// In the order of their first appearance.
+    pub placeholders: Vec<String>,
+    /// The number of the document itself.
+    pub number: i64,
+}
+
+pub fn find(catalogue: &Catalogue, candidate: &Candidate<'_>) -> Result<Vec<Next>, ApprovalError> {
+    let text = &candidate.content;
+    let children = &candidate.kind.decomposes_into;
+    if let Some(token) = placeholders::find_template_tokens(catalogue, text).first() {
+        return Err(ApprovalError::TemplateToken {
+            token: token.text.to_owned(),
+            line: token.line,
+            example: format!("{}-AAA", token.prefix),
+        });
+    }
+    let found = placeholders::find(catalogue, text);
+    let is_child = |token: &&Token<'_>| children.iter().any(|child| prefix(catalogue, child) == Some(token.prefix));
+    if let Some(token) = found.iter().find(|token| !is_child(token)) {
+        return Err(ApprovalError::ForeignPlaceholder {
+            token: token.text.to_owned(),
+            line: token.line,
+            artifact_type: candidate.kind.name.clone(),
+        });
+    }
+    let number = candidate.row.key.rsplit_once('-').and_then(|(_, digits)| digits.parse().ok()).unwrap_or(0);
+    let mut next = Vec::new();
+    for child in children {
+        let prefix = prefix(catalogue, child).ok_or(StoreError::other("a sub-document has no ids"))?;
+        let own: Vec<&Token<'_>> = found.iter().filter(|token| token.prefix == prefix).collect();
+        let is_there = match child.numbering {
+            Numbering::Reserved => !own.is_empty(),
+            Numbering::SameNumber => {
+                if let Some(second) = own.get(1) {
+                    return Err(ApprovalError::SecondOfOne {
+                        token: second.text.to_owned(),
+                        line: second.line,
+                        artifact_type: candidate.kind.name.clone(),
+                    });
+                }
+                let id = crate::ids::format_id(prefix, number);
+                let all = placeholders::tokens(catalogue, text);
+                !own.is_empty() || all.iter().any(|token| token.kind() == Kind::Final && token.text == id)
+            }
+        };
+        if is_there {
+            next.push(Next {
+                artifact_type: child.artifact_type.clone(),
+                prefix: prefix.to_owned(),
+                numbering: child.numbering,
+                placeholders: own.iter().map(|token| token.text.to_owned()).collect(),
+                number,
+            });
+        }
+    }
+    Ok(next)
+}
+
+fn prefix<'c>(catalogue: &'c Catalogue, child: &Decomposition) -> Option<&'c str> {
+    catalogue.find_type(&child.artifact_type)?.prefix.as_deref()
+}

@@ -1,0 +1,165 @@
+//! Looking documents up.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ::store::{Conn, StoreError};
+
+use super::{ArtifactRow, Place};
+use crate::address::Address;
+use crate::validation::Known;
+
+/// A version of a document; the latest when none is named.
+pub async fn find(
+    conn: &mut Conn,
+    place: Place<'_>,
+    key: &str,
+    version: Option<u32>,
+) -> Result<Option<ArtifactRow>, StoreError> {
+    let row = conn
+        .fetch_optional(
+            with_columns!(
+                "SELECT",
+                "FROM artifacts WHERE organisation_id = $1 AND project_id = $2 AND artifact_key = $3 \
+                 AND ($4 = 0 OR version = $4) ORDER BY version DESC LIMIT 1"
+            ),
+            &[
+                place.organisation_id.into(),
+                place.project_id.into(),
+                key.into(),
+                i64::from(version.unwrap_or(0)).into(),
+            ],
+        )
+        .await?;
+    row.as_ref().map(ArtifactRow::read).transpose()
+}
+
+/// The document at an address of a project.
+pub async fn find_at(conn: &mut Conn, place: Place<'_>, address: &Address) -> Result<Option<ArtifactRow>, StoreError> {
+    let row = conn
+        .fetch_optional(
+            with_columns!(
+                "SELECT",
+                "FROM artifacts WHERE organisation_id = $1 AND project_id = $2 AND folder = $3 AND file_name = $4"
+            ),
+            &[
+                place.organisation_id.into(),
+                place.project_id.into(),
+                address.folder.as_str().into(),
+                address.file_name.as_str().into(),
+            ],
+        )
+        .await?;
+    row.as_ref().map(ArtifactRow::read).transpose()
+}
+
+/// The newest document of a type, below a parent where one is named. At most two, so that a caller can tell one from many.
+pub async fn find_latest_of_type(
+    conn: &mut Conn,
+    place: Place<'_>,
+    artifact_type: &str,
+    parent_id: Option<&str>,
+) -> Result<Vec<ArtifactRow>, StoreError> {
+    let rows = conn
+        .fetch_all(
+            with_columns!(
+                "SELECT",
+                "FROM artifacts AS a WHERE organisation_id = $1 AND project_id = $2 AND artifact_type = $3 \
+                 AND ($4 = '' OR parent_id = $4) AND version = (SELECT MAX(b.version) FROM artifacts AS b \
+                 WHERE b.organisation_id = a.organisation_id AND b.project_id = a.project_id \
+                 AND b.artifact_key = a.artifact_key) ORDER BY artifact_key DESC LIMIT 2"
+            ),
+            &[
+                place.organisation_id.into(),
+                place.project_id.into(),
+                artifact_type.into(),
+                parent_id.unwrap_or("").into(),
+            ],
+        )
+        .await?;
+    rows.iter().map(ArtifactRow::read).collect()
+}
+
+/// Type and status of the latest version of each document that is there.
+pub async fn find_known(
+    conn: &mut Conn,
+    place: Place<'_>,
+    keys: &BTreeSet<String>,
+) -> Result<BTreeMap<String, Known>, StoreError> {
+    let mut known = BTreeMap::new();
+    for key in keys {
+        if let Some(row) = find(conn, place, key, None).await? {
+            known.insert(key.clone(), Known { artifact_type: row.artifact_type, status: row.status });
+        }
+    }
+    Ok(known)
+}
+
+/// Which documents are listed. What is absent does not matter.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Filter<'a> {
+    pub artifact_type: Option<&'a str>,
+    pub status: Option<&'a str>,
+    pub parent_id: Option<&'a str>,
+}
+
+/// Documents by type, key and version, after a place in that order. The content is not touched.
+pub async fn list(
+    conn: &mut Conn,
+    place: Place<'_>,
+    filter: Filter<'_>,
+    after: (&str, &str, u32),
+    limit: u32,
+) -> Result<Vec<ArtifactRow>, StoreError> {
+    let rows = conn
+        .fetch_all(
+            with_columns!(
+                "SELECT",
+                "FROM artifacts WHERE organisation_id = $1 AND project_id = $2 AND ($3 = '' OR artifact_type = $3) \
+                 AND ($4 = '' OR status = $4) AND ($5 = '' OR parent_id = $5) \
+                 AND (artifact_type, artifact_key, version) > ($6, $7, $8) \
+                 ORDER BY artifact_type, artifact_key, version LIMIT $9"
+            ),
+            &[
+                place.organisation_id.into(),
+                place.project_id.into(),
+                filter.artifact_type.unwrap_or("").into(),
+                filter.status.unwrap_or("").into(),
+                filter.parent_id.unwrap_or("").into(),
+                after.0.into(),
+                after.1.into(),
+                i64::from(after.2).into(),
+                i64::from(limit).into(),
+            ],
+        )
+        .await?;
+    rows.iter().map(ArtifactRow::read).collect()
+}
+
+/// Every document of every organisation, in the order of the key, page by page.
+pub async fn read_all(
+    conn: &mut Conn,
+    after: (&str, &str, &str, u32),
+    limit: i64,
+) -> Result<Vec<ArtifactRow>, StoreError> {
+    let rows = conn
+        .fetch_all(
+            with_columns!(
+                "SELECT",
+                "FROM artifacts WHERE (organisation_id, project_id, artifact_key, version) > ($1, $2, $3, $4) \
+                 ORDER BY organisation_id, project_id, artifact_key, version LIMIT $5"
+            ),
+            &[after.0.into(), after.1.into(), after.2.into(), i64::from(after.3).into(), limit.into()],
+        )
+        .await?;
+    rows.iter().map(ArtifactRow::read).collect()
+}
+
+pub async fn read_content(conn: &mut Conn, organisation_id: &str, content_sha256: &str) -> Result<String, StoreError> {
+    let row = conn
+        .fetch_optional(
+            "SELECT content FROM artifact_contents WHERE organisation_id = $1 AND content_sha256 = $2",
+            &[organisation_id.into(), content_sha256.into()],
+        )
+        .await?;
+    row.ok_or(StoreError::other("the bytes of a document are gone"))?.text(0)
+}

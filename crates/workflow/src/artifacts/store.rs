@@ -1,0 +1,85 @@
+//! Storing a version of a document.
+
+use ::store::{StoreError, Tx};
+
+use super::{ArtifactRow, ArtifactsError, Place, find, outbox, revisions};
+use crate::audited::{self, AuditedRow};
+
+/// A document to be stored. Whoever made it has read its metadata.
+#[derive(Debug, Clone)]
+pub struct NewArtifact {
+    pub row: ArtifactRow,
+    pub content: String,
+}
+
+#[derive(Debug, Clone)]
+pub struct Stored {
+    pub row: ArtifactRow,
+    /// The document as it is now; absent where it was there already.
+    pub audited: Option<AuditedRow>,
+}
+
+/// Stores a version. The same content again is the same document, also after its approval.
+pub async fn store(tx: &mut Tx<'_>, new: &NewArtifact) -> Result<Stored, ArtifactsError> {
+    let row = &new.row;
+    let place = Place { organisation_id: &row.organisation_id, project_id: &row.project_id };
+    if let Some(kept) = find(tx, place, &row.key, Some(row.version)).await? {
+        if revisions::has_content(tx, place, &row.key, row.version, &row.content_sha256).await? {
+            return Ok(Stored { row: kept, audited: None });
+        }
+        let latest = find(tx, place, &row.key, None).await?.map_or(row.version, |latest| latest.version);
+        let (key, version) = (row.key.clone(), row.version);
+        return Err(ArtifactsError::OtherContent { key, version, next_version: latest + 1 });
+    }
+    insert_content(tx, &row.organisation_id, &row.content_sha256, &new.content).await?;
+    tx.execute(
+        "INSERT INTO artifacts (organisation_id, project_id, artifact_key, version, artifact_type, has_id, folder, \
+         file_name, title, status, parent_id, content_sha256, size_bytes, n_revisions, created_by, created_at_us, \
+         updated_at_us) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, 1, $14, $15, $15)",
+        &[
+            row.organisation_id.as_str().into(),
+            row.project_id.as_str().into(),
+            row.key.as_str().into(),
+            i64::from(row.version).into(),
+            row.artifact_type.as_str().into(),
+            row.has_id.into(),
+            row.folder.as_str().into(),
+            row.file_name.as_str().into(),
+            row.title.as_str().into(),
+            row.status.as_str().into(),
+            row.parent_id.as_deref().into(),
+            row.content_sha256.as_str().into(),
+            size(row.size_bytes).into(),
+            row.created_by.as_str().into(),
+            row.created_at_us.into(),
+        ],
+    )
+    .await?;
+    revisions::insert(tx, row, "stored", &row.created_by, row.created_at_us, None).await?;
+    outbox::put(tx, row).await?;
+    Ok(Stored { audited: Some(audited::artifact(row)), row: row.clone() })
+}
+
+pub(super) async fn insert_content(
+    tx: &mut Tx<'_>,
+    organisation_id: &str,
+    content_sha256: &str,
+    content: &str,
+) -> Result<(), StoreError> {
+    tx.execute(
+        "INSERT INTO artifact_contents (organisation_id, content_sha256, content, size_bytes) \
+         VALUES ($1, $2, $3, $4) ON CONFLICT (organisation_id, content_sha256) DO NOTHING",
+        &[
+            organisation_id.into(),
+            content_sha256.into(),
+            content.into(),
+            i64::try_from(content.len()).unwrap_or(i64::MAX).into(),
+        ],
+    )
+    .await?;
+    Ok(())
+}
+
+pub(super) fn size(bytes: u64) -> i64 {
+    i64::try_from(bytes).unwrap_or(i64::MAX)
+}
