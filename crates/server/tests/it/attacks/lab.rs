@@ -50,6 +50,7 @@ impl Lab {
             settings: settings.for_operations(),
             services: server::assemble::services(&settings).expect("the types that ship can be read"),
             clock: Clock::system(),
+            files: server::assemble::files(folder.path(), &settings),
             ledger_key_file: None,
         };
         let house = House::enter(options).await.expect("a new folder can be used");
