@@ -32,6 +32,7 @@ use crate::keys::{self, KeyRecord};
 use crate::limits;
 use crate::misses::Misses;
 use crate::operation::{Told, store_error};
+use crate::operations;
 use crate::record::{Ending, Ticket, correlate, error_hash};
 use crate::refusals::{self, Refused};
 use crate::summary;
@@ -234,7 +235,10 @@ impl Inner {
             progress: call.progress,
         });
         let Some(tool) = tool else {
-            let error = OpError::not_found("no operation of this name; `tools` lists them all");
+            let error = match operations::replacement(&call.operation) {
+                Some(replacement) => OpError::not_found(format!("this operation is no more; call {replacement}")),
+                None => OpError::not_found("no operation of this name; `tools` lists them all"),
+            };
             return self.record(&ticket, None, failed(&call.input, error)).await;
         };
         if let Err(error) = authorise::check(tool, &ticket.actor) {

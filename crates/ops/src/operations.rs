@@ -51,3 +51,12 @@ pub const OPERATIONS: &[Entry] = &[
     Entry::read::<AuditExport>(),
     Entry::read::<AuditCheckpoint>(),
 ];
+
+/// Operations of earlier versions, with what took their place.
+const RETIRED: &[(&str, &str)] =
+    &[("resolve_artifact_path", "approve_artifact, which resolves the path of every input itself")];
+
+/// What took the place of an operation that is no more.
+pub fn replacement(name: &str) -> Option<&'static str> {
+    RETIRED.iter().find(|(retired, _)| *retired == name).map(|(_, replacement)| *replacement)
+}

@@ -305,6 +305,15 @@ mod tests {
     }
 
     #[test]
+    fn a_key_for_a_service_is_never_shown() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("materia.toml"), "tasks_key = \"secret\"\nids_key = \"secret\"\n").unwrap();
+        let shown = Settings::explain(folder.path(), &Flags::default()).unwrap();
+        assert!(shown.iter().any(|(name, value, _)| name == "tasks_key" && value == "***"));
+        assert!(!format!("{shown:?}").contains("secret"));
+    }
+
+    #[test]
     fn a_password_is_never_shown() {
         assert_eq!(masked_url("postgres://u:secret@db/x"), "postgres://***@db/x");
     }

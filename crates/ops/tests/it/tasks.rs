@@ -415,6 +415,14 @@ async fn add_task_refuses_inputs_that_are_not_there_or_not_approved() {
 }
 
 #[tokio::test]
+async fn who_calls_what_is_no_more_is_told_what_took_its_place() {
+    let stage = on_sqlite(OPERATIONS).await;
+    let error = stage.call("author", "resolve_artifact_path", json!({})).await.result.unwrap_err();
+    assert_eq!(error.code(), "NOT_FOUND");
+    assert!(error.message.contains("call approve_artifact"), "{}", error.message);
+}
+
+#[tokio::test]
 async fn add_task_names_the_missing_mandatory_input_as_the_seed_does() {
     let stage = on_sqlite(OPERATIONS).await;
     keep_inputs_of_the_seed(&stage, "Approved", "Finalized").await;

@@ -219,7 +219,8 @@ impl ServerHandler for Handler {
         }
         if !is_known {
             let shown: String = name.chars().take(80).collect();
-            return Err(ErrorData::invalid_params(format!("Unknown tool: {shown}"), None));
+            let instead = ops::operations::replacement(&name).map(|it| format!("; call {it}")).unwrap_or_default();
+            return Err(ErrorData::invalid_params(format!("Unknown tool: {shown}{instead}"), None));
         }
         let mut reply = reply;
         match std::mem::replace(&mut reply.result, Err(OpError::timeout(String::new()))) {
