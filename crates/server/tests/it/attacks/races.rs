@@ -103,6 +103,7 @@ async fn house(folder: &Path, clock: &Clock) -> Arc<House> {
         settings: settings.for_operations(),
         services: server::assemble::services(&settings).expect("the types that ship can be read"),
         clock: clock.clone(),
+        files: server::assemble::files(folder, &settings),
         ledger_key_file: None,
         witnesses: Vec::new(),
         witness_cosignatures_min: None,

@@ -129,6 +129,7 @@ async fn house(data: &std::path::Path, clock: Clock) -> (Arc<House>, Settings) {
         settings: settings.for_operations(),
         services: assemble::services(&settings).expect("the built-in types"),
         clock,
+        files: assemble::files(data, &settings),
         ledger_key_file: None,
         witnesses: Vec::new(),
         witness_cosignatures_min: None,
