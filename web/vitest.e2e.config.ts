@@ -10,7 +10,8 @@ export default defineConfig({
     environment: 'node',
     // Each file has its own server and browser.
     maxWorkers: 2,
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // For a machine that is ten times slower than a quiet one.
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
   },
 });

@@ -5,8 +5,13 @@ import { LanguageProvider, useLanguage } from './i18n/language.tsx';
 import { shell } from './i18n/messages/shell.ts';
 import { AuditPage } from './pages/audit/audit-page.tsx';
 import { EventPage } from './pages/audit/event-page.tsx';
+import { BoardPage } from './pages/documents/board-page.tsx';
+import { ChangesPage } from './pages/documents/changes-page.tsx';
+import { DocumentPage } from './pages/documents/document-page.tsx';
+import { EditPage } from './pages/documents/edit-page.tsx';
 import { HomePage } from './pages/home/home-page.tsx';
 import { SettingsPage } from './pages/settings/settings-page.tsx';
+import { TasksPage } from './pages/tasks/tasks-page.tsx';
 import { Progress } from './parts/progress.tsx';
 import { ErrorState } from './parts/states.tsx';
 import { ToastProvider } from './parts/toast.tsx';
@@ -57,6 +62,18 @@ function Page({ route }: { route: Route }) {
   switch (route.page) {
     case 'home':
       return <HomePage />;
+    case 'documents':
+      return <BoardPage />;
+    case 'new_document':
+      return <EditPage key="" />;
+    case 'document':
+      return <DocumentPage key={route.id} id={route.id} />;
+    case 'edit_document':
+      return <EditPage key={route.id} id={route.id} />;
+    case 'changes':
+      return <ChangesPage key={route.id} id={route.id} />;
+    case 'tasks':
+      return <TasksPage />;
     case 'audit':
     case 'integrity':
     case 'proof':

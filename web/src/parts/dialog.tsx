@@ -13,10 +13,12 @@ interface DialogProps {
   actions?: ReactNode;
   /** Escape and the cross do not close it: what it shows cannot be shown again. */
   mustAnswer?: boolean;
+  /** `wide` for texts that are to be read. */
+  size?: 'usual' | 'wide';
 }
 
 /** Open as long as it is rendered. */
-export function Dialog({ title, onClose, children, actions, mustAnswer = false }: DialogProps) {
+export function Dialog({ title, onClose, children, actions, mustAnswer = false, size = 'usual' }: DialogProps) {
   const { t } = useLanguage();
   const element = useRef<HTMLDialogElement>(null);
   const heading = useId();
@@ -28,7 +30,7 @@ export function Dialog({ title, onClose, children, actions, mustAnswer = false }
   return (
     <dialog
       ref={element}
-      className="dialog"
+      className={size === 'wide' ? 'dialog dialog-wide' : 'dialog'}
       aria-labelledby={heading}
       onCancel={(event) => {
         event.preventDefault();

@@ -71,7 +71,7 @@ export function PageTabs({ label, tabs }: { label: string; tabs: { to: string; l
   return (
     <nav className="tabs-row page-tabs" aria-label={label}>
       {tabs.map((tab) => (
-        <Link key={tab.to} to={tab.to} className="tab" aria-current={path === tab.to ? 'page' : undefined}>
+        <Link key={tab.to} to={tab.to} className="tab" aria-current={path === tab.to.split('?')[0] ? 'page' : undefined}>
           {tab.label}
         </Link>
       ))}

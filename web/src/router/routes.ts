@@ -5,6 +5,12 @@ export type SettingsSection = (typeof SETTINGS_SECTIONS)[number];
 
 export type Route =
   | { page: 'home' }
+  | { page: 'documents' }
+  | { page: 'new_document' }
+  | { page: 'document'; id: string }
+  | { page: 'edit_document'; id: string }
+  | { page: 'changes'; id: string }
+  | { page: 'tasks' }
   | { page: 'audit' }
   | { page: 'event'; call_id: string }
   | { page: 'integrity' }
@@ -19,6 +25,8 @@ export function parsePath(path: string): Route {
   const notFound: Route = { page: 'not_found', path };
   if (rest.length > 0) return notFound;
   if (first === '' && second === undefined) return { page: 'home' };
+  if (first === 'tasks') return second === undefined ? { page: 'tasks' } : notFound;
+  if (first === 'documents') return parseDocument(second, third) ?? notFound;
   if (first === 'audit') {
     if (second === undefined) return { page: 'audit' };
     if (second === 'integrity' && third === undefined) return { page: 'integrity' };
@@ -33,10 +41,32 @@ export function parsePath(path: string): Route {
   return notFound;
 }
 
+function parseDocument(second: string | undefined, third: string | undefined): Route | null {
+  if (second === undefined) return { page: 'documents' };
+  if (second === 'new') return third === undefined ? { page: 'new_document' } : null;
+  const id = decode(second);
+  if (id === null || id === '') return null;
+  if (third === undefined) return { page: 'document', id };
+  if (third === 'edit') return { page: 'edit_document', id };
+  return third === 'changes' ? { page: 'changes', id } : null;
+}
+
 export function pathOf(route: Exclude<Route, { page: 'not_found' }>): string {
   switch (route.page) {
     case 'home':
       return '/';
+    case 'documents':
+      return '/documents';
+    case 'new_document':
+      return '/documents/new';
+    case 'document':
+      return `/documents/${encodeURIComponent(route.id)}`;
+    case 'edit_document':
+      return `/documents/${encodeURIComponent(route.id)}/edit`;
+    case 'changes':
+      return `/documents/${encodeURIComponent(route.id)}/changes`;
+    case 'tasks':
+      return '/tasks';
     case 'audit':
       return '/audit';
     case 'event':
@@ -48,6 +78,17 @@ export function pathOf(route: Exclude<Route, { page: 'not_found' }>): string {
     case 'settings':
       return `/settings/${route.section}`;
   }
+}
+
+/** The address of one version of a document in its project; the latest, and the server's own project, unless given. */
+export function pathOfDocument(
+  { id, version, project_id }: { id: string; version?: number | undefined; project_id?: string | undefined },
+  page: 'document' | 'edit_document' | 'changes' = 'document',
+): string {
+  const search = new URLSearchParams();
+  if (version !== undefined) search.set('version', String(version));
+  if (project_id !== undefined) search.set('project', project_id);
+  return pathOf({ page, id }) + (search.size > 0 ? `?${search}` : '');
 }
 
 function decode(part: string): string | null {

@@ -14,6 +14,13 @@ import { ShortcutsDialog, useShortcuts } from './shortcuts.tsx';
 const PLACES: { label: Message; icon: IconName; to: string; pages: Route['page'][] }[] = [
   { label: shell.home, icon: 'home', to: pathOf({ page: 'home' }), pages: ['home'] },
   {
+    label: shell.documents,
+    icon: 'documents',
+    to: pathOf({ page: 'documents' }),
+    pages: ['documents', 'document', 'new_document', 'edit_document', 'changes'],
+  },
+  { label: shell.tasks, icon: 'tasks', to: pathOf({ page: 'tasks' }), pages: ['tasks'] },
+  {
     label: shell.audit,
     icon: 'audit',
     to: pathOf({ page: 'audit' }),

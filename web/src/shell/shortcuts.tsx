@@ -28,6 +28,8 @@ const KEYS: { keys: string[]; does: Message }[] = [
   { keys: ['?'], does: shell.keyHelp },
   { keys: ['/'], does: shell.keySearch },
   { keys: ['g', 'h'], does: shell.keyHome },
+  { keys: ['g', 'd'], does: shell.keyDocuments },
+  { keys: ['g', 't'], does: shell.keyTasks },
   { keys: ['g', 'a'], does: shell.keyAudit },
   { keys: ['g', 's'], does: shell.keySettings },
   { keys: ['t'], does: shell.keyTheme },
@@ -63,6 +65,8 @@ export function useShortcuts(openHelp: () => void): void {
     };
     const afterGo: Record<string, () => void> = {
       h: () => navigate(pathOf({ page: 'home' })),
+      d: () => navigate(pathOf({ page: 'documents' })),
+      t: () => navigate(pathOf({ page: 'tasks' })),
       a: () => navigate(pathOf({ page: 'audit' })),
       s: () => navigate(pathOf({ page: 'settings', section: 'keys' })),
     };

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import type { Input, OperationName, Output } from '../../src/api/client.ts';
 
 export const BINARY =
   process.env['MATERIA_BIN'] ?? fileURLToPath(new URL('../../../target/debug/materia', import.meta.url));
@@ -44,7 +45,7 @@ export async function startHouse(): Promise<House> {
   return { url: `http://${address}`, token, stop };
 }
 
-const SEQUENCED_WITHIN_MS = 20_000;
+const SEQUENCED_WITHIN_MS = 300_000;
 
 /** How many calls of each kind [`seed`] makes. */
 export const SEEDED = { reads: 60, ids: 60, followed: 6, invalid: 3 };
@@ -80,6 +81,50 @@ export async function seed({ url, token }: House): Promise<void> {
   while (!(await isSequenced())) {
     if (Date.now() > until) throw new Error('the events were not sequenced in time');
   }
+}
+
+/** Calls an operation as the owner of the house, or as whoever has the token. */
+export async function callAs<N extends OperationName>({ url, token }: Pick<House, 'url' | 'token'>, name: N, input: Input<N>): Promise<Output<N>> {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const response = await fetch(`${url}/api/tools/${name}`, { method: 'POST', headers, body: JSON.stringify(input) });
+  if (!response.ok) throw new Error(`${name} answered ${response.status}: ${await response.text()}`);
+  return (await response.json()) as Output<N>;
+}
+
+const DOCUMENTS = new URL('../../../crates/testkit/documents/', import.meta.url);
+
+/** A document of the seed's story, such as `PRD-006`. */
+export function readDocument(name: string): Promise<string> {
+  return readFile(new URL(`${name}.md`, DOCUMENTS), 'utf8');
+}
+
+/** Research and an approved epic, as the seed's story begins: what `PRD-006` is made from. */
+export async function seedStory(house: House): Promise<void> {
+  for (const name of ['business_research', 'implementation_research', 'EPIC-006']) {
+    await callAs(house, 'store_artifact', { artifact_content: await readDocument(name) });
+  }
+  await callAs(house, 'approve_artifact', { artifact_id: 'EPIC-006', meaning: 'reviewed and approved' });
+}
+
+/** The story one step further: `PRD-006` stored and approved by others, its next version begun, one task claimed, one done. */
+export async function seedWork(house: House): Promise<void> {
+  await seedStory(house);
+  const prd = await readDocument('PRD-006');
+  const [writer, reviewer] = [await asKey(house, 'writer', 'author'), await asKey(house, 'reviewer', 'approver')];
+  await callAs(writer, 'store_artifact', { artifact_content: prd });
+  await callAs(reviewer, 'approve_artifact', { artifact_id: 'PRD-006', meaning: 'clinically correct' });
+  const next = prd.replace('**Version:** 1', '**Version:** 2').replace('runs on one machine', 'TBD');
+  await callAs(writer, 'store_artifact', { artifact_content: next });
+  for (const by of [writer, house]) await callAs(by, 'get_next_task', { claim: true });
+  const { tasks } = await callAs(house, 'list_tasks', { status: 'in_progress' });
+  const done = tasks.find(({ claimed_by }) => claimed_by === 'writer');
+  if (done) await callAs(writer, 'update_task_status', { task_id: done.task_id, status: 'completed', completion_notes: 'Written and sent for review.' });
+}
+
+/** The same house, for somebody with a key of their own. */
+export async function asKey(house: House, actor_id: string, ...roles: Input<'create_key'>['roles']): Promise<House> {
+  const { key } = await callAs(house, 'create_key', { actor_id, roles });
+  return { ...house, token: key };
 }
 
 function parse(line: string): { ready?: boolean; http?: string } | null {

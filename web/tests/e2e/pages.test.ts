@@ -1,11 +1,11 @@
-// Every page in every look: accessible, within the policy, without errors, and no wider than a phone.
+// Every page in every language: accessible, within the policy, without errors, in both themes, and no wider than a phone.
 
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { LANGUAGES } from '../../src/i18n/message.ts';
-import { type Look, openPage, overflow, seriousFindings, settled, signIn, startBrowser } from './browser.ts';
+import { openPage, overflow, seriousFindings, settled, signIn, startBrowser } from './browser.ts';
 import { type Front, startFront } from './front.ts';
-import { type House, seed, startHouse } from './house.ts';
+import { type House, seed, seedWork, startHouse } from './house.ts';
 
 let house: House;
 let whole: Front;
@@ -15,6 +15,7 @@ let browser: Browser;
 beforeAll(async () => {
   house = await startHouse();
   await seed(house);
+  await seedWork(house);
   whole = await startFront(house.url, 'whole');
   bare = await startFront(house.url, 'bare');
   browser = await startBrowser();
@@ -34,8 +35,39 @@ async function openEvent(page: Page) {
   await page.locator('.proof-panel').waitFor();
 }
 
+async function openTask(page: Page) {
+  await page.goto('/tasks');
+  await page.locator('.board-column:nth-child(2) .card-link').first().click();
+  await page.locator('dialog .disclosure-button').first().click();
+  await page.locator('dialog .markdown').waitFor();
+}
+
 const VISITS: Visit[] = [
   ['home', (page) => page.goto('/')],
+  ['documents', (page) => page.goto('/documents')],
+  ['documents of a project without any', (page) => page.goto('/documents?project=empty')],
+  ['document', (page) => page.goto('/documents/PRD-006?version=1')],
+  ['document with findings', (page) => page.goto('/documents/PRD-006')],
+  [
+    'approval, sent without a word',
+    async (page) => {
+      await page.goto('/documents/PRD-006');
+      await page.locator('.page-head .button-primary').click();
+      await page.locator('dialog [type=submit]').click();
+    },
+  ],
+  ['changes', (page) => page.goto('/documents/PRD-006/changes')],
+  [
+    'next version, validated',
+    async (page) => {
+      await page.goto('/documents/PRD-006/edit');
+      await page.locator('.beside .button-primary').click();
+      await page.locator('.findings-summary').waitFor();
+    },
+  ],
+  ['new document', (page) => page.goto('/documents/new')],
+  ['tasks', (page) => page.goto('/tasks')],
+  ['task with an input opened', openTask],
   ['audit', (page) => page.goto('/audit?outcome=invalid')],
   ['audit of one id', (page) => page.goto('/audit?id=T-4')],
   ['audit between times', (page) => page.goto('/audit?period=between&from=2026-01-01T00:00:00Z&operation=nothing')],
@@ -88,32 +120,28 @@ const VISITS: Visit[] = [
   ],
 ];
 
-const LOOKS: Look[] = LANGUAGES.flatMap((language) => [
-  { language, theme: 'light' as const },
-  { language, theme: 'dark' as const },
-]);
-
-describe.each(LOOKS)('in $language, $theme', (look) => {
-  test('every page is accessible and within the policy, wide and at 360 pixels', async () => {
-    // A theme changes colours and nothing else.
-    const rules = look.theme === 'light' ? 'all' : 'colours';
-    const { page, troubles, close } = await openPage(browser, whole.url, look);
+describe.each(LANGUAGES)('in %s', (language) => {
+  test('every page is accessible and within the policy, light and dark, wide and at 360 pixels', async () => {
+    const { page, troubles, close } = await openPage(browser, whole.url, { language, theme: 'light' });
     await signIn(page, house.token);
     for (const [name, visit] of VISITS) {
+      await page.emulateMedia({ colorScheme: 'light' });
       await page.setViewportSize({ width: 1280, height: 900 });
       await visit(page);
       await settled(page);
-      expect(await page.locator('html').getAttribute('lang'), name).toBe(look.language);
-      expect(await seriousFindings(page, rules), name).toEqual([]);
-      for (const width of [360, 768, 1024]) {
+      expect(await page.locator('html').getAttribute('lang'), name).toBe(language);
+      expect(await seriousFindings(page), name).toEqual([]);
+      for (const width of [1024, 768, 360]) {
         await page.setViewportSize({ width, height: 740 });
         expect(await overflow(page), `${name} at ${width}`).toBe(0);
       }
-      // Cards depend on neither colours nor words: one look is enough for them.
-      if (look.theme === 'light' && look.language === 'en') {
-        await page.setViewportSize({ width: 360, height: 740 });
-        expect(await seriousFindings(page), `${name} at 360`).toEqual([]);
-      }
+      // Neither colours nor cards depend on words: one language is enough for them.
+      if (language !== 'en') continue;
+      expect(await seriousFindings(page), `${name} at 360`).toEqual([]);
+      // A theme changes colours and nothing else.
+      await page.setViewportSize({ width: 1280, height: 900 });
+      await page.emulateMedia({ colorScheme: 'dark' });
+      expect(await seriousFindings(page, 'colours'), `${name} in the dark`).toEqual([]);
     }
     await page.setViewportSize({ width: 360, height: 740 });
     await page.goto('/');
@@ -121,29 +149,38 @@ describe.each(LOOKS)('in $language, $theme', (look) => {
     expect(await seriousFindings(page), 'menu').toEqual([]);
     expect(troubles).toEqual([]);
     await close();
-  }, 300_000);
+  }, 1_800_000);
 
-  test('so are the sign-in page, the missing page, a failure and an older server', async () => {
-    const { page, close } = await openPage(browser, bare.url, look);
+  test('so are the sign-in page, the missing page, failures and an older server', async () => {
+    const { page, close } = await openPage(browser, bare.url, { language, theme: 'light' });
+    const check = async (name: string) => {
+      await page.setViewportSize({ width: 1280, height: 900 });
+      expect(await seriousFindings(page), name).toEqual([]);
+      if (language === 'en') {
+        await page.emulateMedia({ colorScheme: 'dark' });
+        expect(await seriousFindings(page, 'colours'), `${name} in the dark`).toEqual([]);
+        await page.emulateMedia({ colorScheme: 'light' });
+      }
+      await page.setViewportSize({ width: 360, height: 740 });
+      expect(await overflow(page), name).toBe(0);
+    };
     await page.goto('/');
     await page.locator('form').waitFor();
-    expect(await seriousFindings(page), 'sign-in').toEqual([]);
+    await check('sign-in');
     await signIn(page, house.token);
-    for (const path of ['/', '/audit', '/audit/integrity', '/settings/keys', '/no/such/page']) {
+    for (const path of ['/', '/documents', '/documents/PRD-006', '/tasks', '/audit', '/audit/integrity', '/settings/keys', '/no/such/page']) {
       await page.goto(path);
       await settled(page);
-      expect(await seriousFindings(page), path).toEqual([]);
-      await page.setViewportSize({ width: 360, height: 740 });
-      expect(await overflow(page), path).toBe(0);
-      await page.setViewportSize({ width: 1280, height: 900 });
+      await check(path);
     }
     whole.answers.set('/api/tools/audit_search', { status: 500, body: { error: { code: 'INTERNAL', message: 'no' } } });
     await page.goto(`${whole.url}/audit`);
     await page.locator('.error').waitFor();
     whole.answers.clear();
-    expect(await seriousFindings(page), 'failure').toEqual([]);
-    await page.setViewportSize({ width: 360, height: 740 });
-    expect(await overflow(page), 'failure').toBe(0);
+    await check('failure');
+    await page.goto(`${whole.url}/documents/PRD-999`);
+    await page.locator('.error').waitFor();
+    await check('a document that is not there');
     await close();
-  }, 120_000);
+  }, 1_800_000);
 });

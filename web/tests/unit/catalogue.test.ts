@@ -6,13 +6,16 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { cut, fill, LANGUAGES, type Message, placesOf } from '../../src/i18n/message.ts';
 import { audit } from '../../src/i18n/messages/audit.ts';
+import { documents } from '../../src/i18n/messages/documents.ts';
 import { home } from '../../src/i18n/messages/home.ts';
+import { markdown } from '../../src/i18n/messages/markdown.ts';
 import { errors, parts } from '../../src/i18n/messages/parts.ts';
 import { proof } from '../../src/i18n/messages/proof.ts';
 import { settings } from '../../src/i18n/messages/settings.ts';
 import { shell } from '../../src/i18n/messages/shell.ts';
+import { tasks } from '../../src/i18n/messages/tasks.ts';
 
-const CATALOGUES = { audit, errors, home, parts, proof, settings, shell };
+const CATALOGUES = { audit, documents, errors, home, markdown, parts, proof, settings, shell, tasks };
 
 const SRC = fileURLToPath(new URL('../../src', import.meta.url));
 
@@ -23,6 +26,7 @@ const SAME_EVERYWHERE = new Set([
   'home.fileDesktop',
   'home.fileVsCode',
   'audit.formatFhir',
+  'documents.hash',
 ]);
 
 function isMessage(value: object): value is Message {

@@ -1,10 +1,17 @@
 // Addresses, both ways.
 
 import { describe, expect, test } from 'vitest';
-import { parsePath, pathOf, type Route } from '../../src/router/routes.ts';
+import { parsePath, pathOf, pathOfDocument, type Route } from '../../src/router/routes.ts';
 
 const ROUTES: [string, Exclude<Route, { page: 'not_found' }>][] = [
   ['/', { page: 'home' }],
+  ['/documents', { page: 'documents' }],
+  ['/documents/new', { page: 'new_document' }],
+  ['/documents/PRD-006', { page: 'document', id: 'PRD-006' }],
+  ['/documents/a%2Fb', { page: 'document', id: 'a/b' }],
+  ['/documents/PRD-006/edit', { page: 'edit_document', id: 'PRD-006' }],
+  ['/documents/PRD-006/changes', { page: 'changes', id: 'PRD-006' }],
+  ['/tasks', { page: 'tasks' }],
   ['/audit', { page: 'audit' }],
   ['/audit/integrity', { page: 'integrity' }],
   ['/audit/proof', { page: 'proof' }],
@@ -28,10 +35,15 @@ describe('an address', () => {
     expect(parsePath(path)).toEqual(route);
   });
 
-  test.each(['/nothing', '/audit/events', '/audit/events/', '/audit/events/a/b', '/audit/events/%zz', '/settings/nothing', '/settings/keys/x', '/audit/x'])(
+  test.each(['/nothing', '/audit/events', '/audit/events/', '/audit/events/a/b', '/audit/events/%zz', '/settings/nothing', '/settings/keys/x', '/audit/x', '/documents/PRD-006/x', '/documents/new/edit', '/documents/%zz', '/tasks/x'])(
     '%s is no page',
     (path) => {
       expect(parsePath(path)).toEqual({ page: 'not_found', path });
     },
   );
+});
+
+test('a document is addressed with its version and project', () => {
+  expect(pathOfDocument({ id: 'PRD-006' })).toBe('/documents/PRD-006');
+  expect(pathOfDocument({ id: 'PRD-006', version: 2, project_id: 'demo' }, 'changes')).toBe('/documents/PRD-006/changes?version=2&project=demo');
 });

@@ -9,6 +9,7 @@ export const parts = {
   cancel: { en: 'Cancel', th: 'ยกเลิก' },
   tryAgain: { en: 'Try again', th: 'ลองอีกครั้ง' },
   loading: { en: 'Loading', th: 'กำลังโหลด' },
+  more: { en: 'Load more', th: 'โหลดเพิ่ม' },
   notifications: { en: 'Notifications', th: 'การแจ้งเตือน' },
   dismiss: { en: 'Dismiss', th: 'ปิดการแจ้งเตือน' },
   optional: { en: 'optional', th: 'ไม่บังคับ' },
