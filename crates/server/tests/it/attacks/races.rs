@@ -96,7 +96,6 @@ async fn of_twenty_who_confirm_one_wins() {
 async fn house(folder: &Path, clock: &Clock) -> Arc<House> {
     let settings = Settings::default();
     let options = HouseOptions {
-        files: workflow::projection::Root::new(folder.join("artifacts"), "here".to_owned()),
         folder: folder.to_path_buf(),
         database_url: None,
         entries: OPERATIONS,

@@ -122,7 +122,6 @@ async fn house(data: &std::path::Path, clock: Clock) -> (Arc<House>, Settings) {
         ..Settings::default()
     };
     let options = HouseOptions {
-        files: workflow::projection::Root::new(data.to_owned().join("artifacts"), "here".to_owned()),
         folder: data.to_owned(),
         database_url: None,
         entries: OPERATIONS,
