@@ -263,7 +263,7 @@ impl Inner {
             let error = OpError::rate_limited("too many calls for what is not there, slow down", wait_ms);
             return self.record(&ticket, Some(tool), failed(&call.input, error)).await;
         }
-        log_started(&ticket, &call.input);
+        log_started(&ticket, tool, &call.input);
         let driven = self.run(tool, &ticket, &call.input, &gone).await;
         if driven.outcome == Outcome::NotFound {
             self.misses.note(caller(), tool.entry.name, ticket.started_us);
@@ -350,13 +350,13 @@ fn public(mut error: OpError, call_id: Uuid) -> OpError {
     error
 }
 
-fn log_started(ticket: &Ticket, input: &Value) {
+fn log_started(ticket: &Ticket, tool: &Tool, input: &Value) {
     tracing::info!(
         event = format_args!("{}_invocation_started", ticket.operation),
         tool_name = ticket.operation,
         call_id = %ticket.call_id,
         task_id = ticket.correlation.task_id.as_ref().map(|id| id.as_str()),
-        input_params_summary = summary::of_input(input),
+        input_params_summary = summary::of_input(input, &tool.input_schema),
     );
 }
 
@@ -397,7 +397,10 @@ fn log_ended(ticket: &Ticket, tool: Option<&Arc<Tool>>, result: &Result<Done, Op
             duration_ms,
             success = false,
             error_type = outcome.name(),
-            error_message = error.message,
+            error_message = tool.map_or_else(
+                || summary::cut(&error.message),
+                |tool| summary::of_error(error, &tool.input_schema)
+            ),
         ),
     }
 }
