@@ -23,6 +23,79 @@ export type Error = {
 
 /** Every operation with its input and output. */
 export interface Operations {
+  /** Add 1 to 100 tasks with resolved generator inputs. Every mandatory input must be there, stored and approved; all tasks are added or none. */
+  add_task: {
+    input: {
+      /** Project of the tasks; a server setting names the default. */
+      project_id?: string | null;
+      /** Correlation id of the work this belongs to. */
+      task_id?: string | null;
+      tasks: ({
+        /** Id of the document to generate, such as `HLS-012`. */
+        artifact_id: string;
+        /** `Generate HLS-012 from PRD-006` when absent. */
+        description?: string | null;
+        /** Such as `hls-generator`. */
+        generator: string;
+        /** Every input, resolved. */
+        inputs: ({
+          artifact_id?: string | null;
+          artifact_type?: string | null;
+          classification: "mandatory" | "recommended" | "conditional";
+          /** `mcp://resources/artifacts/{folder}/{file}`. */
+          mcp_resource_uri?: string | null;
+          /** Name of the input in the generator's configuration. */
+          name: string;
+          resource_path?: string | null;
+          /** Another name of `mcp_resource_uri`. */
+          resource_uri?: string | null;
+          status?: string | null;
+        })[];
+        /** Only `pending`. */
+        status?: "pending" | "in_progress" | "completed" | null;
+        /** Correlation id of the work on this task. */
+        task_id?: string | null;
+      })[];
+    };
+    output: {
+      artifact_ids: string[];
+      audit?: AuditBlock;
+      success: true;
+      /** In the order of the tasks. */
+      task_ids: string[];
+      tasks_added: number;
+    };
+  };
+  /** Approve the latest version of a document: placeholders such as HLS-AAA get final ids, the status changes, and a task with resolved inputs is queued for each document that comes next. Needs a person. */
+  approve_artifact: {
+    input: {
+      /** Id such as `PRD-006`; its latest version is approved. */
+      artifact_id: string;
+      /** SHA-256 of the content that was reviewed; any other content is refused. */
+      content_sha256?: string | null;
+      /** What the approval means, as it is to be shown beside the approver's name. */
+      meaning?: string | null;
+      /** Project of the document; a server setting names the default. */
+      project_id?: string | null;
+      /** Correlation id of the work this belongs to. */
+      task_id?: string | null;
+    };
+    output: {
+      artifact_id: string;
+      artifact_path: string;
+      audit?: AuditBlock;
+      /** Placeholder → final id. */
+      id_mapping: Record<string, string>;
+      new_status: string;
+      old_status: string;
+      placeholder_ids_replaced: number;
+      /** Final ids of the documents to be written next. */
+      sub_artifacts_detected: string[];
+      success: true;
+      task_ids: string[];
+      tasks_created: number;
+    };
+  };
   /** Get a signed checkpoint of the log as it is now. Keep it: any later log must be consistent with it. */
   audit_checkpoint: {
     input: Record<string, never>;
@@ -228,6 +301,52 @@ export interface Operations {
       scope?: string | null;
     };
   };
+  /** Show what changed between two versions or revisions of a document, as a unified diff. */
+  diff_artifact: {
+    input: {
+      artifact_id: string;
+      /** The last of the version unless given. */
+      from_revision?: number | null;
+      from_version: number;
+      project_id?: string | null;
+      to_revision?: number | null;
+      /** The latest unless given. */
+      to_version?: number | null;
+    };
+    output: {
+      audit?: AuditBlock;
+      /** Unified, with three lines of context; empty where the two are the same. */
+      diff: string;
+      /** One state that a version of a document was in. Its bytes are kept. */
+      from: {
+        cause: "stored" | "approved";
+        changed_at: string;
+        changed_by: string;
+        content_sha256: string;
+        meaning?: string | null;
+        /** Counts within the version, from 1. */
+        revision: number;
+        size_bytes: number;
+        status: string;
+        version: number;
+      };
+      n_lines_added: number;
+      n_lines_removed: number;
+      /** One state that a version of a document was in. Its bytes are kept. */
+      to: {
+        cause: "stored" | "approved";
+        changed_at: string;
+        changed_by: string;
+        content_sha256: string;
+        meaning?: string | null;
+        /** Counts within the version, from 1. */
+        revision: number;
+        size_bytes: number;
+        status: string;
+        version: number;
+      };
+    };
+  };
   /** Take the next free id of a document type in a project, such as US-071. The id is yours: nobody else will ever get it. */
   get_next_available_id: {
     input: {
@@ -246,6 +365,72 @@ export interface Operations {
       success: true;
     };
   };
+  /** Get the oldest pending task of a project with its resolved inputs. With claim it is yours: nobody else gets it until you complete it or your claim runs out. */
+  get_next_task: {
+    input: {
+      /** Take the task: it is in progress and nobody else gets it. Without this the call only looks. */
+      claim?: boolean;
+      /** Project of the task; a server setting names the default. */
+      project_id?: string | null;
+      status_filter?: "pending" | "in_progress" | "completed";
+      /** Correlation id of the work this belongs to. */
+      task_id?: string | null;
+    };
+    output: {
+      audit?: AuditBlock;
+      /** Why there is none. */
+      message?: string | null;
+      success: true;
+      /** The oldest one, or null. */
+      task?: {
+        artifact_id: string;
+        /** Who works on it. */
+        claimed_by?: string | null;
+        completed_at?: string | null;
+        completion_notes?: string | null;
+        /** The correlation id that came with the task. */
+        correlation_id?: string | null;
+        created_at: string;
+        description: string;
+        generator: string;
+        inputs: ({
+          /** `N/A` for research, which has no id. */
+          artifact_id: string;
+          artifact_type: string;
+          classification: "mandatory" | "recommended" | "conditional";
+          mcp_resource_uri: string;
+          /** Name of the input in the generator's configuration. */
+          name: string;
+          resource_path: string;
+          /** Status of the document when the task was made. */
+          status: string;
+        })[];
+        /** After this others may claim it, unless the claim is renewed. */
+        lease_expires_at?: string | null;
+        project_id: string;
+        started_at?: string | null;
+        status: "pending" | "in_progress" | "completed";
+        task_id: string;
+        updated_at: string;
+      } | null;
+    };
+  };
+  /** Explain how to write a document: template, required sections, checklist and the documents it is made from. */
+  guide_generation: {
+    input: {
+      /** Id of the document to write, where it has one. */
+      artifact_id?: string | null;
+      /** Such as `prd-generator`. */
+      generator: string;
+      /** The document it is made from. */
+      parent_id?: string | null;
+      project_id?: string | null;
+    };
+    output: {
+      audit?: AuditBlock;
+      text: string;
+    };
+  };
   /** Explain how to number new documents of a type so that no two ever share an id. */
   guide_numbering: {
     input: {
@@ -259,6 +444,29 @@ export interface Operations {
       text: string;
     };
   };
+  /** List every state that a document was in: who stored it, who approved it, when, and the hash of its bytes. */
+  list_artifact_revisions: {
+    input: {
+      artifact_id: string;
+      project_id?: string | null;
+    };
+    output: {
+      audit?: AuditBlock;
+      /** Oldest first. */
+      revisions: ({
+        cause: "stored" | "approved";
+        changed_at: string;
+        changed_by: string;
+        content_sha256: string;
+        meaning?: string | null;
+        /** Counts within the version, from 1. */
+        revision: number;
+        size_bytes: number;
+        status: string;
+        version: number;
+      })[];
+    };
+  };
   /** List the document types with their names, id prefixes and folders. */
   list_artifact_types: {
     input: Record<string, never>;
@@ -270,10 +478,53 @@ export interface Operations {
         folder: string;
         /** Name such as `backlog_story`. */
         name: string;
-        /** Id prefix such as `US`. */
+        /** Id prefix such as `US`; empty for documents without ids, such as research. */
         prefix: string;
       })[];
       audit?: AuditBlock;
+    };
+  };
+  /** List documents by type, status and parent: id, title, version, path and hash, without their content. */
+  list_artifacts: {
+    input: {
+      artifact_type?: string | null;
+      /** `next_cursor` of the page before. */
+      cursor?: string | null;
+      /** Documents on the page, 50 unless given. */
+      limit?: number | null;
+      /** Id of the parent. */
+      parent_id?: string | null;
+      project_id?: string | null;
+      status?: string | null;
+    };
+    output: {
+      /** By type, id and version. */
+      artifacts: ({
+        /** Who approved, when and with what meaning. */
+        approval?: {
+          approved_at: string;
+          approved_by: string;
+          meaning: string;
+          /** SHA-256 of the bytes that were reviewed. */
+          reviewed_sha256: string;
+        } | null;
+        content_sha256: string;
+        created_at: string;
+        created_by: string;
+        file_path: string;
+        /** The id, or the file name of a document without one. */
+        id: string;
+        parent_id?: string | null;
+        resource_uri: string;
+        size_bytes: number;
+        status: string;
+        title: string;
+        type: string;
+        updated_at: string;
+        version: number;
+      })[];
+      audit?: AuditBlock;
+      next_cursor?: string | null;
     };
   };
   /** List the API keys of your organisation, those in force first. */
@@ -293,6 +544,208 @@ export interface Operations {
         /** Empty for a key that its roles alone limit. */
         scopes: string[];
       })[];
+    };
+  };
+  /** List the tasks of a project by status, by a document they depend on, or those without a mandatory input, oldest first. */
+  list_tasks: {
+    input: {
+      /** `next_cursor` of the page before. */
+      cursor?: string | null;
+      /** Only tasks with this document among their inputs. */
+      depends_on?: string | null;
+      limit?: number;
+      /** Only tasks without any mandatory input. */
+      missing_mandatory_inputs?: boolean;
+      /** Project of the tasks; a server setting names the default. */
+      project_id?: string | null;
+      status?: "pending" | "in_progress" | "completed" | null;
+    };
+    output: {
+      audit?: AuditBlock;
+      /** How many are in this answer. */
+      count: number;
+      next_cursor?: string | null;
+      success: true;
+      /** Oldest first. */
+      tasks: ({
+        artifact_id: string;
+        /** Who works on it. */
+        claimed_by?: string | null;
+        completed_at?: string | null;
+        completion_notes?: string | null;
+        /** The correlation id that came with the task. */
+        correlation_id?: string | null;
+        created_at: string;
+        description: string;
+        generator: string;
+        inputs: ({
+          /** `N/A` for research, which has no id. */
+          artifact_id: string;
+          artifact_type: string;
+          classification: "mandatory" | "recommended" | "conditional";
+          mcp_resource_uri: string;
+          /** Name of the input in the generator's configuration. */
+          name: string;
+          resource_path: string;
+          /** Status of the document when the task was made. */
+          status: string;
+        })[];
+        /** After this others may claim it, unless the claim is renewed. */
+        lease_expires_at?: string | null;
+        project_id: string;
+        started_at?: string | null;
+        status: "pending" | "in_progress" | "completed";
+        task_id: string;
+        updated_at: string;
+      })[];
+    };
+  };
+  /** Put tasks into the queue whose inputs are resolved and checked, all or none. */
+  queue_tasks: {
+    input: {
+      project_id: string;
+      tasks: ({
+        /** Id of the document to generate, such as `HLS-012`. */
+        artifact_id: string;
+        /** `Generate HLS-012 from PRD-006` when absent. */
+        description?: string | null;
+        /** Such as `hls-generator`. */
+        generator: string;
+        /** Every input, resolved. */
+        inputs: ({
+          artifact_id?: string | null;
+          artifact_type?: string | null;
+          classification: "mandatory" | "recommended" | "conditional";
+          /** `mcp://resources/artifacts/{folder}/{file}`. */
+          mcp_resource_uri?: string | null;
+          /** Name of the input in the generator's configuration. */
+          name: string;
+          resource_path?: string | null;
+          /** Another name of `mcp_resource_uri`. */
+          resource_uri?: string | null;
+          status?: string | null;
+        })[];
+        /** Only `pending`. */
+        status?: "pending" | "in_progress" | "completed" | null;
+        /** Correlation id of the work on this task. */
+        task_id?: string | null;
+      })[];
+    };
+    output: {
+      audit?: AuditBlock;
+      success: true;
+      /** In the order of the tasks. */
+      task_ids: string[];
+      tasks_added: number;
+    };
+  };
+  /** Read a document by its mcp:// address, or by its id and version. */
+  read_artifact: {
+    input: {
+      artifact_id?: string | null;
+      project_id?: string | null;
+      /** `mcp://resources/artifacts/{folder}/{file}`; or give `artifact_id`. */
+      resource_uri?: string | null;
+      /** The latest unless given. */
+      version?: number | null;
+    };
+    output: {
+      /** What is known of a document without reading it. */
+      artifact: {
+        /** Who approved, when and with what meaning. */
+        approval?: {
+          approved_at: string;
+          approved_by: string;
+          meaning: string;
+          /** SHA-256 of the bytes that were reviewed. */
+          reviewed_sha256: string;
+        } | null;
+        content_sha256: string;
+        created_at: string;
+        created_by: string;
+        file_path: string;
+        /** The id, or the file name of a document without one. */
+        id: string;
+        parent_id?: string | null;
+        resource_uri: string;
+        size_bytes: number;
+        status: string;
+        title: string;
+        type: string;
+        updated_at: string;
+        version: number;
+      };
+      audit?: AuditBlock;
+      /** Markdown. */
+      content: string;
+    };
+  };
+  /** Read a checklist such as prd_validation_v1. */
+  read_checklist: {
+    input: {
+      /** Such as `prd_validation_v1`. */
+      checklist_id: string;
+    };
+    output: {
+      /** Document type such as `prd`. */
+      artifact_type: string;
+      audit?: AuditBlock;
+      criteria: ({
+        /** Expressions that must all match. */
+        all_patterns?: string[];
+        allowed_markers?: string[];
+        /** From which version of a document on a rule holds. */
+        applies_to?: "all" | "v1" | "v2+" | null;
+        /** `content_quality`, `traceability`, `consistency`, `open_questions_markers`, or a team's own. */
+        category: string;
+        /**
+         * `template_sections`, `id_format`, `no_placeholders`, `references_valid` or `marker_validation`. Text, because a
+         * kind that this version does not know fails the criterion and not the whole checklist.
+         */
+        check_type?: string | null;
+        description: string;
+        /** Kind of failure → text with `{question}`, `{missing_fields}` and `{value}`. */
+        error_message_templates?: Record<string, string>;
+        /** `id_format`: the metadata field that must match, instead of the id. */
+        field?: string | null;
+        /** Subsections are those whose heading matches; the patterns then hold in each of them, and the counts count them. */
+        heading_pattern?: string | null;
+        /** Such as `CQ-01`. */
+        id: string;
+        /** Marker → the fields that go with it. */
+        marker_sub_fields?: Record<string, string[]>;
+        max_matches?: number | null;
+        min_matches?: number | null;
+        /** A regular expression (linear time, no look-around). */
+        pattern?: string | null;
+        prohibited_patterns?: string[];
+        /** `references_valid`: what is looked at. */
+        relation?: "parent" | "approved_parent" | "research" | "ids" | "sections" | "citations" | null;
+        /** Headings that must be there, and where the patterns are looked for. */
+        required_sections?: string[];
+        special_validations?: ({
+          field: string;
+          marker: string;
+          valid_values: string[];
+        })[];
+        /** `id_format`: what matches may be defined once only. */
+        unique?: boolean;
+        validation_type: "automated" | "agent" | "manual";
+      })[];
+      version: number;
+    };
+  };
+  /** Read the template of a document type such as prd. */
+  read_template: {
+    input: {
+      /** Document type such as `prd`. */
+      artifact_type: string;
+    };
+    output: {
+      artifact_type: string;
+      audit?: AuditBlock;
+      /** Markdown with what is to be filled in in brackets. */
+      content: string;
     };
   };
   /** Reserve 1 to 100 contiguous ids of a document type, such as HLS-012 to HLS-014. Confirm the reservation before it expires; expired ids are not given out again. */
@@ -331,12 +784,112 @@ export interface Operations {
       revoked_at: string;
     };
   };
+  /** Store a document as a new version. Id, type, version, status, parent and title are read from its metadata. The same content again is the same document; other content needs the next version number. */
+  store_artifact: {
+    input: {
+      /** The whole document as markdown; id, type, version, status, parent and title are read from it. */
+      artifact_content: string;
+      /** Only for documents without an id (research); else made from the title. */
+      file_name?: string | null;
+      /** Project of the document; a server setting names the default. */
+      project_id?: string | null;
+      /** Correlation id of the work this belongs to. */
+      task_id?: string | null;
+    };
+    output: {
+      /** `N/A` for documents without an id. */
+      artifact_id: string;
+      audit?: AuditBlock;
+      resource_uri: string;
+      storage_path: string;
+      success: true;
+    };
+  };
   /** Delete idempotency keys that are older than a day. */
   tidy_house: {
     input: Record<string, never>;
     output: {
       audit?: AuditBlock;
       n_idempotency_keys_deleted: number;
+    };
+  };
+  /** Move a task from pending to in_progress to completed. Going back to pending needs reset. */
+  update_task_status: {
+    input: {
+      completion_notes?: string | null;
+      /** Take the task back to `pending`, whatever its status. */
+      reset?: boolean;
+      /** `pending` needs `reset`. `in_progress` again, by who claimed it, renews the claim. */
+      status: "pending" | "in_progress" | "completed";
+      task_id: string;
+    };
+    output: {
+      audit?: AuditBlock;
+      success: true;
+      /** A task of the queue. */
+      updated_task: {
+        artifact_id: string;
+        /** Who works on it. */
+        claimed_by?: string | null;
+        completed_at?: string | null;
+        completion_notes?: string | null;
+        /** The correlation id that came with the task. */
+        correlation_id?: string | null;
+        created_at: string;
+        description: string;
+        generator: string;
+        inputs: ({
+          /** `N/A` for research, which has no id. */
+          artifact_id: string;
+          artifact_type: string;
+          classification: "mandatory" | "recommended" | "conditional";
+          mcp_resource_uri: string;
+          /** Name of the input in the generator's configuration. */
+          name: string;
+          resource_path: string;
+          /** Status of the document when the task was made. */
+          status: string;
+        })[];
+        /** After this others may claim it, unless the claim is renewed. */
+        lease_expires_at?: string | null;
+        project_id: string;
+        started_at?: string | null;
+        status: "pending" | "in_progress" | "completed";
+        task_id: string;
+        updated_at: string;
+      };
+    };
+  };
+  /** Check a document against the checklist of its type before storing it. Each failed criterion says which line to mend; criteria with requires_agent_review are yours to judge. */
+  validate_artifact: {
+    input: {
+      /** The whole document as markdown. */
+      artifact_content: string;
+      /** Id such as `PRD-006`; its prefix decides the checklist. */
+      artifact_id: string;
+      /** Project whose documents are referred to; a server setting names the default. */
+      project_id?: string | null;
+      /** Correlation id of the work this belongs to. */
+      task_id?: string | null;
+    };
+    output: {
+      /** How many criteria the agent has to judge itself. */
+      agent_review_required: number;
+      audit?: AuditBlock;
+      /** Such as `24/24`. */
+      automated_pass_rate: string;
+      /** Every automated criterion is met. */
+      passed: boolean;
+      results: ({
+        category: string;
+        /** What was found, and which line to mend. */
+        details?: string | null;
+        id: string;
+        /** `null` where an agent or a person decides. */
+        passed?: boolean | null;
+        requires_agent_review?: true | null;
+        validation_type: "automated" | "agent" | "manual";
+      })[];
     };
   };
 }

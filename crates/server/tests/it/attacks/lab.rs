@@ -52,10 +52,6 @@ impl Lab {
             clock: Clock::system(),
             files: server::assemble::files(folder.path(), &settings),
             ledger_key_file: None,
-            files: workflow::projection::Root::new(
-                folder.path().join("artifacts"),
-                settings.organisation_id.to_string(),
-            ),
         };
         let house = House::enter(options).await.expect("a new folder can be used");
         let server = Server::start(Arc::clone(&house), &settings, TOKEN).await.expect("a free port can be had");

@@ -104,7 +104,6 @@ async fn house(folder: &Path, clock: &Clock) -> Arc<House> {
         clock: clock.clone(),
         files: server::assemble::files(folder, &settings),
         ledger_key_file: None,
-        files: workflow::projection::Root::new(folder.join("artifacts"), settings.organisation_id.to_string()),
     };
     House::enter(options).await.expect("a new folder can be used")
 }

@@ -130,7 +130,6 @@ async fn house(data: &std::path::Path, clock: Clock) -> (Arc<House>, Settings) {
         clock,
         files: assemble::files(data, &settings),
         ledger_key_file: None,
-        files: workflow::projection::Root::new(data.join("artifacts"), settings.organisation_id.to_string()),
     };
     (House::enter(options).await.expect("the house opens"), settings)
 }
