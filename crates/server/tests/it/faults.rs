@@ -34,8 +34,8 @@ const fn any(calls: &'static str, stride: usize) -> Step {
 }
 
 const STEPS: [Step; 9] = [
-    any("fsync,fdatasync", 3),
-    any("pwrite64,write", 41),
+    any("fsync,fdatasync", 9),
+    any("pwrite64,write", 150),
     any("rename,renameat,renameat2", 1),
     any("unlink,unlinkat", 1),
     // Threads have counters of their own, and the database comes first: the files need to be named.
