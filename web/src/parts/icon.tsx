@@ -9,7 +9,7 @@ const PATHS = {
   edit: 'M4 13.2 12.8 4.4l2.8 2.8L6.8 16H4zM11 6.2 13.8 9',
   changes: 'M6.5 4v7M3 7.5h7M10.5 14.5h6',
   reload: 'M15.5 8A6 6 0 1 0 16 11.5M16 4v4h-4',
-  hand: 'M4 10.5V15h12v-4.5M10 12.5v-9M6.5 7 10 3.5 13.5 7',
+  claim: 'M5 17V3.5h10l-2.5 3.5 2.5 3.5H5',
   settings: 'M3.5 6h6M13.5 6h3M11.5 4v4M3.5 14h3M10.5 14h6M8.5 12v4',
   operations: 'M4 5h12M4 10h12M4 15h7',
   keyboard: 'M2.5 5.5h15v9h-15zM5.5 8.5h.01M8.5 8.5h.01M11.5 8.5h.01M14.5 8.5h.01M6.5 11.5h7',

@@ -58,7 +58,7 @@ async function tabTo(page: Page, name: string | RegExp): Promise<void> {
 test('by keyboard alone: a document is validated, corrected and stored by its author, approved by another, and its task claimed', async () => {
   const text = await readDocument('PRD-006');
   const defect = '- **Constraints:** runs on one machine';
-  const author = await open(writer);
+  const author = await open(writer, '/tasks');
   const { page } = author;
   await page.locator('h1').waitFor();
   await page.keyboard.press('g');
@@ -217,7 +217,7 @@ test('the next version begins where the last one ended, stays while other pages 
   await page.getByRole('button', { name: 'Store' }).click();
   await page.getByRole('alert').getByText('Status', { exact: true }).waitFor();
   await area.fill((await area.inputValue()).replace('**Status:** Approved', '**Status:** Draft'));
-  await page.getByText('Preview', { exact: true }).click();
+  await page.getByRole('radio', { name: 'Preview' }).check();
   await page.locator('.markdown').getByText('14 hours').waitFor();
   await page.getByRole('button', { name: 'Store' }).click();
   await page.waitForURL('**/documents/EPIC-103');

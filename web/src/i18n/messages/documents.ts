@@ -59,7 +59,7 @@ export const documents = {
   uri: { en: 'Resource', th: 'ทรัพยากร' },
   older: { en: 'This is version {version}. The latest is {latest}.', th: 'นี่คือรุ่น {version} รุ่นล่าสุดคือ {latest}' },
   toLatest: { en: 'Show the latest', th: 'แสดงรุ่นล่าสุด' },
-  children: { en: 'Made from this', th: 'ทำจากเอกสารนี้' },
+  children: { en: 'What follows from it', th: 'สิ่งที่ตามมา' },
   tasksOf: { en: 'Tasks that need {id}', th: 'งานที่ต้องใช้ {id}' },
 
   approvedByLabel: { en: 'Approved by', th: 'อนุมัติโดย' },
@@ -105,18 +105,18 @@ export const documents = {
   findingsFailed: { en: 'Does not meet the checklist', th: 'ไม่ผ่านรายการตรวจ' },
   findingsRate: { en: '{rate} automated criteria met', th: 'ผ่านเกณฑ์อัตโนมัติ {rate}' },
   toJudge: {
-    one: { en: '{count} criterion is yours to judge', th: 'มี {count} เกณฑ์ที่คุณต้องตัดสินเอง' },
-    other: { en: '{count} criteria are yours to judge', th: 'มี {count} เกณฑ์ที่คุณต้องตัดสินเอง' },
+    one: { en: '{count} criterion is left to readers', th: 'มี {count} เกณฑ์ที่ผู้อ่านต้องตัดสิน' },
+    other: { en: '{count} criteria are left to readers', th: 'มี {count} เกณฑ์ที่ผู้อ่านต้องตัดสิน' },
   },
   failedCriteria: { en: 'To mend', th: 'ต้องแก้ไข' },
-  judgedCriteria: { en: 'Yours to judge', th: 'คุณต้องตัดสินเอง' },
+  judgedCriteria: { en: 'Left to readers', th: 'ผู้อ่านต้องตัดสิน' },
   passedCriteria: {
     one: { en: '{count} criterion met', th: 'ผ่าน {count} เกณฑ์' },
     other: { en: '{count} criteria met', th: 'ผ่าน {count} เกณฑ์' },
   },
   goToLine: { en: 'Go to line {line}', th: 'ไปที่บรรทัด {line}' },
-  byPerson: { en: 'by a person', th: 'โดยบุคคล' },
-  byAgent: { en: 'by whoever wrote it', th: 'โดยผู้เขียน' },
+  byPerson: { en: 'A person judges.', th: 'บุคคลเป็นผู้ตัดสิน' },
+  byAgent: { en: 'Whoever wrote it judges first.', th: 'ผู้เขียนตัดสินก่อน' },
   noFindings: {
     en: 'Validate the text to see which criteria it meets, and which lines to mend.',
     th: 'ตรวจข้อความเพื่อดูว่าผ่านเกณฑ์ใด และต้องแก้บรรทัดใด',

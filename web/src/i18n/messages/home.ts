@@ -40,6 +40,7 @@ export const home = {
   ledger: { en: 'Audit log with proofs', th: 'บันทึกการตรวจสอบพร้อมหลักฐานพิสูจน์' },
   access: { en: 'API keys and roles', th: 'API คีย์และบทบาท' },
   documents: { en: 'Documents: validate, store, approve', th: 'เอกสาร: ตรวจ จัดเก็บ อนุมัติ' },
+  tasks: { en: 'Tasks: queued, claimed, completed', th: 'งาน: เข้าคิว รับ ทำเสร็จ' },
   evidence: { en: 'Evidence graph and search', th: 'กราฟหลักฐานและการค้นหา' },
   answers: { en: 'Answers with citations', th: 'คำตอบพร้อมการอ้างอิง' },
   clinic: { en: 'Patients, diagnosis, interactions', th: 'ผู้ป่วย การวินิจฉัย อันตรกิริยา' },

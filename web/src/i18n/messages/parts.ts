@@ -64,8 +64,11 @@ export const errors = {
     advice: { en: 'Correct the field that is named here and send again.', th: 'แก้ไขช่องที่ระบุไว้ แล้วส่งอีกครั้ง' },
   },
   CONFLICT: {
-    title: { en: 'Something has changed in the meantime', th: 'ข้อมูลเปลี่ยนไปแล้วระหว่างนี้' },
-    advice: { en: 'Load the page again and look at the present state.', th: 'โหลดหน้าใหม่แล้วดูสถานะปัจจุบัน' },
+    title: { en: 'The present state does not allow this', th: 'สถานะปัจจุบันไม่อนุญาตให้ทำรายการนี้' },
+    advice: {
+      en: 'Nothing was changed. What the server says tells why; load the page again to see the present state.',
+      th: 'ไม่มีสิ่งใดเปลี่ยนแปลง เหตุผลอยู่ในข้อความที่เซิร์ฟเวอร์แจ้ง โหลดหน้าใหม่เพื่อดูสถานะปัจจุบัน',
+    },
   },
   BUSY: {
     title: { en: 'The server is busy', th: 'เซิร์ฟเวอร์ไม่ว่าง' },

@@ -40,6 +40,13 @@ function parseFilters(search: string): Filters {
   return { ...(artifact_type ? { artifact_type } : {}), ...projectOf(read) };
 }
 
+function searchOf({ artifact_type, project_id }: { artifact_type?: string | undefined; project_id?: string | undefined }): string {
+  const written = new URLSearchParams();
+  if (artifact_type) written.set('type', artifact_type);
+  if (project_id) written.set('project', project_id);
+  return written.size > 0 ? `?${written}` : '';
+}
+
 function DocumentBoard() {
   const { t, tn } = useLanguage();
   const client = useClient();
@@ -56,7 +63,7 @@ function DocumentBoard() {
   });
   const artifacts = listed.items && latestOf(listed.items);
   const writeNew = canStore && (
-    <LinkButton to={pathOf({ page: 'new_document' })} look="primary" icon="plus">
+    <LinkButton to={pathOf({ page: 'new_document' }) + searchOf({ project_id: filters.project_id })} look="primary" icon="plus">
       {t(words.new)}
     </LinkButton>
   );
@@ -129,10 +136,7 @@ function FilterForm({ filters, onSame }: { filters: Filters; onSame: () => void 
   const [project, setProject] = useState(filters.project_id ?? '');
   const [problem, setProblem] = useState<string>();
   const go = (wantedType: string, wantedProject: string) => {
-    const search = new URLSearchParams();
-    if (wantedType) search.set('type', wantedType);
-    if (wantedProject) search.set('project', wantedProject);
-    const to = pathOf({ page: 'documents' }) + (search.size > 0 ? `?${search}` : '');
+    const to = pathOf({ page: 'documents' }) + searchOf({ artifact_type: wantedType, project_id: wantedProject });
     if (to === location.pathname + location.search) onSame();
     else navigate(to);
   };

@@ -21,7 +21,7 @@ interface HeadProps {
 export function DocumentHead({ id, title, place, lead, actions }: HeadProps) {
   const { t } = useLanguage();
   const hasChanges = useIsServed('diff_artifact');
-  const name = title === undefined || title.startsWith(id) ? (title ?? id) : `${id}: ${title}`;
+  const name = title === undefined || title.includes(id) ? (title ?? id) : `${id}: ${title}`;
   const board = pathOf({ page: 'documents' }) + (place.project_id ? `?${new URLSearchParams({ project: place.project_id })}` : '');
   return (
     <>

@@ -14,6 +14,7 @@ export const CAPABILITIES: Capability[] = [
   { id: 'ledger', label: home.ledger, operations: ['audit_search', 'audit_prove', 'audit_verify', 'audit_export'] },
   { id: 'access', label: home.access, operations: ['list_keys', 'create_key', 'revoke_key'] },
   { id: 'documents', label: home.documents, operations: ['validate_artifact', 'store_artifact', 'approve_artifact'] },
+  { id: 'tasks', label: home.tasks, operations: ['add_task', 'get_next_task', 'update_task_status', 'list_tasks'] },
   { id: 'evidence', label: home.evidence, operations: ['query_kg', 'hybrid_search', 'find_contraindications'] },
   { id: 'answers', label: home.answers, operations: ['rag_answer'] },
   {

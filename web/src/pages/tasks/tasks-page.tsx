@@ -64,7 +64,7 @@ function TaskBoard() {
               {t(words.reload)}
             </Button>
             {claim.isServed && (
-              <Button look="primary" icon="hand" onClick={claim.run} isBusy={claim.isBusy}>
+              <Button look="primary" icon="claim" onClick={claim.run} isBusy={claim.isBusy}>
                 {t(words.claimNext)}
               </Button>
             )}
@@ -142,7 +142,9 @@ function TaskCard({ task, onOpen }: { task: Task; onOpen: (task: Task) => void }
       }
     >
       <p className="card-line">
-        <Mono>{task.task_id}</Mono> · {task.generator} · {tn(words.count, task.inputs.length)}
+        <span>
+          <Mono>{task.task_id}</Mono> · {task.generator} · {tn(words.count, task.inputs.length)}
+        </span>
       </p>
       <p className="card-line">
         {task.status === 'in_progress' && <HolderBadge task={task} />}
