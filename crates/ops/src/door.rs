@@ -355,7 +355,7 @@ fn log_started(ticket: &Ticket, tool: &Tool, input: &Value) {
         event = format_args!("{}_invocation_started", ticket.operation),
         tool_name = ticket.operation,
         call_id = %ticket.call_id,
-        task_id = ticket.correlation.task_id.as_ref().map(|id| id.as_str()),
+        task_id = ticket.told_task_id(),
         input_params_summary = summary::of_input(input, &tool.input_schema),
     );
 }
@@ -365,7 +365,7 @@ fn log_ended(ticket: &Ticket, tool: Option<&Arc<Tool>>, result: &Result<Done, Op
     let duration_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
     metrics::counter!("materia_calls_total", "operation" => ticket.operation, "outcome" => outcome.name()).increment(1);
     metrics::histogram!("materia_call_seconds", "operation" => ticket.operation).record(elapsed.as_secs_f64());
-    let task_id = ticket.correlation.task_id.as_ref().map(|id| id.as_str());
+    let task_id = ticket.told_task_id();
     if let (Ok(done), Some(tell)) = (result, tool.and_then(|tool| tool.entry.tell)) {
         return tell(&done.output, &Told { call_id: ticket.call_id, task_id, duration_ms });
     }

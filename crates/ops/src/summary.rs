@@ -10,7 +10,7 @@ use crate::limits::LOG_STRING_CHARS_MAX;
 /// Fields that a log line names; the rest are counted.
 const FIELDS_MAX: usize = 32;
 /// A UUID has 36; what is longer may be a key.
-const ID_BYTES_MAX: usize = 40;
+pub(crate) const ID_BYTES_MAX: usize = 40;
 
 /// One line of JSON.
 pub fn of_input(input: &Value, schema: &SchemaObject) -> String {
