@@ -75,16 +75,18 @@ pub struct Job {
     pub done: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub total: Option<f64>,
-    /// Questions that wait for an answer.
+    /// Questions that wait for an answer, by their keys.
     #[serde(default, skip_serializing_if = "Questions::is_empty")]
+    #[schemars(with = "Map<String, Value>")] // every family lists jobs, and lists must stay short
     pub questions: Questions,
     /// RFC 3339 in UTC, as the other times.
     pub created_at: String,
     pub updated_at: String,
     /// The job is forgotten after this.
     pub expires_at: String,
-    /// How the call ended, once it did.
+    /// How the call ended, once it did: `call_id`, `audit`, and `output` with what belongs to it, or `error`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Map<String, Value>>")]
     pub ending: Option<JobEnding>,
 }
 

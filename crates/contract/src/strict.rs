@@ -190,6 +190,11 @@ impl<'de> Visitor<'de> for Strict<'_> {
     fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<Value, E> {
         // An integer literal too long for 64 bits arrives here as a double.
         let is_exact = value.abs() <= 9_007_199_254_740_992.0 || value.fract() != 0.0;
+        // A JSON Schema takes `3.0` for an integer, and so does the canonical form.
+        if value.fract() == 0.0 && is_exact {
+            #[expect(clippy::cast_possible_truncation, reason = "a whole number within 2^53")]
+            return Ok(Value::from(value as i64));
+        }
         match Number::from_f64(value) {
             Some(number) if is_exact => Ok(Value::Number(number)),
             Some(_) | None => Err(self.scan.refuse(Problem::IntegerOutOfRange)),
@@ -260,6 +265,12 @@ mod tests {
         check("[-9007199254740993]", "/0", Problem::IntegerOutOfRange);
         check("[123456789012345678901234567890]", "/0", Problem::IntegerOutOfRange);
         assert!(parse(b"[9007199254740992, -9007199254740992, 1.5e3]", Limits::DEFAULT).is_ok());
+    }
+
+    #[test]
+    fn a_whole_number_is_an_integer_however_it_is_written() {
+        let value = parse(b"[3.0, 1e2, -0.0, 1.5]", Limits::DEFAULT).unwrap();
+        assert_eq!(value.to_string(), "[3,100,0,1.5]");
     }
 
     #[test]

@@ -263,7 +263,7 @@ impl Inner {
             let error = OpError::rate_limited("too many calls for what is not there, slow down", wait_ms);
             return self.record(&ticket, Some(tool), failed(&call.input, error)).await;
         }
-        log_started(&ticket, &call.input);
+        log_started(&ticket, tool, &call.input);
         let driven = self.run(tool, &ticket, &call.input, &gone).await;
         if driven.outcome == Outcome::NotFound {
             self.misses.note(caller(), tool.entry.name, ticket.started_us);
@@ -350,13 +350,13 @@ fn public(mut error: OpError, call_id: Uuid) -> OpError {
     error
 }
 
-fn log_started(ticket: &Ticket, input: &Value) {
+fn log_started(ticket: &Ticket, tool: &Tool, input: &Value) {
     tracing::info!(
         event = format_args!("{}_invocation_started", ticket.operation),
         tool_name = ticket.operation,
         call_id = %ticket.call_id,
-        task_id = ticket.correlation.task_id.as_ref().map(|id| id.as_str()),
-        input_params_summary = summary::of_input(input),
+        task_id = ticket.told_task_id(),
+        input_params_summary = summary::of_input(input, &tool.input_schema),
     );
 }
 
@@ -365,7 +365,7 @@ fn log_ended(ticket: &Ticket, tool: Option<&Arc<Tool>>, result: &Result<Done, Op
     let duration_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
     metrics::counter!("materia_calls_total", "operation" => ticket.operation, "outcome" => outcome.name()).increment(1);
     metrics::histogram!("materia_call_seconds", "operation" => ticket.operation).record(elapsed.as_secs_f64());
-    let task_id = ticket.correlation.task_id.as_ref().map(|id| id.as_str());
+    let task_id = ticket.told_task_id();
     if let (Ok(done), Some(tell)) = (result, tool.and_then(|tool| tool.entry.tell)) {
         return tell(&done.output, &Told { call_id: ticket.call_id, task_id, duration_ms });
     }
@@ -397,7 +397,10 @@ fn log_ended(ticket: &Ticket, tool: Option<&Arc<Tool>>, result: &Result<Done, Op
             duration_ms,
             success = false,
             error_type = outcome.name(),
-            error_message = error.message,
+            error_message = tool.map_or_else(
+                || summary::cut(&error.message),
+                |tool| summary::of_error(error, &tool.input_schema)
+            ),
         ),
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use contract::audit::AuditBlock;
 use contract::canonical;
 use contract::envelope::{Artifact, ResponseMetadata};
-use contract::error::{Kind, OpError};
+use contract::error::OpError;
 use contract::event::{Outcome, Touched};
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
@@ -187,7 +187,8 @@ fn admit<T: Operation>(inner: &Inner, tool: &Tool, input: &Value) -> Result<(T, 
     check_input(&tool.input, input).map_err(|error| refuse(retired::<T>(input).unwrap_or(error)))?;
     let mut operation: T = match T::deserialize(input) {
         Ok(operation) => operation,
-        Err(error) => return Err(refuse(OpError::new(Kind::Invalid, error.to_string()))),
+        // What the library says may repeat the value.
+        Err(_) => return Err(refuse(OpError::invalid("input", "values that fit the schema"))),
     };
     operation.fill_defaults(&inner.settings);
     match canonical::hash(&operation) {

@@ -1,7 +1,7 @@
 //! The table of API keys. Only the hash of a key is kept, and a revoked key stays as a record of itself.
 
 use contract::actor::{Actor, ActorKind, Credential, Role};
-use contract::canonical::digest;
+use contract::canonical::{self, digest};
 use contract::id::{ActorId, KeyId, OrganisationId};
 use contract::key::{KEYS_MAX, KeyText};
 use contract::scope::Scope;
@@ -9,6 +9,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use store::{Conn, Migration, Param, Row, StoreError, Tx};
 use uuid::Uuid;
+use workflow::audited::{AuditedRow, FoundRow};
 
 pub const MIGRATIONS: &[Migration] =
     &[Migration { version: 200, name: "api_keys", sql: include_str!("../migrations/0200_api_keys.sql") }];
@@ -44,6 +45,37 @@ impl KeyRecord {
             credential: Credential::Key { key_id: self.key_id.clone() },
         }
     }
+}
+
+/// The row as the record knows it: whoever gives a key other roles by hand, or takes back that it was revoked, shows.
+pub(crate) fn audited(key: &KeyRecord) -> AuditedRow {
+    AuditedRow { kind: "key", id: key.key_id.to_string(), sha256: canonical::hash(&content(key)).ok() }
+}
+
+fn content(key: &KeyRecord) -> serde_json::Value {
+    // Microseconds do not fit the exact integers of JSON for ever; text does.
+    let time = |at_us: Option<i64>| at_us.map(|at_us| at_us.to_string());
+    serde_json::json!({
+        "key_id": key.key_id, "sha256": key.sha256, "actor_id": key.actor_id, "roles": key.roles, "scopes": key.scopes,
+        "created_at_us": time(Some(key.created_at_us)), "expires_at_us": time(key.expires_at_us),
+        "revoked_at_us": time(key.revoked_at_us), "created_by": key.created_by,
+    })
+}
+
+/// Keys after this one, of every organisation, for whoever compares them with the record.
+pub(crate) async fn read_page(conn: &mut Conn, after: &str, n_max: i64) -> Result<Vec<FoundRow>, StoreError> {
+    let sql = "SELECT key_id, organisation_id, sha256, actor_id, roles, scopes, created_at_us, expires_at_us,
+        revoked_at_us, created_by FROM api_keys WHERE key_id > $1 ORDER BY key_id LIMIT $2";
+    let rows = conn.fetch_all(sql, &[after.into(), n_max.into()]).await?;
+    let found = rows.iter().map(|row| {
+        // A row that cannot be read any more was changed, and no hash fits it.
+        let audited = record(row).map_or_else(
+            |_| Ok(AuditedRow { kind: "key", id: row.text(0)?, sha256: Some(String::new()) }),
+            |key| Ok(audited(&key)),
+        );
+        Ok(FoundRow { organisation_id: row.text(1)?, row: audited? })
+    });
+    found.collect()
 }
 
 /// A key nobody has seen: its public id and its text. `None` only if our own ids stopped being ids.

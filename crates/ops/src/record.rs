@@ -14,6 +14,7 @@ use uuid::Uuid;
 
 use crate::context::Progress;
 use crate::dialogue::Answers;
+use crate::summary;
 
 pub(crate) const SCHEMA_VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -42,6 +43,11 @@ pub(crate) struct Ending<'a> {
 }
 
 impl Ticket {
+    /// The caller's word for the work, for a log line. What is longer than a UUID may be a key.
+    pub fn told_task_id(&self) -> Option<&str> {
+        self.correlation.task_id.as_ref().map(|id| id.as_str()).filter(|id| id.len() <= summary::ID_BYTES_MAX)
+    }
+
     pub fn latency_ms(&self) -> u64 {
         u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
     }

@@ -1,9 +1,9 @@
-//! Refusals before authentication, folded: a flood must not become a flood of events.
+//! Requests that were refused before they became calls, folded: a flood must not become a flood of events.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
 
-use contract::actor::ActorKind;
+use contract::actor::{Actor, ActorKind};
 use contract::canonical;
 use contract::event::{Correlation, Event, EventActor, Outcome};
 use contract::id::{ActorId, OrganisationId};
@@ -20,44 +20,65 @@ const SOURCES_MAX: usize = 1_024;
 /// How often one source was refused for one reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refused {
+    /// Whose record it belongs to: the caller's organisation, else that of the house.
+    pub organisation_id: OrganisationId,
+    /// Absent while nobody was recognised.
+    pub actor: Option<EventActor>,
     pub source: String,
     pub reason: String,
     pub count: u64,
 }
 
+type Key = (OrganisationId, Option<ActorId>, String, &'static str);
+
 #[derive(Debug, Default)]
-pub struct RefusalCounter(Mutex<HashMap<(String, &'static str), u64>>);
+pub struct RefusalCounter(Mutex<HashMap<Key, (Option<EventActor>, u64)>>);
 
 impl RefusalCounter {
-    pub fn note(&self, source: &str, reason: &'static str) {
+    /// Counts a request of somebody unknown against the house.
+    pub fn note(&self, house: &OrganisationId, source: &str, reason: &'static str) {
+        self.count((house.clone(), None, source.to_owned(), reason), None);
+    }
+
+    /// Counts a request of somebody who was recognised.
+    pub fn note_of(&self, actor: &Actor, reason: &'static str) {
+        let key = (actor.organisation_id.clone(), Some(actor.id.clone()), actor.id.to_string(), reason);
+        self.count(key, Some(EventActor::from(actor)));
+    }
+
+    fn count(&self, mut key: Key, actor: Option<EventActor>) {
+        metrics::counter!("materia_requests_refused_total", "reason" => key.3).increment(1);
         let mut counts = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let known = counts.contains_key(&(source.to_owned(), reason));
-        let source = if known || counts.len() < SOURCES_MAX { source } else { "others" };
-        *counts.entry((source.to_owned(), reason)).or_default() += 1;
+        if !counts.contains_key(&key) && counts.len() >= SOURCES_MAX {
+            (key.1, key.2) = (None, "others".to_owned());
+        }
+        counts.entry(key).or_insert((actor, 0)).1 += 1;
     }
 
     /// What was counted since the last time.
     pub fn drain(&self) -> Vec<Refused> {
         let counts = std::mem::take(&mut *self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner));
         let refused =
-            |((source, reason), count): ((String, &str), u64)| Refused { source, reason: reason.to_owned(), count };
+            |((organisation_id, actor_id, source, reason), (actor, count)): (Key, (Option<EventActor>, u64))| {
+                let actor = actor.filter(|_| actor_id.is_some());
+                Refused { organisation_id, actor, source, reason: reason.to_owned(), count }
+            };
         counts.into_iter().map(refused).collect()
     }
 }
 
 pub(crate) fn event(refused: &Refused, now_us: i64) -> Option<EventRow> {
+    let anonymous = || {
+        let id = ActorId::parse("anonymous").ok()?;
+        Some(EventActor { id, kind: ActorKind::Service, issuer: None, client_id: None, key_id: None })
+    };
+    let operation = if refused.actor.is_some() { "admit" } else { "authenticate" };
     let event = Event {
         call_id: Uuid::now_v7().to_string(),
         time: rfc3339_us(now_us),
-        organisation_id: OrganisationId::parse("unknown").ok()?,
-        actor: EventActor {
-            id: ActorId::parse("anonymous").ok()?,
-            kind: ActorKind::Service,
-            issuer: None,
-            client_id: None,
-            key_id: None,
-        },
-        operation: "authenticate".to_owned(),
+        organisation_id: refused.organisation_id.clone(),
+        actor: refused.actor.clone().or_else(anonymous)?,
+        operation: operation.to_owned(),
         outcome: Outcome::Denied,
         code: Some(refused.reason.clone()),
         count: Some(refused.count),
@@ -78,11 +99,11 @@ mod tests {
 
     #[test]
     fn a_flood_from_one_source_is_one_event() {
-        let counter = RefusalCounter::default();
+        let (counter, house) = (RefusalCounter::default(), OrganisationId::parse("house").unwrap());
         for _ in 0..1_000 {
-            counter.note("10.0.0.1", "NO_TOKEN");
+            counter.note(&house, "10.0.0.1", "NO_TOKEN");
         }
-        counter.note("10.0.0.2", "NO_TOKEN");
+        counter.note(&house, "10.0.0.2", "NO_TOKEN");
         let mut counts: Vec<u64> = counter.drain().iter().map(|refused| refused.count).collect();
         counts.sort_unstable();
         assert_eq!(counts, [1, 1_000]);

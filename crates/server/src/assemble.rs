@@ -1,6 +1,6 @@
 //! Puts a house together from settings: document types, clock, operations.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ops::operations::OPERATIONS;
@@ -28,11 +28,16 @@ pub fn services(settings: &Settings) -> Result<Services, AssembleError> {
     Ok(Services { catalogue, remotes })
 }
 
+/// Where the documents of a data folder stand as files.
+pub fn files(folder: &Path, settings: &Settings) -> Root {
+    let base = settings.artifacts_base_dir.clone().unwrap_or_else(|| folder.join("artifacts"));
+    Root::new(base, settings.organisation_id.to_string())
+}
+
 /// The house of a data folder, as owner or as guest.
 pub async fn enter(folder: PathBuf, settings: &Settings) -> Result<Arc<House>, AssembleError> {
-    let base = settings.artifacts_base_dir.clone().unwrap_or_else(|| folder.join("artifacts"));
     let options = HouseOptions {
-        files: Root::new(base, settings.organisation_id.to_string()),
+        files: files(&folder, settings),
         folder,
         database_url: settings.database_url.clone(),
         entries: OPERATIONS,

@@ -16,6 +16,7 @@ use axum::response::{IntoResponse, Response};
 use contract::actor::Credential;
 use contract::dialect;
 use contract::error::{Kind, OpError};
+use contract::id::OrganisationId;
 use http::{HeaderValue, Method, StatusCode, header};
 use ops::authorise::SCOPE_DETAIL;
 use serde_json::{Value, json};
@@ -38,6 +39,8 @@ pub enum Voice {
 
 pub struct Edge {
     pub house: Arc<House>,
+    /// In whose record a request of somebody unknown is noted.
+    pub organisation_id: OrganisationId,
     pub authenticator: Arc<Authenticator>,
     pub challenge: Arc<Challenge>,
     pub hosts: Hosts,
@@ -53,6 +56,10 @@ impl Edge {
         let gate = from_fn_with_state(Arc::clone(&self), admit);
         let shield = from_fn_with_state(self, shield);
         open.merge(protected.layer(gate)).layer(shield)
+    }
+
+    fn note(&self, request: &Request, reason: &'static str) {
+        self.house.refusals().note(&self.organisation_id, &source(request), reason);
     }
 
     fn refuse(&self, status: StatusCode, message: &str) -> Response {
@@ -112,19 +119,34 @@ pub struct Denied {
     pub scope: Option<String>,
 }
 
+/// Beside a refusal of what never became a call, and so has no event of its own.
+#[derive(Debug, Clone, Copy)]
+pub struct NoCall(pub &'static str);
+
+/// Headers that would be read once and could be meant twice.
+const SINGLE: [&str; 3] = ["authorization", "content-type", "idempotency-key"];
+
 /// Checks that need no identity, then reads the body within its limits.
 async fn shield(State(edge): State<Arc<Edge>>, request: Request, next: Next) -> Response {
     let headers = request.headers();
     if let Err(problem) = edge.hosts.check(request.uri(), headers) {
-        edge.house.note_refusal(&source(&request), problem.code());
+        edge.note(&request, problem.code());
         return edge.refuse(problem.status(), problem.message());
     }
+    if let Some(name) = SINGLE.iter().find(|name| headers.get_all(**name).iter().nth(1).is_some()) {
+        edge.note(&request, "HEADER_TWICE");
+        return edge.refuse(StatusCode::BAD_REQUEST, &format!("the header `{name}` must stand once"));
+    }
     if headers.contains_key(header::CONTENT_ENCODING) {
+        edge.note(&request, "CONTENT_ENCODING");
         return edge.refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, "send the body without a content encoding");
     }
     let _permit = match edge.limiter.enter() {
         Some(permit) => permit,
-        None => return edge.error(&OpError::busy("the server has its hands full, try again", 1_000)),
+        None => {
+            edge.note(&request, "OVERLOADED");
+            return edge.error(&OpError::busy("the server has its hands full, try again", 1_000));
+        }
     };
     let is_chunked = headers.contains_key(header::TRANSFER_ENCODING);
     let mut response = next.run(request).await;
@@ -144,27 +166,37 @@ async fn admit(State(edge): State<Arc<Edge>>, mut request: Request, next: Next) 
     let caller = match edge.authenticator.identify(request.headers()).await {
         Ok(caller) => caller,
         Err(refusal) => {
-            edge.house.note_refusal(&source(&request), refusal.code());
+            edge.note(&request, refusal.code());
             return unauthenticated(&edge, refusal);
         }
     };
     let _permit = match edge.limiter.admit(&caller.actor) {
         Ok(permit) => permit,
-        Err(error) => return edge.error(&error),
+        Err(error) => {
+            edge.house.refusals().note_of(&caller.actor, "RATE_LIMITED");
+            return edge.error(&error);
+        }
     };
     if matches!(*request.method(), Method::POST | Method::PUT | Method::PATCH | Method::DELETE) {
         let (parts, body) = request.into_parts();
         let bytes = match body::read(body, edge.body_bytes_max, edge.body_timeout).await {
             Ok(bytes) => bytes,
-            Err(problem) => return closing(edge.refuse(problem.status(), &problem.to_string())),
+            Err(problem) => {
+                edge.house.refusals().note_of(&caller.actor, "BODY");
+                return closing(edge.refuse(problem.status(), &problem.to_string()));
+            }
         };
         request = Request::from_parts(parts, Body::from(bytes));
     }
     let has_token = matches!(caller.actor.credential, Credential::Token { .. });
+    let actor = caller.actor.clone();
     request.extensions_mut().insert(caller.actor.clone());
     request.extensions_mut().insert(caller);
     let parent = traces::parent(request.headers());
     let mut response = traces::within(parent, next.run(request)).await;
+    if let Some(NoCall(reason)) = response.extensions().get() {
+        edge.house.refusals().note_of(&actor, reason);
+    }
     if let (true, Some(denied)) = (has_token, response.extensions().get::<Denied>()) {
         let challenge = edge.challenge.insufficient(denied.scope.as_deref());
         response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);

@@ -242,8 +242,8 @@ impl House {
     }
 
     /// Counts a request that was refused before anybody was authenticated.
-    pub fn note_refusal(&self, source: &str, reason: &'static str) {
-        self.refusals.note(source, reason);
+    pub fn refusals(&self) -> &RefusalCounter {
+        &self.refusals
     }
 
     /// Is the store in reach? Guests ask by being in reach of the owner.

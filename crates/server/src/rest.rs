@@ -18,11 +18,13 @@ use http::{HeaderMap, StatusCode, header};
 use ops::{Call, Reply};
 use serde_json::{Value, json};
 
-use crate::edge::{answer, error_response};
+use crate::edge::{NoCall, answer, error_response};
 use crate::owner::House;
 
 pub const IDEMPOTENCY_HEADER: &str = "idempotency-key";
 pub const CORRELATION_HEADER: &str = "x-correlation-id";
+/// Under which id the log has the call.
+pub const CALL_HEADER: &str = "x-call-id";
 
 #[derive(Clone)]
 pub struct Rest {
@@ -62,7 +64,7 @@ async fn call_by_path(
     };
     match call {
         Ok(call) => respond(rest.house.call(&actor, call).await),
-        Err(error) => error_response(&error, &dialect::common(&error)),
+        Err(error) => no_call(error_response(&error, &dialect::common(&error)), "REQUEST"),
     }
 }
 
@@ -79,7 +81,7 @@ async fn call_by_body(
     };
     match tool_call(request).and_then(|call| beside(&headers, call)) {
         Ok(call) => respond(rest.house.call(&actor, call).await),
-        Err(error) => error_response(&error, &dialect::common(&error)),
+        Err(error) => no_call(error_response(&error, &dialect::common(&error)), "REQUEST"),
     }
 }
 
@@ -128,7 +130,7 @@ pub fn json_body(headers: &HeaderMap, body: &Bytes, bytes_max: usize) -> Result<
     let media = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     if !media.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("application/json") {
         let body = json!({ "error": { "code": "UNSUPPORTED", "message": "send `Content-Type: application/json`" } });
-        return Err(Box::new(answer(StatusCode::UNSUPPORTED_MEDIA_TYPE, &body)));
+        return Err(Box::new(no_call(answer(StatusCode::UNSUPPORTED_MEDIA_TYPE, &body), "MEDIA_TYPE")));
     }
     strict::parse(body, Limits { bytes_max, ..Limits::DEFAULT }).map_err(|error| {
         let is_too_large = matches!(error.problem, Problem::TooLarge { .. });
@@ -139,12 +141,27 @@ pub fn json_body(headers: &HeaderMap, body: &Bytes, bytes_max: usize) -> Result<
         if is_too_large {
             *response.status_mut() = StatusCode::PAYLOAD_TOO_LARGE;
         }
-        Box::new(response)
+        Box::new(no_call(response, "BODY"))
     })
+}
+
+/// Marks a refusal of what never became a call.
+fn no_call(mut response: Response, reason: &'static str) -> Response {
+    response.extensions_mut().insert(NoCall(reason));
+    response
 }
 
 /// The output with `audit`, and `artifacts` and `metadata` where there are any.
 fn respond(reply: Reply) -> Response {
+    let call_id = reply.call_id;
+    let mut response = body_of(reply);
+    if let Ok(value) = http::HeaderValue::from_str(&call_id.to_string()) {
+        response.headers_mut().insert(CALL_HEADER, value);
+    }
+    response
+}
+
+fn body_of(reply: Reply) -> Response {
     match reply.result {
         Ok(success) => {
             let mut body = success.output;

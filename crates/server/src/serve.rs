@@ -82,6 +82,7 @@ impl Server {
         let edge = |port: u16, voice: Voice| {
             Arc::new(Edge {
                 house: Arc::clone(&house),
+                organisation_id: settings.organisation_id.clone(),
                 authenticator: Arc::clone(&authenticator),
                 challenge: Arc::clone(&challenge),
                 hosts: Hosts::new(port, &settings.allowed_hosts, &settings.allowed_origins),

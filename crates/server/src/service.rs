@@ -11,7 +11,7 @@ use http::HeaderMap;
 use ops::Call;
 use serde_json::{Map, Value, json};
 
-use crate::edge::{answer, error_response};
+use crate::edge::{NoCall, answer, error_response};
 use crate::owner::House;
 use crate::rest::{beside, json_body};
 
@@ -104,11 +104,14 @@ impl Service {
     pub fn body(&self, headers: &HeaderMap, body: &Bytes) -> Result<Map<String, Value>, Box<Response>> {
         let value = json_body(headers, body, self.body_bytes_max).map_err(|mut refused| {
             let message = "the body must be one JSON object, sent as application/json";
-            let status = refused.status();
+            let (status, no_call) = (refused.status(), refused.extensions().get::<NoCall>().copied());
             *refused = answer(
                 status,
                 &json!({ "success": false, "status_code": status.as_u16(), "detail": message, "error": "INVALID_ARG" }),
             );
+            if let Some(no_call) = no_call {
+                refused.extensions_mut().insert(no_call);
+            }
             refused
         })?;
         let Value::Object(members) = value else {

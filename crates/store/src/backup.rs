@@ -66,6 +66,9 @@ pub enum Kind {
 pub struct Column {
     pub name: String,
     pub kind: Kind,
+    /// Text that this engine keeps as a type of its own. Backups are the same for both.
+    #[serde(skip)]
+    is_json: bool,
 }
 
 /// One table, in a file `{name}.ndjson`: a JSON array of its columns' values a line.
@@ -106,12 +109,12 @@ async fn read_schema(conn: &mut Conn) -> Result<Vec<Table>, BackupError> {
         }
         let kind = match found.to_ascii_uppercase().as_str() {
             "BIGINT" | "INTEGER" => Kind::Int,
-            "TEXT" => Kind::Text,
+            "TEXT" | "JSONB" => Kind::Text,
             "BLOB" | "BYTEA" => Kind::Bytes,
             "BOOLEAN" => Kind::Bool,
             _ => return Err(BackupError::ColumnType { table, column, found }),
         };
-        let column = Column { name: column, kind };
+        let column = Column { name: column, kind, is_json: found.eq_ignore_ascii_case("jsonb") };
         match tables.last_mut().filter(|last| last.name == table) {
             Some(last) => last.columns.push(column),
             None => tables.push(Table { name: table, columns: vec![column], n_rows: 0, sha256: String::new() }),

@@ -349,11 +349,7 @@ fn task_error(error: TasksError) -> ApprovalError {
     }
 }
 
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 /// SHA-256 of a document's bytes, as everybody shows it.
 pub fn content_hash(text: &str) -> String {
-    hex(&canonical::digest(text.as_bytes()))
+    hex::encode(canonical::digest(text.as_bytes()))
 }

@@ -78,53 +78,16 @@ export interface Operations {
       /** RFC 3339 in UTC, as the other times. */
       created_at: string;
       done?: number | null;
-      /** How the call ended, once it did. */
-      ending?: {
-        artifacts?: ({
-          content: string;
-          id?: string | null;
-          language?: string | null;
-          title: string;
-          type: string;
-        })[];
-        /** Hashes over canonical JSON (RFC 8785), so that a caller can recompute them. */
-        audit: {
-          /** SHA-256 of the input after defaults were filled in. */
-          in_hash: string;
-          /** Wall time of the call in milliseconds. */
-          latency_ms: number;
-          /** SHA-256 of the output without its `audit` member. */
-          out_hash: string;
-          /** The first 8 bytes of `in_hash` as an unsigned integer. */
-          seed: number;
-          status: "ok" | "error";
-        };
-        /** The call of the operation, as the log has it. */
-        call_id: string;
-        /** Kind, message and details of the error. */
-        error?: unknown;
-        metadata?: Record<string, unknown>;
-        output?: unknown;
-      } | null;
+      /** How the call ended, once it did: `call_id`, `audit`, and `output` with what belongs to it, or `error`. */
+      ending?: Record<string, unknown> | null;
       /** The job is forgotten after this. */
       expires_at: string;
       job_id: string;
       /** The last step that the job reported. */
       message?: string | null;
       operation: string;
-      /** Questions that wait for an answer. */
-      questions?: Record<string, {
-        kind: "form";
-        message: string;
-        /** An object with flat properties. */
-        schema: Record<string, unknown>;
-      } | {
-        kind: "model_text";
-        n_tokens_max: number;
-        prompt: string;
-      } | {
-        kind: "roots";
-      }>;
+      /** Questions that wait for an answer, by their keys. */
+      questions?: Record<string, unknown>;
       state: "cancelled" | "working" | "input_required" | "ended";
       total?: number | null;
       updated_at: string;
@@ -167,6 +130,8 @@ export interface Operations {
       audit?: AuditBlock;
       /** Signed note of the whole log as it is now. */
       checkpoint: string;
+      /** The newest checkpoint that enough witnesses cosigned, if the log has witnesses. */
+      cosigned_checkpoint?: string | null;
       /** Verifier key of the log. */
       log_key: string;
       tree_size: number;
@@ -277,18 +242,37 @@ export interface Operations {
     input: Record<string, never>;
     output: {
       audit?: AuditBlock;
+      /** So many leaves are vouched for by the witnesses that the settings ask for; absent without witnesses. */
+      cosigned_size?: number | null;
       n_events_checked: number;
       n_objects_checked: number;
       ok: boolean;
       /** The first hundred. */
       problems: ({
         call_id?: string | null;
-        /** `leaf`, `order`, `root`, `checkpoint`, `object`, `column`. */
+        /** `leaf`, `order`, `root`, `checkpoint`, `witness`, `object`, `column`. */
         kind: string;
         leaf_index?: number | null;
         message: string;
       })[];
       root_hash: string;
+      tree_size: number;
+    };
+  };
+  /** Write the whole record of one moment into a new folder among the backups, without the signing key. */
+  back_up_house: {
+    input: {
+      /** Name of the backup, which must be new. */
+      name: string;
+    };
+    output: {
+      audit?: AuditBlock;
+      /** Signed over them. */
+      checkpoint: string;
+      n_rows: number;
+      n_tables: number;
+      name: string;
+      /** Events that are in the log. */
       tree_size: number;
     };
   };
@@ -302,53 +286,16 @@ export interface Operations {
       /** RFC 3339 in UTC, as the other times. */
       created_at: string;
       done?: number | null;
-      /** How the call ended, once it did. */
-      ending?: {
-        artifacts?: ({
-          content: string;
-          id?: string | null;
-          language?: string | null;
-          title: string;
-          type: string;
-        })[];
-        /** Hashes over canonical JSON (RFC 8785), so that a caller can recompute them. */
-        audit: {
-          /** SHA-256 of the input after defaults were filled in. */
-          in_hash: string;
-          /** Wall time of the call in milliseconds. */
-          latency_ms: number;
-          /** SHA-256 of the output without its `audit` member. */
-          out_hash: string;
-          /** The first 8 bytes of `in_hash` as an unsigned integer. */
-          seed: number;
-          status: "ok" | "error";
-        };
-        /** The call of the operation, as the log has it. */
-        call_id: string;
-        /** Kind, message and details of the error. */
-        error?: unknown;
-        metadata?: Record<string, unknown>;
-        output?: unknown;
-      } | null;
+      /** How the call ended, once it did: `call_id`, `audit`, and `output` with what belongs to it, or `error`. */
+      ending?: Record<string, unknown> | null;
       /** The job is forgotten after this. */
       expires_at: string;
       job_id: string;
       /** The last step that the job reported. */
       message?: string | null;
       operation: string;
-      /** Questions that wait for an answer. */
-      questions?: Record<string, {
-        kind: "form";
-        message: string;
-        /** An object with flat properties. */
-        schema: Record<string, unknown>;
-      } | {
-        kind: "model_text";
-        n_tokens_max: number;
-        prompt: string;
-      } | {
-        kind: "roots";
-      }>;
+      /** Questions that wait for an answer, by their keys. */
+      questions?: Record<string, unknown>;
       state: "cancelled" | "working" | "input_required" | "ended";
       total?: number | null;
       updated_at: string;
@@ -580,53 +527,16 @@ export interface Operations {
       /** RFC 3339 in UTC, as the other times. */
       created_at: string;
       done?: number | null;
-      /** How the call ended, once it did. */
-      ending?: {
-        artifacts?: ({
-          content: string;
-          id?: string | null;
-          language?: string | null;
-          title: string;
-          type: string;
-        })[];
-        /** Hashes over canonical JSON (RFC 8785), so that a caller can recompute them. */
-        audit: {
-          /** SHA-256 of the input after defaults were filled in. */
-          in_hash: string;
-          /** Wall time of the call in milliseconds. */
-          latency_ms: number;
-          /** SHA-256 of the output without its `audit` member. */
-          out_hash: string;
-          /** The first 8 bytes of `in_hash` as an unsigned integer. */
-          seed: number;
-          status: "ok" | "error";
-        };
-        /** The call of the operation, as the log has it. */
-        call_id: string;
-        /** Kind, message and details of the error. */
-        error?: unknown;
-        metadata?: Record<string, unknown>;
-        output?: unknown;
-      } | null;
+      /** How the call ended, once it did: `call_id`, `audit`, and `output` with what belongs to it, or `error`. */
+      ending?: Record<string, unknown> | null;
       /** The job is forgotten after this. */
       expires_at: string;
       job_id: string;
       /** The last step that the job reported. */
       message?: string | null;
       operation: string;
-      /** Questions that wait for an answer. */
-      questions?: Record<string, {
-        kind: "form";
-        message: string;
-        /** An object with flat properties. */
-        schema: Record<string, unknown>;
-      } | {
-        kind: "model_text";
-        n_tokens_max: number;
-        prompt: string;
-      } | {
-        kind: "roots";
-      }>;
+      /** Questions that wait for an answer, by their keys. */
+      questions?: Record<string, unknown>;
       state: "cancelled" | "working" | "input_required" | "ended";
       total?: number | null;
       updated_at: string;
@@ -666,7 +576,7 @@ export interface Operations {
         folder: string;
         /** Name such as `backlog_story`. */
         name: string;
-        /** Id prefix such as `US`. */
+        /** Id prefix such as `US`; empty for documents without ids, such as research. */
         prefix: string;
       })[];
       audit?: AuditBlock;
@@ -985,53 +895,16 @@ export interface Operations {
       /** RFC 3339 in UTC, as the other times. */
       created_at: string;
       done?: number | null;
-      /** How the call ended, once it did. */
-      ending?: {
-        artifacts?: ({
-          content: string;
-          id?: string | null;
-          language?: string | null;
-          title: string;
-          type: string;
-        })[];
-        /** Hashes over canonical JSON (RFC 8785), so that a caller can recompute them. */
-        audit: {
-          /** SHA-256 of the input after defaults were filled in. */
-          in_hash: string;
-          /** Wall time of the call in milliseconds. */
-          latency_ms: number;
-          /** SHA-256 of the output without its `audit` member. */
-          out_hash: string;
-          /** The first 8 bytes of `in_hash` as an unsigned integer. */
-          seed: number;
-          status: "ok" | "error";
-        };
-        /** The call of the operation, as the log has it. */
-        call_id: string;
-        /** Kind, message and details of the error. */
-        error?: unknown;
-        metadata?: Record<string, unknown>;
-        output?: unknown;
-      } | null;
+      /** How the call ended, once it did: `call_id`, `audit`, and `output` with what belongs to it, or `error`. */
+      ending?: Record<string, unknown> | null;
       /** The job is forgotten after this. */
       expires_at: string;
       job_id: string;
       /** The last step that the job reported. */
       message?: string | null;
       operation: string;
-      /** Questions that wait for an answer. */
-      questions?: Record<string, {
-        kind: "form";
-        message: string;
-        /** An object with flat properties. */
-        schema: Record<string, unknown>;
-      } | {
-        kind: "model_text";
-        n_tokens_max: number;
-        prompt: string;
-      } | {
-        kind: "roots";
-      }>;
+      /** Questions that wait for an answer, by their keys. */
+      questions?: Record<string, unknown>;
       state: "cancelled" | "working" | "input_required" | "ended";
       total?: number | null;
       updated_at: string;

@@ -15,9 +15,11 @@ use store::{Conn, StoreError};
 use workflow::audited::{self, FoundRow, Place};
 
 use crate::context::Progress;
+use crate::keys;
 use crate::witnesses::WitnessPolicy;
 
 const PAGE: u32 = 1_000;
+const KEYS_PAGE: i64 = 1_000;
 const PROBLEMS_MAX: usize = 100;
 
 /// Organisation, kind and id of an audited row, and its hash after the last event about it; `None` when it was deleted.
@@ -209,6 +211,16 @@ impl Check {
                 self.object(found);
             }
             place = next;
+        }
+        let mut after = String::new();
+        loop {
+            let found = keys::read_page(conn, &after, KEYS_PAGE).await?;
+            let Some(last) = found.last() else { break };
+            after = last.row.id.clone();
+            for found in found {
+                n_checked += 1;
+                self.object(found);
+            }
         }
         let gone: Vec<_> = self.last.drain().filter(|(_, hash)| hash.is_some()).map(|(key, _)| key).collect();
         for (_, kind, id) in gone {

@@ -73,7 +73,7 @@ impl Write for CreateKey {
             created_at: rfc3339_ms(record.created_at_us),
             expires_at: record.expires_at_us.map(rfc3339_ms),
         };
-        Ok(Answer::of(output).touching("key", record.key_id.as_str()))
+        Ok(Answer::of(output).leaving(keys::audited(record)))
     }
 }
 

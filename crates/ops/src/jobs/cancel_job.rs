@@ -15,6 +15,7 @@ impl Operation for CancelJob {
     const ABOUT: &'static str = "Cancel one of your jobs. A change that it has already made stays.";
     const FAMILY: Family = Family::House;
     const ROLES: &'static [Role] = &Role::ALL;
+    const IS_TOOL: bool = false;
     const SCOPE: Option<&'static str> = Some("job.run");
 
     type Output = Job;

@@ -15,10 +15,10 @@ use workflow::catalogue::Catalogue;
 use workflow::{artifacts, tasks};
 
 use super::approval_elsewhere;
-use super::document::{Home, check_key, unreachable};
+use super::document::{Home, check_key};
 use crate::context::{Context, SelfApproval, Settings};
 use crate::family::Family;
-use crate::operation::{Answer, ApplyError, Operation, Told, Write};
+use crate::operation::{Answer, ApplyError, Operation, Told, Write, store_error};
 
 /// An agent prepares; a person decides.
 const APPROVING_ROLES: &[Role] = &[Role::Approver, Role::Admin];
@@ -67,7 +67,7 @@ impl Write for ApproveArtifact {
             artifact_id = artifact_id.as_str(),
         );
         let mut reader = ctx.read().await?;
-        let found = artifacts::find(&mut reader, home.place(), &artifact_id, None).await.map_err(unreachable)?;
+        let found = artifacts::find(&mut reader, home.place(), &artifact_id, None).await.map_err(store_error)?;
         drop(reader);
         if let Some(row) = found {
             ctx.files().check(&home.organisation_id, &row.address(&home.default_project_id)).await?;

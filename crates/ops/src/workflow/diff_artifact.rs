@@ -5,10 +5,10 @@ use contract::error::OpError;
 use contract::workflow::artifacts::{ArtifactDiff, DiffArtifact};
 use workflow::{artifacts, diff};
 
-use super::document::{Home, check_key, not_there, unreachable};
+use super::document::{Home, check_key};
 use crate::context::{Context, Settings};
 use crate::family::Family;
-use crate::operation::{Answer, Operation, Read};
+use crate::operation::{Answer, Operation, Read, store_error};
 
 impl Operation for DiffArtifact {
     const NAME: &'static str = "diff_artifact";
@@ -33,9 +33,9 @@ impl Read for DiffArtifact {
         for (version, revision) in [(Some(self.from_version), self.from_revision), (self.to_version, self.to_revision)]
         {
             let found = artifacts::find_revision(&mut reader, home.place(), &key, version, revision).await;
-            let found = found.map_err(unreachable)?.ok_or_else(|| not_there(&key))?;
+            let found = found.map_err(store_error)?.ok_or_else(|| OpError::not_found(key.clone()))?;
             let text = artifacts::read_content(&mut reader, &home.organisation_id, &found.content_sha256).await;
-            states.push((found, text.map_err(unreachable)?));
+            states.push((found, text.map_err(store_error)?));
         }
         drop(reader);
         let (Some((to, new)), Some((from, old))) = (states.pop(), states.pop()) else {

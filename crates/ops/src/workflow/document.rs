@@ -7,7 +7,7 @@ use workflow::artifacts::{ArtifactsError, Place};
 use workflow::metadata::MetadataError;
 
 use crate::context::Context;
-use crate::operation::{ApplyError, store_error};
+use crate::operation::ApplyError;
 use crate::summary;
 
 /// An organisation and a project, owned.
@@ -95,13 +95,4 @@ impl From<ArtifactsError> for ApplyError {
             }
         }
     }
-}
-
-/// The document that was asked for is not there, or not for this caller.
-pub fn not_there(name: &str) -> OpError {
-    OpError::not_found(name.to_owned())
-}
-
-pub fn unreachable(error: store::StoreError) -> OpError {
-    store_error(error)
 }

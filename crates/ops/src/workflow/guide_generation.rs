@@ -8,10 +8,10 @@ use workflow::approval::Lineage;
 use workflow::artifacts;
 use workflow::catalogue::{Catalogue, DocumentType, Generator};
 
-use super::document::{Home, check_key, not_there, unreachable};
+use super::document::{Home, check_key};
 use crate::context::{Context, Settings};
 use crate::family::Family;
-use crate::operation::{Answer, Operation, Read};
+use crate::operation::{Answer, Operation, Read, store_error};
 
 impl Operation for GuideGeneration {
     const NAME: &'static str = "guide_generation";
@@ -122,14 +122,14 @@ async fn inputs(
     let key = check_key(parent_id, "parent_id", GuideGeneration::NAME)?;
     let home = Home::of(ctx, asked.project_id.as_ref());
     let mut reader = ctx.read().await?;
-    let row = artifacts::find(&mut reader, home.place(), &key, None).await.map_err(unreachable)?;
-    let row = row.ok_or_else(|| not_there(&key))?;
+    let row = artifacts::find(&mut reader, home.place(), &key, None).await.map_err(store_error)?;
+    let row = row.ok_or_else(|| OpError::not_found(key.clone()))?;
     let content = artifacts::read_content(&mut reader, &row.organisation_id, &row.content_sha256).await;
-    let content = content.map_err(unreachable)?;
-    let lineage = Lineage::read(&mut reader, catalogue, home.place(), row, content).await.map_err(unreachable)?;
+    let content = content.map_err(store_error)?;
+    let lineage = Lineage::read(&mut reader, catalogue, home.place(), row, content).await.map_err(store_error)?;
     let research = &ctx.settings().research;
     let resolved = lineage.resolve(&mut reader, catalogue, home.place(), generator, research).await;
-    let resolved = resolved.map_err(unreachable)?;
+    let resolved = resolved.map_err(store_error)?;
     for input in resolved.inputs {
         let input = input.described(&home.default_project_id);
         let (name, class, uri, status) =

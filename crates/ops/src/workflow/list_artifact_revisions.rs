@@ -5,10 +5,10 @@ use contract::error::OpError;
 use contract::workflow::artifacts::{ArtifactRevisions, ListArtifactRevisions};
 use workflow::artifacts;
 
-use super::document::{Home, check_key, not_there, unreachable};
+use super::document::{Home, check_key};
 use crate::context::{Context, Settings};
 use crate::family::Family;
-use crate::operation::{Answer, Operation, Read};
+use crate::operation::{Answer, Operation, Read, store_error};
 
 impl Operation for ListArtifactRevisions {
     const NAME: &'static str = "list_artifact_revisions";
@@ -30,9 +30,9 @@ impl Read for ListArtifactRevisions {
         let key = check_key(&self.artifact_id, "artifact_id", Self::NAME)?;
         let home = Home::of(ctx, self.project_id.as_ref());
         let mut reader = ctx.read().await?;
-        let revisions = artifacts::list_revisions(&mut reader, home.place(), &key).await.map_err(unreachable)?;
+        let revisions = artifacts::list_revisions(&mut reader, home.place(), &key).await.map_err(store_error)?;
         if revisions.is_empty() {
-            return Err(not_there(&key));
+            return Err(OpError::not_found(key.clone()));
         }
         Ok(Answer::of(ArtifactRevisions { revisions }).touching("artifact", key))
     }

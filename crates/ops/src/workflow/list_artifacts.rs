@@ -5,10 +5,10 @@ use contract::error::OpError;
 use contract::workflow::artifacts::{LISTED_MAX, ListArtifacts, ListedArtifacts};
 use workflow::artifacts::{self, Filter};
 
-use super::document::{Home, unreachable};
+use super::document::Home;
 use crate::context::{Context, Settings};
 use crate::family::Family;
-use crate::operation::{Answer, Operation, Read};
+use crate::operation::{Answer, Operation, Read, store_error};
 
 const LISTED_DEFAULT: u32 = 50;
 
@@ -51,7 +51,7 @@ impl Read for ListArtifacts {
         let limit = self.limit.unwrap_or(LISTED_DEFAULT).min(LISTED_MAX);
         let mut reader = ctx.read().await?;
         let rows = artifacts::list(&mut reader, home.place(), filter, (&after.0, &after.1, after.2), limit + 1);
-        let mut rows = rows.await.map_err(unreachable)?;
+        let mut rows = rows.await.map_err(store_error)?;
         let is_more = rows.len() > usize::try_from(limit).unwrap_or(usize::MAX);
         rows.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
         let last = rows.last().filter(|_| is_more);

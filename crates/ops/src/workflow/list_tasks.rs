@@ -18,6 +18,7 @@ impl Operation for ListTasks {
          input, oldest first.";
     const FAMILY: Family = Family::Workflow;
     const ROLES: &'static [Role] = &Role::ALL;
+    const IS_TOOL: bool = false;
     const SERVICE: Option<Service> = Some(Service::Tasks);
 
     type Output = ListedTasks;

@@ -7,10 +7,10 @@ use contract::workflow::artifacts::{ArtifactContent, ReadArtifact};
 use workflow::address::Address;
 use workflow::artifacts::{self, ArtifactRow};
 
-use super::document::{Home, address_error, check_key, not_there, unreachable};
+use super::document::{Home, address_error, check_key};
 use crate::context::Context;
 use crate::family::Family;
-use crate::operation::{Answer, Operation, Read};
+use crate::operation::{Answer, Operation, Read, store_error};
 
 impl Operation for ReadArtifact {
     const NAME: &'static str = "read_artifact";
@@ -32,7 +32,7 @@ impl Read for ReadArtifact {
         };
         let mut reader = ctx.read().await?;
         let content = artifacts::read_content(&mut reader, &row.organisation_id, &row.content_sha256).await;
-        let content = content.map_err(unreachable)?;
+        let content = content.map_err(store_error)?;
         let artifact = row.metadata(&home.default_project_id);
         let answer = Answer::of(ArtifactContent { artifact, content });
         Ok(answer.touching("artifact", format!("{}/{}/{}", row.project_id, row.key, row.version)))
@@ -43,8 +43,8 @@ async fn by_id(asked: &ReadArtifact, ctx: &Context<'_>, id: &str) -> Result<(Hom
     let key = check_key(id, "artifact_id", ReadArtifact::NAME)?;
     let home = Home::of(ctx, asked.project_id.as_ref());
     let mut reader = ctx.read().await?;
-    let row = artifacts::find(&mut reader, home.place(), &key, asked.version).await.map_err(unreachable)?;
-    Ok((home, row.ok_or_else(|| not_there(&key))?))
+    let row = artifacts::find(&mut reader, home.place(), &key, asked.version).await.map_err(store_error)?;
+    Ok((home, row.ok_or_else(|| OpError::not_found(key.clone()))?))
 }
 
 async fn by_uri(ctx: &Context<'_>, uri: &str) -> Result<(Home, ArtifactRow), OpError> {
@@ -53,7 +53,7 @@ async fn by_uri(ctx: &Context<'_>, uri: &str) -> Result<(Home, ArtifactRow), OpE
     let project_id = project_id.map_err(|error| OpError::invalid("resource_uri", error.expected))?;
     let home = Home::of(ctx, project_id.as_ref());
     let mut reader = ctx.read().await?;
-    let row = artifacts::find_at(&mut reader, home.place(), &address).await.map_err(unreachable)?;
+    let row = artifacts::find_at(&mut reader, home.place(), &address).await.map_err(store_error)?;
     drop(reader);
     match row {
         Some(row) => Ok((home, row)),
@@ -67,6 +67,6 @@ async fn by_uri(ctx: &Context<'_>, uri: &str) -> Result<(Home, ArtifactRow), OpE
             error.details.more.insert("validation_failed".to_owned(), "link_check".into());
             Err(error)
         }
-        None => Err(not_there(uri)),
+        None => Err(OpError::not_found(uri)),
     }
 }

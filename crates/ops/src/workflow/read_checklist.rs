@@ -6,7 +6,7 @@ use contract::workflow::checklists::{Checklist, ReadChecklist};
 use workflow::address::is_traversal;
 use workflow::catalogue::is_checklist_id;
 
-use super::document::{not_there, traversal};
+use super::document::traversal;
 use crate::context::Context;
 use crate::family::Family;
 use crate::operation::{Answer, Operation, Read};
@@ -33,8 +33,9 @@ impl Read for ReadChecklist {
             return Err(OpError::invalid("checklist_id", expected).received(summary::cut(id)));
         }
         let catalogue = ctx.services().catalogue.current();
-        let found =
-            catalogue.find_checklist(id).ok_or_else(|| not_there(&format!("mcp://resources/validation/{id}")))?;
+        let found = catalogue
+            .find_checklist(id)
+            .ok_or_else(|| OpError::not_found(format!("mcp://resources/validation/{id}")))?;
         Ok(Answer::of(found.checklist.clone()))
     }
 }

@@ -6,7 +6,7 @@ use contract::id::ArtifactTypeName;
 use contract::workflow::checklists::{ReadTemplate, Template};
 use workflow::address::is_traversal;
 
-use super::document::{not_there, traversal};
+use super::document::traversal;
 use crate::context::Context;
 use crate::family::Family;
 use crate::operation::{Answer, Operation, Read};
@@ -33,7 +33,7 @@ impl Read for ReadTemplate {
         let catalogue = ctx.services().catalogue.current();
         let found =
             catalogue.find_type(name.as_str()).and_then(|kind| Some((kind, catalogue.find_template(&kind.name)?)));
-        let (kind, content) = found.ok_or_else(|| not_there(&format!("mcp://resources/templates/{name}")))?;
+        let (kind, content) = found.ok_or_else(|| OpError::not_found(format!("mcp://resources/templates/{name}")))?;
         Ok(Answer::of(Template { artifact_type: kind.name.clone(), content: content.to_owned() }))
     }
 }

@@ -6,10 +6,10 @@ use contract::workflow::artifacts::{ValidateArtifact, ValidationResult};
 use workflow::artifacts;
 use workflow::validation::{Subject, mentioned};
 
-use super::document::{Home, check_key, unreachable};
+use super::document::{Home, check_key};
 use crate::context::{Context, Settings};
 use crate::family::Family;
-use crate::operation::{Answer, Operation, Read};
+use crate::operation::{Answer, Operation, Read, store_error};
 
 impl Operation for ValidateArtifact {
     const NAME: &'static str = "validate_artifact";
@@ -43,9 +43,19 @@ impl Read for ValidateArtifact {
         let home = Home::of(ctx, self.project_id.as_ref());
         let names = mentioned(&catalogue, &self.artifact_content);
         let mut reader = ctx.read().await?;
-        let known = artifacts::find_known(&mut reader, home.place(), &names).await.map_err(unreachable)?;
+        let known = artifacts::find_known(&mut reader, home.place(), &names).await.map_err(store_error)?;
         drop(reader);
         let result = Subject::read(&catalogue, kind, &id, &self.artifact_content, &known).validate(checklist);
+        tracing::info!(
+            event = "artifact_validated",
+            tool_name = Self::NAME,
+            task_id = ctx.task_id(),
+            artifact_id = id.as_str(),
+            checklist_id = kind.checklist,
+            automated_pass_rate = result.automated_pass_rate,
+            agent_review_count = result.agent_review_required,
+            passed = result.passed,
+        );
         Ok(Answer::of(result).touching("artifact", id))
     }
 }

@@ -96,6 +96,26 @@ async fn a_row_changed_by_hand_is_named() {
 }
 
 #[tokio::test]
+async fn an_api_key_changed_by_hand_is_named() {
+    for stage in both().await {
+        let input = json!({"actor_id": "reader", "roles": ["viewer"]});
+        let made = stage.call("owner", "create_key", input).await.result.unwrap().output;
+        let key_id = made["key_id"].as_str().unwrap();
+        stage.call("owner", "revoke_key", json!({"key_id": key_id})).await.result.unwrap();
+        assert_eq!(verify(&stage).await["ok"], true);
+        for sql in [
+            "UPDATE api_keys SET revoked_at_us = NULL",
+            "UPDATE api_keys SET revoked_at_us = 1, roles = REPLACE(roles, 'viewer', 'admin')",
+        ] {
+            tamper(&stage, sql).await;
+            let found = verify(&stage).await;
+            let message = format!("key `{key_id}` was changed by other hands");
+            assert_eq!(found["problems"][0]["message"], message, "{found}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn an_event_changed_by_hand_is_named_by_its_leaf() {
     let cases: [(&str, &str); 5] = [
         (

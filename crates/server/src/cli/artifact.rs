@@ -1,7 +1,7 @@
 //! `materia artifact`: validate, store and approve documents, and look at them.
 
 use std::io::Read as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
@@ -184,7 +184,7 @@ fn input(command: &Command, settings: &Settings) -> anyhow::Result<(&'static str
     Ok((operation, given.map(|(name, value)| (name.to_owned(), value)).collect()))
 }
 
-fn read_file(file: &PathBuf) -> anyhow::Result<String> {
+fn read_file(file: &Path) -> anyhow::Result<String> {
     // Four bytes a character at most, and one more to see that it was too much.
     let bytes_max = u64::from(CONTENT_CHARS_MAX) * 4 + 1;
     let mut text = String::new();

@@ -74,6 +74,11 @@ impl Hosts {
                 return Err(HostProblem::ForeignOrigin);
             }
         }
+        // Browsers send no Origin with what a page merely embeds, such as an image.
+        let is = |name: &str, value: &str| headers.get(name).is_some_and(|found| found == value);
+        if is("sec-fetch-site", "cross-site") && !is("sec-fetch-mode", "navigate") {
+            return Err(HostProblem::ForeignOrigin);
+        }
         Ok(())
     }
 
@@ -101,6 +106,15 @@ mod tests {
             map.append(name, value);
         }
         assert_eq!(hosts.check(&Uri::from_static("/mcp"), &map), expected, "{pairs:?}");
+    }
+
+    #[test]
+    fn what_a_foreign_page_embeds_is_refused() {
+        let host = ("host", "localhost");
+        let foreign = ("sec-fetch-site", "cross-site");
+        check(&[host, foreign, ("sec-fetch-mode", "no-cors")], Err(HostProblem::ForeignOrigin));
+        check(&[host, foreign, ("sec-fetch-mode", "navigate")], Ok(()));
+        check(&[host, ("sec-fetch-site", "same-origin"), ("sec-fetch-mode", "cors")], Ok(()));
     }
 
     #[test]

@@ -37,6 +37,9 @@ pub const METHOD_NOT_FOUND: i32 = -32601;
 /// No method comes near this; a longer one would only be repeated in the answer.
 const METHOD_CHARS_MAX: usize = 80;
 
+/// A longer id of a refused message is not repeated.
+const ID_BYTES_MAX: usize = 200;
+
 /// A message that cannot be handed on, as a JSON-RPC error.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EnvelopeError {
@@ -88,7 +91,7 @@ pub fn parse(bytes: &[u8], limits: Limits) -> Result<Envelope, EnvelopeError> {
         | Problem::DuplicateKey
         | Problem::IntegerOutOfRange
         | Problem::NulCharacter => {
-            let mut refusal = EnvelopeError::new(Value::Null, -32602, format!("Invalid params: {error}"));
+            let mut refusal = EnvelopeError::new(readable_id(bytes), -32602, format!("Invalid params: {error}"));
             refusal.data = json!({ "path": error.path });
             refusal
         }
@@ -114,6 +117,20 @@ pub fn parse(bytes: &[u8], limits: Limits) -> Result<Envelope, EnvelopeError> {
 fn names_stateless(value: &Value) -> bool {
     let version = value.pointer("/params/_meta").and_then(|meta| meta.get(META_VERSION)).and_then(Value::as_str);
     version.is_some_and(|version| version >= STATELESS_SINCE)
+}
+
+/// The id of a message that was refused for what else is in it, so that its sender does not wait for ever.
+fn readable_id(bytes: &[u8]) -> Value {
+    #[derive(serde::Deserialize)]
+    struct Named {
+        id: Value,
+    }
+    let id = serde_json::from_slice::<Named>(bytes).map(|named| named.id).unwrap_or_default();
+    match &id {
+        Value::String(text) if text.len() <= ID_BYTES_MAX => id,
+        Value::Number(number) if !number.is_f64() => id,
+        _ => Value::Null,
+    }
 }
 
 /// Checks what JSON-RPC says of an envelope and returns its id, null for a notification.
@@ -200,6 +217,14 @@ mod tests {
             check(&format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{{"_meta":{meta}}}}}"#), -32601);
             check(&format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{{}}}}"#), -32602);
         }
+    }
+
+    #[test]
+    fn a_refusal_names_the_id_where_it_can_be_read() {
+        let id_of = |text: &str| parse(text.as_bytes(), Limits::DEFAULT).err().unwrap().id;
+        assert_eq!(id_of(r#"{"jsonrpc":"2.0","id":7,"method":"ping","params":{"a":99999999999999999999}}"#), json!(7));
+        assert_eq!(id_of(r#"{"jsonrpc":"2.0","id":"x","method":"ping","params":{"a":1,"a":2}}"#), json!("x"));
+        assert_eq!(id_of(r#"{"jsonrpc":"2.0","id":7,"id":8,"method":"ping"}"#), Value::Null);
     }
 
     #[test]

@@ -331,7 +331,8 @@ impl ServerHandler for Handler {
         let (listed, next_cursor) = page(listed, request)?;
         let mut result = ListResourcesResult::with_all_items(listed);
         // After what is always there come the documents of the default project.
-        let documents = || self.offers.lists_documents.then(|| DOCUMENTS_CURSOR.to_owned());
+        let has_documents = self.offers.lists_documents && table.find("list_artifacts").is_some();
+        let documents = || has_documents.then(|| DOCUMENTS_CURSOR.to_owned());
         result.next_cursor = next_cursor.or_else(documents);
         Ok(result)
     }

@@ -33,7 +33,7 @@ use super::exchange::{Exchange, Waiting};
 use super::handler::Handler;
 use super::headers::{self, Era};
 use super::lifted::Lifted;
-use crate::edge::{Denied, answer};
+use crate::edge::{Denied, NoCall, answer};
 use crate::owner::House;
 
 const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(15);
@@ -68,7 +68,11 @@ pub async fn post<F: Fn(Handler) -> H, H: ServerHandler>(
     match serve(&endpoint, actor, &headers, &body).await {
         Ok(response) => response,
         Err(error) if error.code == METHOD_NOT_FOUND => answer(StatusCode::NOT_FOUND, &error.to_json()),
-        Err(error) => answer(StatusCode::BAD_REQUEST, &error.to_json()),
+        Err(error) => {
+            let mut response = answer(StatusCode::BAD_REQUEST, &error.to_json());
+            response.extensions_mut().insert(NoCall("MESSAGE"));
+            response
+        }
     }
 }
 

@@ -16,9 +16,35 @@ use crate::house::{materia, size};
 
 /// What may go wrong, and where.
 const FAULTS: [&str; 3] = ["signal=KILL", "error=EIO", "error=ENOSPC"];
-/// Kinds of calls, and of how many of them one is struck in `cargo test`; in `prove` it is every one.
-const STEPS: [(&str, usize); 4] =
-    [("fsync,fdatasync", 3), ("rename,renameat,renameat2", 1), ("pwrite64,write", 41), ("unlink,unlinkat", 1)];
+/// Calls that are struck one after the other.
+struct Step {
+    calls: &'static str,
+    /// Only those that touch this file; without one, the calls of each thread are counted.
+    file: Option<&'static str>,
+    /// Of so many calls one is struck in `cargo test`; in `prove` it is every one.
+    stride: usize,
+}
+
+const fn at(calls: &'static str, file: &'static str) -> Step {
+    Step { calls, file: Some(file), stride: 1 }
+}
+
+const fn any(calls: &'static str, stride: usize) -> Step {
+    Step { calls, file: None, stride }
+}
+
+const STEPS: [Step; 9] = [
+    any("fsync,fdatasync", 9),
+    any("pwrite64,write", 150),
+    any("rename,renameat,renameat2", 1),
+    any("unlink,unlinkat", 1),
+    // Threads have counters of their own, and the database comes first: the files need to be named.
+    at("write", "artifacts/prds/.PRD-006_v1.md.tmp"),
+    at("fsync", "artifacts/prds/.PRD-006_v1.md.tmp"),
+    at("write", "artifacts/prds/.PRD-006_v1_metadata.json.tmp"),
+    at("fsync", "artifacts/prds/.PRD-006_v1_metadata.json.tmp"),
+    at("fsync", "artifacts/prds"),
+];
 /// No command makes more calls of one kind.
 const POINTS_MAX: usize = 4_000;
 
@@ -44,9 +70,9 @@ impl Lab {
     /// Runs the command with the fault at one call after the other, until it is beyond the last one.
     fn check(&self, subject: &str, arguments: &[&str], judge: impl Fn(&Path) -> bool) {
         let (mut n_points, mut n_new) = (0, 0);
-        for (step, stride) in STEPS {
+        for step in &STEPS {
             for fault in FAULTS.into_iter().take(size(1, FAULTS.len())) {
-                for point in (1..POINTS_MAX).step_by(size(stride, 1)) {
+                for point in (1..POINTS_MAX).step_by(size(step.stride, 1)) {
                     let data = self.folder.path().join("data");
                     fs::remove_dir_all(&data).ok();
                     copy(&self.before, &data);
@@ -63,18 +89,21 @@ impl Lab {
     }
 
     /// Whether the fault was met.
-    fn run_with_fault(&self, data: &Path, arguments: &[&str], step: &str, fault: &str, point: usize) -> bool {
+    fn run_with_fault(&self, data: &Path, arguments: &[&str], step: &Step, fault: &str, point: usize) -> bool {
         let trace = self.folder.path().join("trace");
         let command = materia();
         let mut strace = Command::new("strace");
-        strace.args(["-f", "-o"]).arg(&trace).args(["-e", &format!("trace={step}")]);
-        strace.args(["-e", &format!("inject={step}:{fault}:when={point}")]);
+        strace.args(["-f", "-o"]).arg(&trace).args(["-e", &format!("trace={}", step.calls)]);
+        strace.args(["-e", &format!("inject={}:{fault}:when={point}", step.calls)]);
+        if let Some(file) = step.file {
+            strace.arg("-P").arg(data.join(file));
+        }
         strace.arg(command.get_program()).args(arguments).arg("--data").arg(data);
         let output = strace.output().expect("`strace` runs");
         let traced = fs::read_to_string(&trace).expect("a trace");
         let is_met = traced.contains("(INJECTED)") || traced.contains("+++ killed by SIGKILL +++");
         let errors = String::from_utf8_lossy(&output.stderr);
-        assert!(!errors.contains("panicked"), "{step} {fault} {point}: {errors}");
+        assert!(!errors.contains("panicked"), "{} {fault} {point}: {errors}", step.calls);
         is_met
     }
 }

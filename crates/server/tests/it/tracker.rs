@@ -235,8 +235,8 @@ async fn a_question_takes_no_longer_in_a_full_queue_than_in_a_short_one() {
         let house = serve(&folder.path().join("data"), url);
         fill(&house, 1, 200).await;
         let short = medians(&house, 100).await;
-        fill(&house, 201, size(3_000, 10_000)).await;
-        let full = medians(&house, size(2_900, 9_900)).await;
+        fill(&house, 201, size(1_200, 10_000)).await;
+        let full = medians(&house, size(1_100, 9_900)).await;
         for (path, (short, full)) in QUESTIONS.iter().zip(short.into_iter().zip(full)) {
             println!("proof: questions path={path} short_us={} full_us={}", short.as_micros(), full.as_micros());
             assert!(full < short * 4 + Duration::from_millis(20), "{path}: {short:?}, then {full:?}");

@@ -8,7 +8,7 @@ use std::path::Path;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::{BackupError, Contents, EVENTS, Kind, LOG_STATE, Table, file_name, read_schema};
+use super::{BackupError, Column, Contents, EVENTS, Kind, LOG_STATE, Table, file_name, read_schema};
 use crate::conn::Conn;
 use crate::migrations::{self, Migration};
 use crate::open::{Options, connect};
@@ -121,9 +121,10 @@ async fn fill(conn: &mut Conn, folder: &Path, contents: &Contents, report: &impl
     for table in &contents.tables {
         // Names go into SQL text: only those that the schema has.
         let known = schema.iter().find(|known| known.name == table.name);
-        if known.is_none_or(|known| known.columns != table.columns) {
+        let Some(known) = known.filter(|known| is_alike(&known.columns, &table.columns)) else {
             return Err(BackupError::UnknownTable(table.name.clone()));
-        }
+        };
+        let table = &Table { columns: known.columns.clone(), ..table.clone() };
         fill_table(conn, folder, table, &mut order, &mut n_restored, report).await?;
     }
     let last = [Param::Int(order.last_sequenced)];
@@ -133,6 +134,13 @@ async fn fill(conn: &mut Conn, folder: &Path, contents: &Contents, report: &impl
     }
     report(n_restored);
     Ok(())
+}
+
+fn is_alike(ours: &[Column], theirs: &[Column]) -> bool {
+    let told = |columns: &[Column]| -> Vec<(String, Kind)> {
+        columns.iter().map(|column| (column.name.clone(), column.kind)).collect()
+    };
+    told(ours) == told(theirs)
 }
 
 /// Events are numbered anew, in the order in which they come, under a transaction number before all others.
@@ -221,7 +229,8 @@ async fn insert(conn: &mut Conn, table: &Table, rows: &[Vec<Cell>]) -> Result<()
     let overriding = if table.name == EVENTS { conn.engine().overriding_sql() } else { "" };
     let values: Vec<String> = (0..rows.len()).map(places).collect();
     let sql = format!("INSERT INTO {} ({}){overriding} VALUES {}", table.name, names.join(", "), values.join(", "));
-    let params: Vec<Param<'_>> = rows.iter().flatten().map(Cell::param).collect();
+    let columns = table.columns.iter().cycle();
+    let params: Vec<Param<'_>> = rows.iter().flatten().zip(columns).map(|(cell, column)| cell.param(column)).collect();
     conn.execute_built(sql, &params).await?;
     Ok(())
 }
@@ -246,8 +255,9 @@ impl Cell {
         })
     }
 
-    fn param(&self) -> Param<'_> {
+    fn param(&self, column: &Column) -> Param<'_> {
         match self {
+            Cell::Text(text) if column.is_json => Param::Json(text),
             Cell::Null(Kind::Int) => Param::NullInt,
             Cell::Null(Kind::Text) => Param::NullText,
             Cell::Null(Kind::Bytes | Kind::Bool) => Param::Null,

@@ -8,7 +8,7 @@ use std::path::Path;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::{AppliedMigration, BackupError, Contents, EVENTS, Kind, Table, file_name, read_schema};
+use super::{AppliedMigration, BackupError, Column, Contents, EVENTS, Kind, Table, file_name, read_schema};
 use crate::conn::{Conn, Reader};
 use crate::error::StoreError;
 use crate::row::Row;
@@ -53,7 +53,11 @@ async fn write_table(
     let failed = |source: io::Error| BackupError::File { path: path.clone(), source };
     let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path).map_err(failed)?;
     let (mut file, mut hash) = (BufWriter::with_capacity(WRITE_BYTES, file), Sha256::new());
-    let columns: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
+    let read = |column: &Column| match column.is_json {
+        true => format!("CAST({} AS TEXT)", column.name),
+        false => column.name.clone(),
+    };
+    let columns: Vec<String> = table.columns.iter().map(read).collect();
     // Events in the order of their commits, which is that of the log.
     let order = if table.name == EVENTS { " ORDER BY commit_key, event_seq" } else { "" };
     let sql = format!("SELECT {} FROM {}{order}", columns.join(", "), table.name);

@@ -17,9 +17,13 @@ async fn open_with(database: &Database, migrations: &[Migration]) -> Result<Stor
     Store::open(Options { migrations: migrations.to_vec(), ..database.options() }).await
 }
 
+/// Versions beyond those of the store itself.
 async fn versions(store: &Store) -> Vec<i64> {
     let mut reader = store.read().await.unwrap();
-    let rows = reader.fetch_all("SELECT version FROM schema_migrations ORDER BY version", &[]).await.unwrap();
+    let rows = reader
+        .fetch_all("SELECT version FROM schema_migrations WHERE version >= 100 ORDER BY version", &[])
+        .await
+        .unwrap();
     rows.iter().map(|row| row.int(0).unwrap()).collect()
 }
 
@@ -27,11 +31,11 @@ async fn versions(store: &Store) -> Vec<i64> {
 async fn an_older_database_is_upgraded_and_keeps_its_data() {
     for database in both().await {
         let store = open_with(&database, &[TABLES]).await.unwrap();
-        assert_eq!(versions(&store).await, [1, 2, 100]);
+        assert_eq!(versions(&store).await, [100]);
         write(&store, counting()).await.unwrap();
         store.close().await;
         let store = open_with(&database, &[SECOND, TABLES]).await.unwrap();
-        assert_eq!(versions(&store).await, [1, 2, 100, 101]);
+        assert_eq!(versions(&store).await, [100, 101]);
         assert_eq!(write(&store, counting()).await.unwrap(), 2);
         let mut reader = store.read().await.unwrap();
         assert!(reader.fetch_all("SELECT name FROM colours", &[]).await.unwrap().is_empty());
@@ -66,7 +70,7 @@ async fn a_migration_that_fails_half_way_leaves_nothing() {
         let error = open_with(&database, &[TABLES, broken]).await.err().unwrap();
         assert!(matches!(error, OpenError::Migrate { version: 101, .. }), "{error:?}");
         let store = open_with(&database, &[TABLES, SECOND]).await.unwrap();
-        assert_eq!(versions(&store).await, [1, 2, 100, 101]);
+        assert_eq!(versions(&store).await, [100, 101]);
     }
 }
 
@@ -83,5 +87,5 @@ async fn one_version_cannot_be_defined_twice() {
 async fn several_processes_may_open_an_empty_postgres_at_once() {
     let database = postgres().await;
     let stores = futures::future::join_all((0..6).map(|_| database.open())).await;
-    assert_eq!(versions(&stores[0]).await, [1, 2, 100]);
+    assert_eq!(versions(&stores[0]).await, [100]);
 }

@@ -302,7 +302,7 @@ mod tests {
     fn of_a_group_exactly_one_is_given() {
         let vision = input("product_vision", "mandatory", "mcp://resources/artifacts/product_visions/VIS-001_v1.md");
         let initiative = input("initiative", "mandatory", "mcp://resources/artifacts/initiatives/INIT-001_v1.md");
-        assert!(run(&[task("EPIC-001", "epic-generator", &[vision.clone()])]).is_ok());
+        assert!(run(&[task("EPIC-001", "epic-generator", std::slice::from_ref(&vision))]).is_ok());
         let both = "Only one of the inputs 'product_vision' and 'initiative' may be given for task EPIC-001";
         refuse(&[task("EPIC-001", "epic-generator", &[vision, initiative])], "tasks/0/inputs", both);
         let none = "Mandatory input 'product_vision' or 'initiative' missing for task EPIC-001";

@@ -67,7 +67,7 @@ fn check_text(rule: &Rule, section: &Section<'_, '_>, count: Count, problems: &m
 fn check_count(rule: &Rule, section: &Section<'_, '_>, n: usize, what: &str, problems: &mut Vec<String>) {
     let (least, most) = (rule.criterion.min_matches, rule.criterion.max_matches);
     let is_few = least.is_some_and(|least| u32::try_from(n).is_ok_and(|n| n < least));
-    let is_many = most.is_some_and(|most| u32::try_from(n).map_or(true, |n| n > most));
+    let is_many = most.is_some_and(|most| !u32::try_from(n).is_ok_and(|n| n <= most));
     let expected = match (least, most) {
         (Some(least), Some(most)) => format!("{least} to {most}"),
         (Some(least), None) => format!("at least {least}"),

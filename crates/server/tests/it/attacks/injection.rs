@@ -48,6 +48,12 @@ fn inputs(evil: &str) -> Vec<(&'static str, Value)> {
         ("confirm_reservation", json!({"reservation_id": evil})),
         ("confirm_reservation", json!({"reservation_id": evil, "task_id": evil})),
         ("delete_expired_reservations", json!({"task_id": evil})),
+        ("validate_artifact", json!({"artifact_content": evil, "artifact_id": evil})),
+        ("store_artifact", json!({"artifact_content": evil, "file_name": evil})),
+        ("approve_artifact", json!({"artifact_id": evil})),
+        ("approve_artifact", json!({"artifact_id": "PRD-001", "content_sha256": evil})),
+        ("read_artifact", json!({"artifact_id": evil})),
+        ("list_artifacts", json!({"status": evil, "parent_id": evil})),
         ("describe_operation", json!({"name": evil})),
         (Box::leak(evil.to_owned().into_boxed_str()), json!({})),
     ]

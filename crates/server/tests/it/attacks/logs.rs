@@ -80,6 +80,25 @@ fn forged_lines_and_escapes_are_refused_and_the_log_stays_one_object_a_line() {
 }
 
 #[test]
+fn what_a_caller_writes_freely_is_not_logged() {
+    let mut target = Target::with(&TargetOptions { env: &[("MATERIA_LOG", "debug")], ..TargetOptions::default() });
+    let secret = "hunter2-Jane-Doe";
+    for input in [
+        json!({"artifact_type": format!("Patient {secret}"), "project_id": PROJECT}),
+        json!({"artifact_type": "US", "project_id": format!("{secret} of ward 3")}),
+        json!({"artifact_type": "US", "password": secret}),
+        json!({"artifact_type": "US", secret: 1}),
+        json!({"artifact_type": "US", "task_id": target.token}),
+    ] {
+        target.send(&target.rest("get_next_available_id", input.to_string()));
+    }
+    let token = target.token.clone();
+    target.terminate();
+    let log = target.log();
+    assert!(!log.contains("hunter2") && !log.contains(&token), "{log}");
+}
+
+#[test]
 fn field_names_are_cut_in_the_log_and_so_is_their_number() {
     let mut target = Target::start();
     let many: serde_json::Map<String, Value> = (0..5_000).map(|n| (format!("field_{n}"), json!("value"))).collect();

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::record::Recorded;
-use super::target::{PROJECT, Target};
+use super::target::{PROJECT, Target, TargetOptions};
 use super::wire::{Answer, Request, exchange};
 
 const TAKE: &str = r#"{"artifact_type":"backlog_story","project_id":"attacked"}"#;
@@ -147,4 +147,42 @@ fn the_cookie_of_a_session_serves_its_own_page_only() {
     assert_eq!(target.check_alive(), "US-001");
     let own_page = target.rest("get_next_available_id", TAKE).header("Authorization", "").header("Cookie", cookie);
     assert_eq!(target.send(&own_page.header("Origin", own)).status, 200);
+}
+
+#[test]
+fn what_never_became_a_call_is_in_the_record_of_who_sent_it() {
+    let env: [(&str, &str); 3] =
+        [("MATERIA_RATE_PER_SECOND", "1"), ("MATERIA_RATE_BURST", "20"), ("MATERIA_CALLS_PER_PRINCIPAL_MAX", "")];
+    let target = Target::with(&TargetOptions { env: &env, ..TargetOptions::default() });
+    let broken = [
+        target.rest("get_next_available_id", r#"{"a":1,"a":2}"#),
+        target.rest("get_next_available_id", "{"),
+        target
+            .request(Request::post("/api/tools/get_next_available_id"))
+            .header("Content-Type", "text/plain")
+            .body("{}"),
+        target.mcp(r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"a":1,"a":2}}"#),
+        target.rest("get_next_available_id", TAKE).header("Idempotency-Key", "two words"),
+    ];
+    for request in &broken {
+        assert!(target.send(request).status >= 400);
+    }
+    let once = String::from_utf8(target.rest("get_next_available_id", TAKE).bytes()).expect("plain text");
+    let twice = once.replacen("\r\n", "\r\nAuthorization: Bearer other\r\n", 1);
+    assert_eq!(target.send_bytes(twice.as_bytes()).status, 400);
+    let n_flooded = (0..60).filter(|_| target.send(&target.rest("list_artifact_types", "{}")).status == 429).count();
+    assert!(n_flooded > 0);
+    let events = target.stop();
+    let noted = |operation: &str, code: &str| -> u64 {
+        let found = events.iter().filter(|event| event.operation == operation && event.body["code"] == code);
+        found.filter_map(|event| event.body["count"].as_u64()).sum()
+    };
+    assert_eq!(noted("admit", "BODY"), 2);
+    assert_eq!(noted("admit", "MEDIA_TYPE"), 1);
+    assert_eq!(noted("admit", "MESSAGE"), 1);
+    assert_eq!(noted("admit", "REQUEST"), 1);
+    assert_eq!(noted("authenticate", "HEADER_TWICE"), 1);
+    assert_eq!(noted("admit", "RATE_LIMITED"), n_flooded as u64);
+    let admitted = events.iter().find(|event| event.operation == "admit").expect("an event");
+    assert_eq!(admitted.body["actor"]["id"], "owner");
 }

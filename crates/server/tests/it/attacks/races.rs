@@ -96,13 +96,13 @@ async fn of_twenty_who_confirm_one_wins() {
 async fn house(folder: &Path, clock: &Clock) -> Arc<House> {
     let settings = Settings::default();
     let options = HouseOptions {
-        files: workflow::projection::Root::new(folder.join("artifacts"), "here".to_owned()),
         folder: folder.to_path_buf(),
         database_url: None,
         entries: OPERATIONS,
         settings: settings.for_operations(),
         services: server::assemble::services(&settings).expect("the types that ship can be read"),
         clock: clock.clone(),
+        files: server::assemble::files(folder, &settings),
         ledger_key_file: None,
         witnesses: Vec::new(),
         witness_cosignatures_min: None,

@@ -122,13 +122,13 @@ async fn house(data: &std::path::Path, clock: Clock) -> (Arc<House>, Settings) {
         ..Settings::default()
     };
     let options = HouseOptions {
-        files: workflow::projection::Root::new(data.to_owned().join("artifacts"), "here".to_owned()),
         folder: data.to_owned(),
         database_url: None,
         entries: OPERATIONS,
         settings: settings.for_operations(),
         services: assemble::services(&settings).expect("the built-in types"),
         clock,
+        files: assemble::files(data, &settings),
         ledger_key_file: None,
         witnesses: Vec::new(),
         witness_cosignatures_min: None,
