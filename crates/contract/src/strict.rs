@@ -10,6 +10,8 @@ use serde_json::{Map, Number, Value};
 
 /// 2^53: the largest magnitude below which every integer is exact in a double.
 pub const INTEGER_MAX: i64 = 1 << 53;
+/// The longest double that means something has fewer than 800 digits.
+const NUMBER_CHARS_MAX: usize = 1_024;
 
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
@@ -81,6 +83,9 @@ pub fn parse(bytes: &[u8], limits: Limits) -> Result<Value, StrictError> {
         let problem = Problem::TooLarge { bytes_max: limits.bytes_max };
         return Err(StrictError { path: String::new(), problem });
     }
+    if bytes.len() > NUMBER_CHARS_MAX && has_long_number(bytes) {
+        return Err(StrictError { path: String::new(), problem: Problem::IntegerOutOfRange });
+    }
     let mut scan = Scan { limits, path: Vec::new(), n_values: 0, found: None };
     let mut deserializer = serde_json::Deserializer::from_slice(bytes);
     let parsed =
@@ -91,6 +96,26 @@ pub fn parse(bytes: &[u8], limits: Limits) -> Result<Value, StrictError> {
             problem: Problem::Syntax { line: error.line(), column: error.column() },
         })
     })
+}
+
+/// A number of a megabyte would cost the library ten times as much memory, only to be refused.
+fn has_long_number(bytes: &[u8]) -> bool {
+    let (mut is_text, mut is_escaped, mut n_chars) = (false, false, 0);
+    for byte in bytes {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' if is_text => is_escaped = true,
+            b'"' => (is_text, n_chars) = (!is_text, 0),
+            b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-' if !is_text => {
+                n_chars += 1;
+                if n_chars > NUMBER_CHARS_MAX {
+                    return true;
+                }
+            }
+            _ => n_chars = 0,
+        }
+    }
+    false
 }
 
 enum Step {
@@ -265,6 +290,16 @@ mod tests {
         check("[-9007199254740993]", "/0", Problem::IntegerOutOfRange);
         check("[123456789012345678901234567890]", "/0", Problem::IntegerOutOfRange);
         assert!(parse(b"[9007199254740992, -9007199254740992, 1.5e3]", Limits::DEFAULT).is_ok());
+    }
+
+    #[test]
+    fn a_long_number_is_refused_and_long_digits_in_a_text_are_not() {
+        let digits = "7".repeat(2_000);
+        check(&digits, "", Problem::IntegerOutOfRange);
+        check(&format!("[1,0.{digits}]"), "", Problem::IntegerOutOfRange);
+        for text in [format!("[\"{digits}\"]"), format!("[\"\\\"{digits}\",1]")] {
+            assert!(parse(text.as_bytes(), Limits::DEFAULT).is_ok(), "{text}");
+        }
     }
 
     #[test]

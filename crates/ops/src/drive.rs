@@ -5,7 +5,7 @@ use std::sync::Arc;
 use contract::audit::AuditBlock;
 use contract::canonical;
 use contract::envelope::{Artifact, ResponseMetadata};
-use contract::error::OpError;
+use contract::error::{Kind, OpError};
 use contract::event::{Outcome, Touched};
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
@@ -187,14 +187,22 @@ fn admit<T: Operation>(inner: &Inner, tool: &Tool, input: &Value) -> Result<(T, 
     check_input(&tool.input, input).map_err(|error| refuse(retired::<T>(input).unwrap_or(error)))?;
     let mut operation: T = match T::deserialize(input) {
         Ok(operation) => operation,
-        // What the library says may repeat the value.
-        Err(_) => return Err(refuse(OpError::invalid("input", "values that fit the schema"))),
+        Err(error) => return Err(refuse(misfit(&error))),
     };
     operation.fill_defaults(&inner.settings);
     match canonical::hash(&operation) {
         Ok(in_hash) => Ok((operation, in_hash)),
         Err(error) => Err(refuse(OpError::internal(error))),
     }
+}
+
+/// Our own types say what they expect. What the library says by itself may repeat the value.
+fn misfit(error: &serde_json::Error) -> OpError {
+    const LIBRARY: [&str; 7] =
+        ["invalid ", "unknown ", "missing ", "duplicate ", "data did not", "expected ", "trailing "];
+    let text = error.to_string();
+    let is_ours = text.starts_with("expected a ") || !LIBRARY.iter().any(|start| text.starts_with(start));
+    if is_ours { OpError::new(Kind::Invalid, text) } else { OpError::invalid("input", "values that fit the schema") }
 }
 
 /// Whoever still sends a field of an earlier version is told what replaced it.

@@ -37,6 +37,8 @@ pub const METHOD_NOT_FOUND: i32 = -32601;
 /// No method comes near this; a longer one would only be repeated in the answer.
 const METHOD_CHARS_MAX: usize = 80;
 
+/// A refused message that is longer is not read a second time for its id.
+const READ_AGAIN_BYTES_MAX: usize = 16 * 1024;
 /// A longer id of a refused message is not repeated.
 const ID_BYTES_MAX: usize = 200;
 
@@ -124,6 +126,9 @@ fn readable_id(bytes: &[u8]) -> Value {
     #[derive(serde::Deserialize)]
     struct Named {
         id: Value,
+    }
+    if bytes.len() > READ_AGAIN_BYTES_MAX {
+        return Value::Null;
     }
     let id = serde_json::from_slice::<Named>(bytes).map(|named| named.id).unwrap_or_default();
     match &id {

@@ -111,7 +111,8 @@ async fn a_parameter_in_a_header_must_be_the_one_in_the_body() {
     let answer = lab.send(request.header("Mcp-Param-City", "=?base64?WsO8cmljaA==?=")).await;
     assert_eq!(answer.json()["result"]["structuredContent"]["text"], "Zürich", "{answer:?}");
     let events = lab.close().await;
-    assert_eq!(events.len(), 1, "a refused call was carried out: {events:?}");
+    let n_carried_out = events.iter().filter(|event| event.operation == "travel").count();
+    assert_eq!(n_carried_out, 1, "a refused call was carried out: {events:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -141,8 +142,10 @@ async fn a_long_list_comes_in_pages() {
                 None => break,
             }
         }
-        assert_eq!((seen.len(), n_pages), (120, 3), "{method}");
-        for cursor in ["-1", "120", "x", "99999999999999999999999", "' OR 1=1--"] {
+        // Checklists and templates are resources too.
+        let n_ours = seen.iter().filter(|item| item.contains("show_")).count();
+        assert!(n_ours == 120 && n_pages == seen.len().div_ceil(50), "{method}: {n_ours} on {n_pages} pages");
+        for cursor in ["-1", "1200", "x", "99999999999999999999999", "' OR 1=1--"] {
             let answer = lab.mcp(method, json!({"cursor": cursor})).await;
             assert_eq!(rpc_code(&answer.json()), -32602, "{cursor}: {answer:?}");
         }
