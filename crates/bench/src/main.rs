@@ -17,11 +17,6 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::{Parser, Subcommand};
-use mimalloc::MiMalloc;
-
-/// The program's own, so that the reference does not pay for another one.
-#[global_allocator]
-static ALLOCATOR: MiMalloc = MiMalloc;
 
 #[derive(Parser)]
 #[command(about = "Compares the house with a reference, in the same run")]
