@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use ops::{Notary, NotaryError, Platform, Standing};
+use ops::{Claim, Notary, NotaryError, Platform, Standing};
 use tokio_util::sync::CancellationToken;
 
 use super::keys;
@@ -33,7 +33,10 @@ pub enum RollbackError {
     Different { size: u64 },
     #[error("the last checkpoint `{path}` is not signed by this log's key; is `ledger.key` the right one?")]
     OtherKey { path: PathBuf },
-    #[error("the log in this database is signed by another key; copy `ledger.key` from the server that made it")]
+    #[error(
+        "the log in this database is signed by another key; copy `ledger.key` from the data folder of the server that made \
+         it, or name it with `ledger_key_file`"
+    )]
     OtherLog,
     #[error(
         "the witness `{}` {}; find out why, or accept it with `materia recover --accept-rollback`",
@@ -67,6 +70,10 @@ pub async fn check(folder: &Path, platform: &Platform, witnesses: &Witnesses) ->
         return Err(RollbackError::OtherLog);
     }
     check_kept(folder, &notary).await?;
+    // Last, so that a folder which is refused leaves no name in a database that may not be its own.
+    if notary.claim().await.map_err(RollbackError::Log)? == Claim::OtherLog {
+        return Err(RollbackError::OtherLog);
+    }
     witnesses.ask_all(&notary).await;
     match witnesses.contradiction() {
         Some(found) if !acceptance_file(folder).exists() => Err(RollbackError::Witness(found)),
