@@ -27,6 +27,12 @@ pub enum RollbackError {
     )]
     Shorter { kept: u64, found: u64 },
     #[error(
+        "the database is empty, but {kept} events were signed in this data folder: is this the right database? check \
+         --database-url and --data; if the events are really lost, restore a backup, or accept the loss with `materia \
+         recover --accept-rollback`"
+    )]
+    Empty { kept: u64 },
+    #[error(
         "the first {size} events are not those that were signed; find out who changed them, or accept it with \
          `materia recover --accept-rollback`"
     )]
@@ -91,6 +97,7 @@ async fn check_kept(folder: &Path, notary: &Notary) -> Result<(), RollbackError>
     };
     match notary.holds(&note).await.map_err(RollbackError::Log)? {
         Standing::Same => Ok(()),
+        Standing::Shorter { kept, found: 0 } => Err(RollbackError::Empty { kept }),
         Standing::Shorter { kept, found } => Err(RollbackError::Shorter { kept, found }),
         Standing::Different { size } => Err(RollbackError::Different { size }),
         Standing::OtherKey | Standing::Unreadable => Err(RollbackError::OtherKey { path }),
