@@ -299,7 +299,7 @@ impl Inner {
 
     /// Writes the event, unless the writer already did, and answers. A call that cannot be recorded is not answered.
     async fn record(&self, ticket: &Arc<Ticket>, tool: Option<&Arc<Tool>>, driven: Driven) -> Reply {
-        let Driven { in_hash, mut result, outcome, recorded } = driven;
+        let Driven { in_hash, mut result, mut outcome, recorded } = driven;
         let audit = match recorded {
             Some(audit) => audit,
             None => {
@@ -312,6 +312,8 @@ impl Inner {
                 // A store that did not take the change will not take its event either: it waits in the queue.
                 let must_be_durable = tool.is_some_and(|tool| tool.entry.is_write) && outcome != Outcome::Busy;
                 if let Err(error) = self.keep(event, must_be_durable).await {
+                    // What could not be recorded did not succeed, whatever the operation said.
+                    outcome = error.kind.into();
                     result = Err(error);
                 }
                 audit

@@ -44,7 +44,7 @@ pub use entry::Entry;
 pub use family::Family;
 pub use files::{Files, FilesReport};
 pub use jobs::JobMode;
-pub use notary::{Notary, NotaryError, Standing};
+pub use notary::{Claim, Notary, NotaryError, Standing};
 pub use offers::{OFFERS, Offers};
 pub use operation::{Answer, ApplyError, Operation, Read, Told, Write};
 pub use remote::{Remote, RemoteCall, Remotes, Service};

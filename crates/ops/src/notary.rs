@@ -3,8 +3,8 @@
 use ledger::checkpoint::SignedCheckpoint;
 use ledger::policy::Policy;
 use ledger::proof::{root_at, subtrees_for_root};
-use store::Reader;
 use store::log::{self, Sequenced, StoredCheckpoint};
+use store::{LogIdentity, Reader};
 
 use crate::audit;
 use crate::backup::as_f64;
@@ -115,11 +115,37 @@ impl Notary {
         }
     }
 
+    /// Makes the log of the database that of this key, unless it is already another's. A key that was rotated in takes the
+    /// place of the one it follows.
+    pub async fn claim(&self) -> Result<Claim, NotaryError> {
+        let keyring = self.platform.keyring();
+        let keys: Vec<String> = keyring.all_verifiers().iter().map(ToString::to_string).collect();
+        let Some(current) = keys.first() else { return Ok(Claim::OtherLog) };
+        let claimed = LogIdentity { origin: keyring.origin().to_owned(), verifier_key: current.clone() };
+        let store = self.platform.store();
+        let recorded = store.claim_log(&claimed).await.map_err(NotaryError::Store)?;
+        if recorded.origin != claimed.origin || !keys.contains(&recorded.verifier_key) {
+            return Ok(Claim::OtherLog);
+        }
+        if recorded.verifier_key != claimed.verifier_key {
+            let changed = store.change_log_key(&recorded.verifier_key, &claimed.verifier_key).await;
+            changed.map_err(NotaryError::Store)?;
+        }
+        Ok(Claim::Ours)
+    }
+
     /// The newest checkpoint in the database.
     pub async fn latest(&self) -> Result<Option<StoredCheckpoint>, NotaryError> {
         let mut conn = self.read().await?;
         log::latest_checkpoint(&mut conn).await.map_err(NotaryError::Store)
     }
+}
+
+/// Whether the log of a database is that of the key at hand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Claim {
+    Ours,
+    OtherLog,
 }
 
 /// How a log stands to a checkpoint that was signed earlier.

@@ -162,6 +162,7 @@ impl From<StoreError> for ApplyError {
 pub(crate) fn store_error(error: StoreError) -> OpError {
     let message = match error.kind() {
         StoreErrorKind::Unavailable => "the store is not reachable, try again",
+        StoreErrorKind::DiskFull => "the disk of the database is full; nothing is stored until there is room on it",
         StoreErrorKind::Serialization | StoreErrorKind::UniqueViolation { .. } => "too many callers at once, try again",
         StoreErrorKind::Other => return OpError::internal(error),
     };

@@ -30,7 +30,8 @@ async fn show(State(health): State<Health>) -> Response {
         Ok(()) => (StatusCode::OK, "ok"),
         Err(_) => (StatusCode::SERVICE_UNAVAILABLE, "degraded"),
     };
-    let witnesses = health.house.witness_standings().await;
+    // Who does not answer one question would let the second wait as long.
+    let witnesses = if database.is_ok() { health.house.witness_standings().await } else { Vec::new() };
     let is_contradicted = witnesses.iter().any(|witness| witness.standing.is_contradiction());
     // Calls are answered all the same, so the status code stays that of a server in service.
     let word = if is_contradicted { "contradicted" } else { word };

@@ -1,6 +1,7 @@
 //! One owner per data folder. The first process to come owns it; the others call the owner over a socket in the
 //! folder, and one of them takes over when it dies.
 
+mod database;
 pub mod feed;
 mod guest;
 pub mod keys;
@@ -32,6 +33,8 @@ use workflow::projection::Root;
 
 /// How long a call waits for somebody to own the folder.
 const OWNER_WITHIN: Duration = Duration::from_secs(10);
+/// How long after its deadline a call's reply may take to come from the owner.
+const REPLY_GRACE: Duration = Duration::from_secs(2);
 const RETRY_EVERY: Duration = Duration::from_millis(20);
 /// How long a caller who shows a key waits for somebody to own the folder.
 const KEY_WITHIN: Duration = Duration::from_secs(3);
@@ -55,6 +58,10 @@ pub enum HouseError {
     Rollback(#[source] notary::RollbackError),
     #[error("the witnesses cannot be used")]
     Witnesses(#[source] witnesses::WitnessesError),
+    #[error("the owner of this data folder uses another database; leave out --database-url, or give another --data")]
+    OtherDatabase,
+    #[error("the owner of the data folder could not be asked for its database")]
+    Guest(#[source] guest::GuestError),
     #[error("the owner's socket in `{path}` cannot be opened")]
     Socket { path: PathBuf, source: std::io::Error },
 }
@@ -128,9 +135,27 @@ impl House {
             taking_over: Mutex::new(()),
         });
         house.take_over().await?;
+        house.check_database().await?;
         tokio::spawn(look_after(Arc::downgrade(&house)));
         tokio::spawn(feed::follow(Arc::downgrade(&house)));
         Ok(house)
+    }
+
+    /// Refuses to be the guest of an owner with another database than the one that was asked for.
+    async fn check_database(&self) -> Result<(), HouseError> {
+        let Some(url) = self.options.database_url.as_deref() else { return Ok(()) };
+        let give_up = Instant::now() + OWNER_WITHIN;
+        while !self.is_owner() {
+            match guest::has_database(&self.options.folder, database::identity(Some(url))).await {
+                Ok(true) => return Ok(()),
+                Ok(false) => return Err(HouseError::OtherDatabase),
+                Err(error) if error.is_silence() || Instant::now() > give_up => return Err(HouseError::Guest(error)),
+                // It is about to start or to end.
+                Err(_) => tokio::time::sleep(RETRY_EVERY).await,
+            }
+            self.take_over().await?;
+        }
+        Ok(())
     }
 
     pub fn folder(&self) -> &Path {
@@ -190,7 +215,10 @@ impl House {
         }
         // An owner that dies may have committed without answering: with a key, the same call to the next owner
         // answers as the first one would have.
-        let is_write = self.table.find(&call.operation).is_some_and(|tool| tool.entry.is_write);
+        let tool = self.table.find(&call.operation);
+        let is_write = tool.is_some_and(|tool| tool.entry.is_write);
+        let deadline = tool.and_then(|tool| tool.entry.deadline).unwrap_or(self.options.settings.call_deadline);
+        let within = deadline + REPLY_GRACE;
         if is_write && call.idempotency_key.is_none() {
             call.idempotency_key = IdempotencyKey::parse(&Uuid::new_v4().to_string()).ok();
         }
@@ -199,8 +227,9 @@ impl House {
             if let Some(platform) = self.platform() {
                 return platform.call(actor, call).await;
             }
-            match guest::call(&self.options.folder, actor, &call).await {
+            match guest::call(&self.options.folder, actor, &call, Instant::now() + within).await {
                 Ok(reply) => return reply,
+                Err(error) if error.is_silence() => return silent_reply(error, is_write),
                 Err(error) if Instant::now() > give_up => return unreachable_reply(error),
                 Err(error) => tracing::debug!(error = %error, "The owner did not answer"),
             }
@@ -226,7 +255,7 @@ impl House {
                 Ok(found) => return found,
                 Err(error) => error,
             };
-            if Instant::now() > give_up {
+            if error.is_silence() || Instant::now() > give_up {
                 return Err(OpError::busy(NO_OWNER, 1_000).with_source(error));
             }
             if let Err(error) = self.take_over().await {
@@ -250,9 +279,9 @@ impl House {
     pub async fn ping(&self) -> Result<(), OpError> {
         match self.platform() {
             Some(platform) => platform.ping().await,
-            None => guest::ping(&self.options.folder).await.map_err(|error| {
-                OpError::busy("the owner of the data folder does not answer", 1_000).with_source(error)
-            }),
+            None => guest::ping(&self.options.folder)
+                .await
+                .map_err(|error| OpError::busy(error.to_string(), 1_000).with_source(error)),
         }
     }
 
@@ -306,7 +335,8 @@ impl House {
         platform.files().mend().await;
         let files = platform.files().clone();
         let files_check = tokio::spawn(async move { check_files(files).await });
-        let socket = socket::listen(folder, platform.clone(), Arc::clone(&witnesses))
+        let database = database::identity(self.options.database_url.as_deref());
+        let socket = socket::listen(folder, platform.clone(), Arc::clone(&witnesses), database)
             .map_err(|source| HouseError::Socket { path: folder.clone(), source })?;
         tracing::info!("This process owns the data folder");
         let mut owned = self.owned.write().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -392,10 +422,21 @@ async fn check_files(files: ops::Files) {
 const NO_OWNER: &str = "the owner of the data folder does not answer, try again";
 
 fn unreachable_reply(error: impl std::error::Error + Send + Sync + 'static) -> Reply {
+    failed_reply(OpError::busy(NO_OWNER, 1_000).with_source(error))
+}
+
+/// The owner has the call and may carry it out when it wakes up.
+fn silent_reply(error: guest::GuestError, is_write: bool) -> Reply {
+    let caution =
+        if is_write { "; the write was handed over and may still happen, so look before you repeat it" } else { "" };
+    failed_reply(OpError::timeout(format!("{error}{caution}")).with_source(error))
+}
+
+fn failed_reply(error: OpError) -> Reply {
     Reply {
         call_id: Uuid::now_v7(),
         dialect: Dialect::Common,
-        result: Err(OpError::busy(NO_OWNER, 1_000).with_source(error)),
+        result: Err(error),
         audit: contract::audit::AuditBlock {
             in_hash: String::new(),
             out_hash: String::new(),
@@ -434,6 +475,8 @@ enum Asked {
     /// The change feed from a place on.
     Changes(Option<u64>),
     Witnesses,
+    /// Whether the owner's database is the one of this identity.
+    Database(String),
     Ping,
 }
 
@@ -445,6 +488,7 @@ enum Told {
     Key(Box<Result<Option<KeyRecord>, OpError>>),
     Changes(Box<Result<ops::feed::Changes, OpError>>),
     Witnesses(Vec<WitnessStanding>),
+    IsDatabase(bool),
     Done,
 }
 

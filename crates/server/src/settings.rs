@@ -25,6 +25,9 @@ pub enum SettingsError {
     Oauth(#[source] oauth::OauthSettingsError),
     #[error("the settings of a witness are wrong")]
     Witness(#[source] witness::WitnessSettingsError),
+    // Without the URL itself: it may hold a password.
+    #[error("`database_url` must begin with `postgres://` or `postgresql://`; leave it out for the embedded SQLite")]
+    DatabaseUrl,
     #[error("no data folder: give --data, or set MATERIA_DATA or HOME")]
     NoDataFolder,
 }
@@ -200,6 +203,10 @@ impl Settings {
     }
 
     fn check(&self) -> Result<(), SettingsError> {
+        let is_postgres = |url: &String| url.starts_with("postgres://") || url.starts_with("postgresql://");
+        if !self.database_url.as_ref().is_none_or(is_postgres) {
+            return Err(SettingsError::DatabaseUrl);
+        }
         oauth::check(&self.oauth).map_err(SettingsError::Oauth)?;
         witness::check(&self.witness, self.witness_cosignatures_min).map_err(SettingsError::Witness)?;
         let addresses = [
@@ -311,6 +318,15 @@ mod tests {
             Settings { auth: Auth::None, listen: SocketAddr::from(([0, 0, 0, 0], 1)), ..Settings::default() };
         let error = settings.check().unwrap_err();
         assert_eq!(error.to_string(), "`auth = \"none\"` serves only loopback addresses, but `listen` is 0.0.0.0:1");
+    }
+
+    #[test]
+    fn another_database_than_postgresql_is_refused_without_showing_the_password() {
+        for url in ["mysql://me:secret@db/x", "me:secret@db/x", ""] {
+            let settings = Settings { database_url: Some(url.to_owned()), ..Settings::default() };
+            let error = settings.check().unwrap_err().to_string();
+            assert!(error.contains("`postgres://`") && !error.contains("secret"), "{error}");
+        }
     }
 
     #[test]

@@ -20,6 +20,7 @@ pub use write::write;
 const MIGRATIONS_TABLE: &str = "schema_migrations";
 const EVENTS: &str = "events";
 const LOG_STATE: &str = "log_state";
+const LOG_IDENTITY: &str = "log_identity";
 
 #[derive(Debug, thiserror::Error)]
 pub enum BackupError {

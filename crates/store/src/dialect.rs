@@ -323,6 +323,7 @@ fn code(error: &sqlx::Error) -> Option<Code<'_>> {
 }
 
 fn sqlite_kind(code: u32, error: &sqlx::Error) -> StoreErrorKind {
+    const FULL: u32 = 13;
     const CONSTRAINT_PRIMARYKEY: u32 = 1555;
     const CONSTRAINT_UNIQUE: u32 = 2067;
     match code {
@@ -332,8 +333,9 @@ fn sqlite_kind(code: u32, error: &sqlx::Error) -> StoreErrorKind {
             let constraint = message.rsplit_once(": ").map_or("unknown", |(_, columns)| columns);
             StoreErrorKind::UniqueViolation { constraint: constraint.to_owned() }
         }
-        // BUSY, LOCKED, NOMEM, READONLY, INTERRUPT, IOERR, FULL, CANTOPEN, PROTOCOL (a WAL lock race).
-        _ if matches!(code & 0xff, 5 | 6 | 7 | 8 | 9 | 10 | 13 | 14 | 15) => StoreErrorKind::Unavailable,
+        _ if code & 0xff == FULL => StoreErrorKind::DiskFull,
+        // BUSY, LOCKED, NOMEM, READONLY, INTERRUPT, IOERR, CANTOPEN, PROTOCOL (a WAL lock race).
+        _ if matches!(code & 0xff, 5 | 6 | 7 | 8 | 9 | 10 | 14 | 15) => StoreErrorKind::Unavailable,
         _ => StoreErrorKind::Other,
     }
 }
@@ -345,6 +347,7 @@ fn postgres_kind(code: &str, error: &sqlx::Error) -> StoreErrorKind {
             let constraint = error.as_database_error().and_then(|error| error.constraint()).unwrap_or("unknown");
             StoreErrorKind::UniqueViolation { constraint: constraint.to_owned() }
         }
+        "53100" => StoreErrorKind::DiskFull,
         // Connection, resources, shutdown, lock_timeout, statement_timeout, idle in transaction, read-only (a standby), IO.
         "55P03" | "57014" | "25P03" | "25006" | "58030" => StoreErrorKind::Unavailable,
         _ if code.starts_with("08") || code.starts_with("53") || code.starts_with("57P") => StoreErrorKind::Unavailable,

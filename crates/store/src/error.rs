@@ -19,8 +19,10 @@ pub struct StoreError {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StoreErrorKind {
-    /// The database cannot be reached, is locked, full or shutting down. Trying later may help.
+    /// The database cannot be reached, is locked or shutting down. Trying later may help.
     Unavailable,
+    /// The disk of the database is full. Trying helps after somebody made room.
+    DiskFull,
     /// The transaction met a concurrent one; repeating it from the start may help.
     Serialization,
     /// `constraint` is the engine's own name for it, so it serves messages, not decisions.
@@ -55,8 +57,9 @@ impl StoreError {
         &self.kind
     }
 
+    /// Whether the same may succeed later, full disk included.
     pub fn is_unavailable(&self) -> bool {
-        self.kind == StoreErrorKind::Unavailable
+        matches!(self.kind, StoreErrorKind::Unavailable | StoreErrorKind::DiskFull)
     }
 
     pub fn is_serialization(&self) -> bool {
@@ -72,6 +75,7 @@ impl fmt::Display for StoreError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.kind {
             StoreErrorKind::Unavailable => formatter.write_str("the database is unavailable"),
+            StoreErrorKind::DiskFull => formatter.write_str("the disk of the database is full"),
             StoreErrorKind::Serialization => formatter.write_str("the transaction met a concurrent one"),
             StoreErrorKind::UniqueViolation { constraint } => write!(formatter, "`{constraint}` must be unique"),
             StoreErrorKind::Other => formatter.write_str("the database refused a statement"),

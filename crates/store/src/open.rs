@@ -4,7 +4,7 @@ use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -56,6 +56,8 @@ pub struct Store {
     engine: Engine,
     readers: Pool,
     writer: Arc<Writer>,
+    /// Why the last write failed, until one succeeds.
+    write_failure: Arc<Mutex<Option<StoreError>>>,
 }
 
 impl Store {
@@ -70,7 +72,7 @@ impl Store {
         }
         let Pools { read, write } = pools;
         let writer = Writer::new(engine, write, options.write_queue_max, options.batch_max);
-        Ok(Store { engine, readers: read, writer })
+        Ok(Store { engine, readers: read, writer, write_failure: Arc::default() })
     }
 
     pub fn engine(&self) -> Engine {
@@ -93,7 +95,20 @@ impl Store {
         apply: Apply<T>,
     ) -> Result<T, WriteError> {
         let permit = self.writer.try_permit()?;
-        self.writer.write(lane, deadline, apply, permit).await
+        let written = self.writer.write(lane, deadline, apply, permit).await;
+        self.note_write(&written);
+        written
+    }
+
+    /// A database that answers reads may still take no writes.
+    fn note_write<T>(&self, written: &Result<T, WriteError>) {
+        let failure = match written {
+            Ok(_) => None,
+            Err(WriteError::Store(error)) if error.is_unavailable() => Some(error.clone()),
+            // The database had no part in these.
+            Err(WriteError::Store(_) | WriteError::Expired | WriteError::QueueFull | WriteError::Panicked) => return,
+        };
+        *self.write_failure.lock().unwrap_or_else(PoisonError::into_inner) = failure;
     }
 
     /// Stores events that have no change. Repeating it after an error is safe: an event that is already stored is skipped.
@@ -114,6 +129,7 @@ impl Store {
             Ok(permit) => self.writer.write(None, Instant::now() + APPEND_WAIT_MAX, apply, permit).await,
             Err(error) => Err(error),
         };
+        self.note_write(&appended);
         appended.map_err(|error| match error {
             WriteError::Store(error) => error,
             WriteError::Expired | WriteError::QueueFull => StoreError::unavailable("the writer is too busy"),
@@ -121,11 +137,12 @@ impl Store {
         })
     }
 
-    /// Whether the database answers a question about its own content.
+    /// Whether the database answers a question about its own content, and took what was last written.
     pub async fn ping(&self) -> Result<(), StoreError> {
         let mut reader = self.read().await?;
         reader.fetch_optional("SELECT version FROM schema_migrations LIMIT 1", &[]).await?;
-        Ok(())
+        let failure = self.write_failure.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        failure.map_or(Ok(()), Err)
     }
 
     /// A connection outside the lanes, for the sequencer.

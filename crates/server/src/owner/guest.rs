@@ -1,6 +1,7 @@
-//! The guest's side of the socket: hand a call to the owner and wait for its reply.
+//! The guest's side of the socket: hand a call to the owner and wait for its reply, never without a limit.
 
 use std::path::Path;
+use std::time::Duration;
 
 use contract::actor::Actor;
 use contract::error::OpError;
@@ -11,8 +12,14 @@ use ops::refusals::Refused;
 use ops::{Call, Reply};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::UnixStream;
+use tokio::time::{Instant, timeout_at};
 
 use super::{Asked, LINE_BYTES_MAX, Told, WitnessStanding, socket};
+
+/// How long a question takes at most that the owner answers from memory.
+const ANSWER_WITHIN: Duration = Duration::from_millis(1_500);
+/// The same for one that the owner asks its database.
+const LOOKUP_WITHIN: Duration = Duration::from_secs(5);
 
 #[derive(Debug, thiserror::Error)]
 pub enum GuestError {
@@ -22,77 +29,129 @@ pub enum GuestError {
     Broken(#[source] std::io::Error),
     #[error("the owner answered something else")]
     Other,
+    #[error("the owner of the data folder{} does not answer; is it stopped or overloaded?", process(*.pid))]
+    Silent { pid: Option<i32> },
 }
 
-pub async fn call(folder: &Path, actor: &Actor, call: &Call) -> Result<Reply, GuestError> {
+fn process(pid: Option<i32>) -> String {
+    pid.map_or(String::new(), |pid| format!(" (process {pid})"))
+}
+
+impl GuestError {
+    /// Whether the owner took the question and said nothing: trying again would not help soon.
+    pub fn is_silence(&self) -> bool {
+        matches!(self, GuestError::Silent { .. })
+    }
+}
+
+/// Waits for the reply until `give_up`; the owner may carry out the call even after that.
+pub async fn call(folder: &Path, actor: &Actor, call: &Call, give_up: Instant) -> Result<Reply, GuestError> {
     let asked = Asked::Call(Box::new((actor.clone(), call.clone())));
-    let mut answers = ask(folder, &asked).await?;
+    let mut answers = ask(folder, &asked, give_up).await?;
     loop {
-        match next(&mut answers).await? {
+        match answers.next().await? {
             Told::Progress { done, total, message } => call.progress.report(done, total, &message),
             Told::Reply(reply) => return Ok(*reply),
-            Told::Key(_) | Told::Changes(_) | Told::Witnesses(_) | Told::Done => return Err(GuestError::Other),
+            Told::Key(_) | Told::Changes(_) | Told::Witnesses(_) | Told::IsDatabase(_) | Told::Done => {
+                return Err(GuestError::Other);
+            }
         }
     }
 }
 
 /// What the owner knows of a key; the inner error is the owner's.
 pub async fn find_key(folder: &Path, key_id: &KeyId) -> Result<Result<Option<KeyRecord>, OpError>, GuestError> {
-    match next(&mut ask(folder, &Asked::Key(key_id.clone())).await?).await? {
+    match ask_once(folder, &Asked::Key(key_id.clone()), LOOKUP_WITHIN).await? {
         Told::Key(found) => Ok(*found),
-        Told::Progress { .. } | Told::Reply(_) | Told::Changes(_) | Told::Witnesses(_) | Told::Done => {
-            Err(GuestError::Other)
-        }
+        Told::Progress { .. }
+        | Told::Reply(_)
+        | Told::Changes(_)
+        | Told::Witnesses(_)
+        | Told::IsDatabase(_)
+        | Told::Done => Err(GuestError::Other),
     }
 }
 
 /// The owner's change feed; the inner error is the owner's.
 pub async fn changes_from(folder: &Path, index: Option<u64>) -> Result<Result<Changes, OpError>, GuestError> {
-    match next(&mut ask(folder, &Asked::Changes(index)).await?).await? {
+    match ask_once(folder, &Asked::Changes(index), LOOKUP_WITHIN).await? {
         Told::Changes(changes) => Ok(*changes),
-        Told::Progress { .. } | Told::Reply(_) | Told::Key(_) | Told::Witnesses(_) | Told::Done => {
-            Err(GuestError::Other)
-        }
+        Told::Progress { .. }
+        | Told::Reply(_)
+        | Told::Key(_)
+        | Told::Witnesses(_)
+        | Told::IsDatabase(_)
+        | Told::Done => Err(GuestError::Other),
     }
 }
 
 pub async fn witness_standings(folder: &Path) -> Result<Vec<WitnessStanding>, GuestError> {
-    match next(&mut ask(folder, &Asked::Witnesses).await?).await? {
+    match ask_once(folder, &Asked::Witnesses, ANSWER_WITHIN).await? {
         Told::Witnesses(standings) => Ok(standings),
-        Told::Changes(_) | Told::Progress { .. } | Told::Reply(_) | Told::Key(_) | Told::Done => Err(GuestError::Other),
-    }
-}
-
-pub async fn ping(folder: &Path) -> Result<(), GuestError> {
-    done(folder, &Asked::Ping).await
-}
-
-pub async fn record_refusals(folder: &Path, refused: &[Refused]) -> Result<(), GuestError> {
-    done(folder, &Asked::Refusals(refused.to_vec())).await
-}
-
-async fn done(folder: &Path, asked: &Asked) -> Result<(), GuestError> {
-    match next(&mut ask(folder, asked).await?).await? {
-        Told::Done => Ok(()),
-        Told::Progress { .. } | Told::Reply(_) | Told::Key(_) | Told::Changes(_) | Told::Witnesses(_) => {
+        Told::Changes(_) | Told::Progress { .. } | Told::Reply(_) | Told::Key(_) | Told::IsDatabase(_) | Told::Done => {
             Err(GuestError::Other)
         }
     }
 }
 
-type Answers = BufReader<tokio::io::Take<UnixStream>>;
-
-async fn ask(folder: &Path, asked: &Asked) -> Result<Answers, GuestError> {
-    let (address, _open) = socket::path(folder).map_err(GuestError::Connect)?;
-    let mut stream = UnixStream::connect(&address).await.map_err(GuestError::Connect)?;
-    let mut line = serde_json::to_vec(asked).map_err(|error| GuestError::Broken(error.into()))?;
-    line.push(b'\n');
-    stream.write_all(&line).await.map_err(GuestError::Broken)?;
-    Ok(BufReader::new(stream.take(LINE_BYTES_MAX)))
+/// Whether the owner's database is the one of this identity.
+pub async fn has_database(folder: &Path, identity: String) -> Result<bool, GuestError> {
+    match ask_once(folder, &Asked::Database(identity), LOOKUP_WITHIN).await? {
+        Told::IsDatabase(is_same) => Ok(is_same),
+        Told::Changes(_) | Told::Progress { .. } | Told::Reply(_) | Told::Key(_) | Told::Witnesses(_) | Told::Done => {
+            Err(GuestError::Other)
+        }
+    }
 }
 
-async fn next(answers: &mut Answers) -> Result<Told, GuestError> {
-    let mut line = String::new();
-    answers.read_line(&mut line).await.map_err(GuestError::Broken)?;
-    serde_json::from_str(&line).map_err(|error| GuestError::Broken(error.into()))
+pub async fn ping(folder: &Path) -> Result<(), GuestError> {
+    done(folder, &Asked::Ping, ANSWER_WITHIN).await
+}
+
+pub async fn record_refusals(folder: &Path, refused: &[Refused]) -> Result<(), GuestError> {
+    done(folder, &Asked::Refusals(refused.to_vec()), LOOKUP_WITHIN).await
+}
+
+async fn done(folder: &Path, asked: &Asked, within: Duration) -> Result<(), GuestError> {
+    match ask_once(folder, asked, within).await? {
+        Told::Done => Ok(()),
+        Told::Progress { .. }
+        | Told::Reply(_)
+        | Told::Key(_)
+        | Told::Changes(_)
+        | Told::Witnesses(_)
+        | Told::IsDatabase(_) => Err(GuestError::Other),
+    }
+}
+
+async fn ask_once(folder: &Path, asked: &Asked, within: Duration) -> Result<Told, GuestError> {
+    ask(folder, asked, Instant::now() + within).await?.next().await
+}
+
+/// What the owner says to one question.
+struct Answers {
+    lines: BufReader<tokio::io::Take<UnixStream>>,
+    pid: Option<i32>,
+    give_up: Instant,
+}
+
+async fn ask(folder: &Path, asked: &Asked, give_up: Instant) -> Result<Answers, GuestError> {
+    let (address, _open) = socket::path(folder).map_err(GuestError::Connect)?;
+    let connected = timeout_at(give_up, UnixStream::connect(&address)).await;
+    let mut stream = connected.map_err(|_| GuestError::Silent { pid: None })?.map_err(GuestError::Connect)?;
+    let pid = stream.peer_cred().ok().and_then(|peer| peer.pid());
+    let mut line = serde_json::to_vec(asked).map_err(|error| GuestError::Broken(error.into()))?;
+    line.push(b'\n');
+    let written = timeout_at(give_up, stream.write_all(&line)).await;
+    written.map_err(|_| GuestError::Silent { pid })?.map_err(GuestError::Broken)?;
+    Ok(Answers { lines: BufReader::new(stream.take(LINE_BYTES_MAX)), pid, give_up })
+}
+
+impl Answers {
+    async fn next(&mut self) -> Result<Told, GuestError> {
+        let mut line = String::new();
+        let read = timeout_at(self.give_up, self.lines.read_line(&mut line)).await;
+        read.map_err(|_| GuestError::Silent { pid: self.pid })?.map_err(GuestError::Broken)?;
+        serde_json::from_str(&line).map_err(|error| GuestError::Broken(error.into()))
+    }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use ops::{Notary, NotaryError, Platform, Standing};
+use ops::{Claim, Notary, NotaryError, Platform, Standing};
 use tokio_util::sync::CancellationToken;
 
 use super::keys;
@@ -27,13 +27,22 @@ pub enum RollbackError {
     )]
     Shorter { kept: u64, found: u64 },
     #[error(
+        "the database is empty, but {kept} events were signed in this data folder: is this the right database? check \
+         --database-url and --data; if the events are really lost, restore a backup, or accept the loss with `materia \
+         recover --accept-rollback`"
+    )]
+    Empty { kept: u64 },
+    #[error(
         "the first {size} events are not those that were signed; find out who changed them, or accept it with \
          `materia recover --accept-rollback`"
     )]
     Different { size: u64 },
     #[error("the last checkpoint `{path}` is not signed by this log's key; is `ledger.key` the right one?")]
     OtherKey { path: PathBuf },
-    #[error("the log in this database is signed by another key; copy `ledger.key` from the server that made it")]
+    #[error(
+        "the log in this database is signed by another key; copy `ledger.key` from the data folder of the server that made \
+         it, or name it with `ledger_key_file`"
+    )]
     OtherLog,
     #[error(
         "the witness `{}` {}; find out why, or accept it with `materia recover --accept-rollback`",
@@ -67,6 +76,10 @@ pub async fn check(folder: &Path, platform: &Platform, witnesses: &Witnesses) ->
         return Err(RollbackError::OtherLog);
     }
     check_kept(folder, &notary).await?;
+    // Last, so that a folder which is refused leaves no name in a database that may not be its own.
+    if notary.claim().await.map_err(RollbackError::Log)? == Claim::OtherLog {
+        return Err(RollbackError::OtherLog);
+    }
     witnesses.ask_all(&notary).await;
     match witnesses.contradiction() {
         Some(found) if !acceptance_file(folder).exists() => Err(RollbackError::Witness(found)),
@@ -84,6 +97,7 @@ async fn check_kept(folder: &Path, notary: &Notary) -> Result<(), RollbackError>
     };
     match notary.holds(&note).await.map_err(RollbackError::Log)? {
         Standing::Same => Ok(()),
+        Standing::Shorter { kept, found: 0 } => Err(RollbackError::Empty { kept }),
         Standing::Shorter { kept, found } => Err(RollbackError::Shorter { kept, found }),
         Standing::Different { size } => Err(RollbackError::Different { size }),
         Standing::OtherKey | Standing::Unreadable => Err(RollbackError::OtherKey { path }),

@@ -26,7 +26,12 @@ pub fn path(folder: &Path) -> std::io::Result<(PathBuf, Option<std::fs::File>)> 
 }
 
 /// Listens in the folder. The caller holds the owner's lock, so a socket that is there belongs to the dead.
-pub fn listen(folder: &Path, platform: Platform, witnesses: Arc<Witnesses>) -> std::io::Result<JoinHandle<()>> {
+pub fn listen(
+    folder: &Path,
+    platform: Platform,
+    witnesses: Arc<Witnesses>,
+    database: String,
+) -> std::io::Result<JoinHandle<()>> {
     remove(folder);
     let (address, _open) = path(folder)?;
     let listener = UnixListener::bind(&address)?;
@@ -35,9 +40,9 @@ pub fn listen(folder: &Path, platform: Platform, witnesses: Arc<Witnesses>) -> s
         loop {
             match listener.accept().await {
                 Ok((stream, _)) => {
-                    let (platform, witnesses) = (platform.clone(), Arc::clone(&witnesses));
+                    let (platform, witnesses, database) = (platform.clone(), Arc::clone(&witnesses), database.clone());
                     tokio::spawn(async move {
-                        if let Err(error) = answer(stream, platform, &witnesses).await {
+                        if let Err(error) = answer(stream, platform, &witnesses, &database).await {
                             tracing::debug!(error = %error, "A guest went away");
                         }
                     });
@@ -61,12 +66,13 @@ pub fn remove(folder: &Path) {
 }
 
 /// One question per connection. A guest that hangs up stops its call as any client does.
-async fn answer(stream: UnixStream, platform: Platform, witnesses: &Witnesses) -> std::io::Result<()> {
+async fn answer(stream: UnixStream, platform: Platform, witnesses: &Witnesses, database: &str) -> std::io::Result<()> {
     let (reader, mut writer) = stream.into_split();
     let mut reader = BufReader::new(reader).take(LINE_BYTES_MAX);
     let mut line = String::new();
     reader.read_line(&mut line).await?;
     match serde_json::from_str(&line)? {
+        Asked::Database(asked) => tell(&mut writer, &Told::IsDatabase(asked == database)).await,
         Asked::Ping => tell(&mut writer, &Told::Done).await,
         Asked::Witnesses => tell(&mut writer, &Told::Witnesses(witnesses.standings())).await,
         Asked::Refusals(refused) => {

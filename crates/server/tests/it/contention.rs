@@ -22,7 +22,12 @@ async fn sixty_four_clients_of_one_process_on_sqlite_get_each_number_once() {
 async fn sixty_four_clients_of_two_processes_on_postgresql_get_each_number_once() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let database = testkit::postgres_url().await;
-    let houses = ["one", "two"].map(|name| start(&folder.path().join(name), Some(&database.url)));
+    let folders = ["one", "two"].map(|name| folder.path().join(name));
+    let one = start(&folders[0], Some(&database.url));
+    // Servers of one database share the key of its log.
+    std::fs::create_dir(&folders[1]).expect("a data folder");
+    std::fs::copy(folders[0].join("ledger.key"), folders[1].join("ledger.key")).expect("the key can be copied");
+    let houses = [one, start(&folders[1], Some(&database.url))];
     check("postgresql", &houses).await;
 }
 

@@ -93,6 +93,10 @@ impl House {
         token.trim().to_owned()
     }
 
+    pub fn pid(&self) -> u32 {
+        self.process.0.id()
+    }
+
     /// SIGKILL, and gone when this returns.
     pub fn kill(mut self) {
         self.process.kill();

@@ -8,6 +8,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use rustix::process::{Pid, Signal, kill_process};
+
 use crate::{
     house::{Access, House, HouseOptions, materia},
     ids::{self, OPERATION},
@@ -156,4 +158,56 @@ fn call(data: &Path) -> u64 {
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "`materia call` ended with {}: {errors}", output.status);
     ids::number(&serde_json::from_slice(&output.stdout).expect("`materia call` prints JSON"))
+}
+
+/// What a command of a guest said, and how long it took.
+fn guest(data: &Path, arguments: &[&str]) -> (String, Duration) {
+    let begun = Instant::now();
+    let mut command = materia();
+    command.args(arguments).arg("--data").arg(data).env("MATERIA_CALL_DEADLINE_MS", "500").stdin(Stdio::null());
+    let output = command.output().expect("`materia` starts");
+    let said = [output.stdout, output.stderr].concat();
+    (String::from_utf8_lossy(&said).into_owned(), begun.elapsed())
+}
+
+#[test]
+fn a_guest_that_means_another_database_than_the_owner_is_refused() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let data = folder.path().join("data");
+    let _house = serve(&data);
+    let (said, _) = guest(&data, &["audit", "verify", "--database-url", "postgres://me:secret@127.0.0.1:1/none"]);
+    assert!(said.contains("the owner of this data folder uses another database"), "{said}");
+    assert!(!said.contains("secret"), "{said}");
+    let (said, _) = guest(&data, &["audit", "verify"]);
+    assert!(said.contains("The log is whole."), "{said}");
+}
+
+#[test]
+fn guests_of_an_owner_that_hangs_are_told_so_in_time() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let data = folder.path().join("data");
+    let owner = serve(&data);
+    let other = serve(&data);
+    let pid = Pid::from_raw(i32::try_from(owner.pid()).expect("a process id")).expect("a process id");
+    kill_process(pid, Signal::STOP).expect("the owner can be stopped");
+    let named = format!("the owner of the data folder (process {}) does not answer", owner.pid());
+
+    let (said, took) = guest(&data, &["call", OPERATION, &ids::input(PROJECT).to_string()]);
+    assert!(said.contains("TIMEOUT") && said.contains(&named) && said.contains("may still happen"), "{said}");
+    assert!(took < Duration::from_secs(8), "{took:?}");
+    let (said, took) = guest(&data, &["doctor"]);
+    assert!(said.contains(&named), "{said}");
+    assert!(took < Duration::from_secs(12), "{took:?}");
+
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime starts");
+    let begun = Instant::now();
+    let health = runtime.block_on(async {
+        let answer = ids::http_client().get(format!("{}/health", other.http())).send().await.expect("health answers");
+        answer.text().await.expect("the answer comes whole")
+    });
+    assert!(health.contains("degraded"), "{health}");
+    assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
+
+    kill_process(pid, Signal::CONT).expect("the owner goes on");
+    call(&data);
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::{BackupError, Column, Contents, EVENTS, Kind, LOG_STATE, Table, file_name, read_schema};
+use super::{BackupError, Column, Contents, EVENTS, Kind, LOG_IDENTITY, LOG_STATE, Table, file_name, read_schema};
 use crate::conn::Conn;
 use crate::migrations::{self, Migration};
 use crate::open::{Options, connect};
@@ -111,10 +111,17 @@ fn choose_migrations(ours: &[Migration], contents: &Contents) -> Result<Vec<Migr
 async fn fill(conn: &mut Conn, folder: &Path, contents: &Contents, report: &impl Fn(u64)) -> Result<(), BackupError> {
     let schema = read_schema(conn).await?;
     for table in &schema {
+        // A server that only started here named a log that never had an event.
+        if table.name == LOG_IDENTITY {
+            continue;
+        }
         let found = conn.fetch_built(format!("SELECT 1 FROM {} LIMIT 1", table.name)).await?;
         if found.is_some() {
             return Err(BackupError::NotEmpty(table.name.clone()));
         }
+    }
+    if schema.iter().any(|table| table.name == LOG_IDENTITY) {
+        conn.execute("DELETE FROM log_identity", &[]).await?;
     }
     let mut order = Order::default();
     let mut n_restored = 0;

@@ -1,6 +1,6 @@
 //! Outages: everybody gets an answer, nothing half-done is kept, and the writer recovers by itself.
 
-use store::{Applied, Apply, Keep, Param};
+use store::{Applied, Apply, Keep, Param, StoreErrorKind, WriteError};
 
 use crate::harness::{
     applied, both, call_id, counter, counting, increment, is_unavailable, n_events, once, postgres, sqlite, statement,
@@ -47,9 +47,12 @@ async fn a_full_disk_fails_what_does_not_fit_and_nothing_else() {
     let results = write_together(&store, vec![counting(), storing(1, 1_000_000), counting()]).await;
     assert!(matches!(results[0], Ok(3)) && matches!(results[2], Ok(4)), "{results:?}");
     assert!(is_unavailable(&results[1]), "{results:?}");
-    assert!(is_unavailable(&write(&store, storing(2, 1_000_000)).await));
+    let full = write(&store, storing(2, 1_000_000)).await;
+    assert!(matches!(&full, Err(WriteError::Store(error)) if error.kind() == &StoreErrorKind::DiskFull), "{full:?}");
+    assert_eq!(store.ping().await.unwrap_err().kind(), &StoreErrorKind::DiskFull);
     write(&store, statement("PRAGMA max_page_count = 1000000")).await.unwrap();
     assert_eq!(write(&store, storing(3, 1_000_000)).await.unwrap(), 3);
+    store.ping().await.unwrap();
     assert_eq!(write(&store, counting()).await.unwrap(), 5);
     assert_eq!(n_events(&store).await, 6);
 }

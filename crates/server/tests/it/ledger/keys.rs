@@ -45,3 +45,31 @@ async fn both_keys_sign_until_the_old_one_retires_and_the_old_checkpoints_still_
     let secrets = std::fs::read_to_string(log.data.join("ledger.key")).expect("a key file");
     assert_eq!(secrets.matches("PRIVATE+KEY").count(), 1, "the old secret is gone");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_second_server_on_a_fresh_database_needs_the_key_of_the_first() {
+    let database = testkit::postgres_url().await;
+    let folder = testkit::temp_dir();
+    let log = |name: &str| Log { data: folder.path().join(name), database_url: Some(database.url.clone()) };
+    let (first, second) = (log("first"), log("second"));
+    let serving = first.serve();
+    // Nothing is signed yet, and still the log has its key.
+    let told = second.try_serve().err().expect("another key is refused");
+    assert!(told.contains("copy `ledger.key`") && told.contains("`ledger_key_file`"), "{told}");
+    serving.stop();
+
+    first.run(&["audit", "rotate-key"]).ok();
+    first.serve().stop();
+    std::fs::copy(first.data.join("ledger.key"), second.data.join("ledger.key")).expect("the key can be copied");
+    let (one, two) = (first.serve(), second.serve());
+    first.take_ids(1);
+    second.take_ids(1);
+    one.stop();
+    two.stop();
+    first.run(&["audit", "retire-key"]).ok();
+    first.run(&["audit", "rotate-key"]).ok();
+    first.take_ids(1);
+    assert_eq!(first.verify()["ok"], true);
+    let told = second.try_serve().err().expect("a key that is not the newest is refused");
+    assert!(told.contains("copy `ledger.key`"), "{told}");
+}

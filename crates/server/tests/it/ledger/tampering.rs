@@ -93,6 +93,16 @@ async fn an_older_database_file_is_refused_until_an_operator_accepts_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_forgotten_database_url_is_the_first_guess_when_the_database_is_empty() {
+    let folder = testkit::temp_dir();
+    let data = folder.path().join("data");
+    Log { data: data.clone(), database_url: Some(testkit::postgres_url().await.url) }.take_ids(2);
+    let told = Log { data, database_url: None }.try_serve().err().expect("the server refuses to start");
+    assert!(told.contains("is this the right database? check --database-url and --data"), "{told}");
+    assert!(!told.contains("the database is older"), "{told}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_replaced_key_is_refused() {
     on_both(async |log| {
         let key = log.data.join("ledger.key");
