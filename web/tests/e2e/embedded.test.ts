@@ -25,6 +25,9 @@ afterAll(async () => {
 test('every address of a page is the page, with the strict policy; files are typed and cached by their hash', async () => {
   for (const [path, status] of [
     ['/', 200],
+    ['/documents', 200],
+    ['/documents/PRD-006/changes', 200],
+    ['/tasks', 200],
     ['/audit', 200],
     ['/audit/events/0199f000-0000-7000-8000-000000000000', 200],
     ['/audit/integrity', 200],
@@ -50,7 +53,7 @@ test('from the start URL to a verified proof, without a single trouble', async (
   await page.locator('tbody a').first().click();
   await page.getByRole('button', { name: 'Get the proof and check it here' }).click();
   await page.getByText('Proven', { exact: true }).waitFor();
-  for (const path of ['/', '/audit/integrity', '/audit/proof', '/settings/keys', '/settings/browser']) {
+  for (const path of ['/', '/documents', '/documents/new', '/tasks', '/audit/integrity', '/audit/proof', '/settings/keys', '/settings/browser']) {
     await page.goto(path);
     await settled(page);
   }

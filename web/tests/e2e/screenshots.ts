@@ -5,7 +5,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, test } from 'vitest';
 import { type Look, openPage, settled, signIn, startBrowser } from './browser.ts';
 import { type Front, startFront } from './front.ts';
-import { type House, seed, startHouse } from './house.ts';
+import { type House, seed, seedWork, startHouse } from './house.ts';
 
 let house: House;
 let whole: Front;
@@ -15,6 +15,7 @@ let browser: Browser;
 beforeAll(async () => {
   house = await startHouse();
   await seed(house);
+  await seedWork(house);
   whole = await startFront(house.url, 'whole');
   bare = await startFront(house.url, 'bare');
   browser = await startBrowser();
@@ -44,6 +45,30 @@ async function openEvent(page: Page) {
 
 const VISITS: Record<string, Visit> = {
   home: async (page) => void (await page.goto('/')),
+  documents: async (page) => void (await page.goto('/documents')),
+  'documents-none': async (page) => void (await page.goto('/documents?project=empty')),
+  document: async (page) => void (await page.goto('/documents/PRD-006?version=1')),
+  findings: async (page) => void (await page.goto('/documents/PRD-006')),
+  approve: async (page) => {
+    await page.goto('/documents/PRD-006');
+    await page.locator('.page-head .button-primary').click();
+    await page.locator('dialog [type=submit]').click();
+  },
+  changes: async (page) => void (await page.goto('/documents/PRD-006/changes?from=1.1&to=1.2')),
+  edit: async (page) => {
+    await page.goto('/documents/PRD-006/edit');
+    await page.locator('.beside .button-primary').click();
+    await page.locator('.findings-summary').waitFor();
+  },
+  'new-document': async (page) => void (await page.goto('/documents/new')),
+  'document-missing': async (page) => void (await page.goto('/documents/PRD-999')),
+  tasks: async (page) => void (await page.goto('/tasks')),
+  task: async (page) => {
+    await page.goto('/tasks');
+    await page.locator('.board-column:nth-child(2) .card-link').first().click();
+    await page.locator('dialog .disclosure-button').first().click();
+    await page.locator('dialog .markdown').waitFor();
+  },
   audit: async (page) => void (await page.goto('/audit')),
   follow: async (page) => void (await page.goto('/audit?id=T-4')),
   between: async (page) => void (await page.goto('/audit?period=between&operation=nothing')),
@@ -107,7 +132,7 @@ test.each(LOOKS)('$language $theme $width', async (look) => {
 
   const old = await openPage(browser, bare.url, look);
   await signIn(old.page, house.token);
-  for (const path of ['/', '/audit', '/settings/keys']) {
+  for (const path of ['/', '/documents', '/tasks', '/audit', '/settings/keys']) {
     await old.page.goto(path);
     await settled(old.page);
     await old.page.screenshot({ path: name(`bare${path.replaceAll('/', '-')}`), fullPage: true });
@@ -122,4 +147,4 @@ test.each(LOOKS)('$language $theme $width', async (look) => {
   await broken.page.screenshot({ path: name('error'), fullPage: true });
   whole.answers.clear();
   await Promise.all([old.close(), broken.close()]);
-}, 180_000);
+}, 1_800_000);
