@@ -11,6 +11,7 @@ pub mod dialect;
 pub mod envelope;
 pub mod error;
 pub mod event;
+pub mod evidence;
 pub mod id;
 pub mod job;
 pub mod key;

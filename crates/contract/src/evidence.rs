@@ -1,0 +1,3 @@
+//! Seed 002: the evidence graph, its documents, and the operations over them.
+
+pub mod record;

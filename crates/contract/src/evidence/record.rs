@@ -1,0 +1,225 @@
+//! What the evidence is made of: sources, nodes, edges and documents. Importers make records, `put_records` keeps them,
+//! graph and search are built from them.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// Where records come from, and under which terms they may be used. Every other record names one.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Source {
+    /// Short and stable, such as `pubmed` or `hetionet`.
+    #[schemars(length(min = 1, max = 100))]
+    pub id: String,
+    #[schemars(length(min = 1, max = 500))]
+    pub title: String,
+    /// SPDX identifier where there is one, else the terms in a few words.
+    #[schemars(length(min = 1, max = 200))]
+    pub licence: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 2_000))]
+    pub uri: Option<String>,
+    /// Words that the licence wants shown with every use.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 2_000))]
+    pub notice: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 100))]
+    pub version: Option<String>,
+}
+
+/// A thing: herb, constituent, indication, formulation, drug, gene, disease, or any category of Biolink.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Node {
+    /// A CURIE such as `NCBIGene:1017`, or an id of one's own such as `H1`.
+    #[schemars(length(min = 1, max = 200))]
+    pub id: String,
+    /// In snake case and without a prefix: `herb`, `chemical_entity`, `gene`. The first is the node's type.
+    #[schemars(length(min = 1, max = 40))]
+    pub categories: Vec<String>,
+    /// The first name in a language is the one shown.
+    #[schemars(length(min = 1, max = 500))]
+    pub names: Vec<Name>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 10_000))]
+    pub description: Option<String>,
+    /// Other ids of the same thing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 500))]
+    pub same_as: Vec<String>,
+    /// Whatever else the source says.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub attributes: BTreeMap<String, Value>,
+    /// The [`Source`] by its id.
+    #[schemars(length(min = 1, max = 100))]
+    pub source: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Name {
+    #[schemars(length(min = 1, max = 500))]
+    pub text: String,
+    /// `th`, `en`, `la` for scientific names, or `und` where the source does not say.
+    #[schemars(length(min = 2, max = 10))]
+    pub lang: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+pub enum Strength {
+    Low,
+    Moderate,
+    High,
+}
+
+/// A statement: subject, predicate, object, and why anybody should believe it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Edge {
+    /// The source's own id, or one made of what the edge says: the same statement of the same source is one edge.
+    #[schemars(length(min = 1, max = 200))]
+    pub id: String,
+    #[schemars(length(min = 1, max = 200))]
+    pub subject: String,
+    /// In snake case and without a prefix; Biolink's where one exists: `treats`, `contraindicated_in`.
+    #[schemars(length(min = 1, max = 100))]
+    pub predicate: String,
+    #[schemars(length(min = 1, max = 200))]
+    pub object: String,
+    /// Absent where the source does not say how strong; that is not the same as weak.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub strength: Option<Strength>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 1_000))]
+    pub evidence: Vec<Evidence>,
+    /// Narrowings such as `subject_aspect`, and whatever else the source says.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub qualifiers: BTreeMap<String, Value>,
+    #[schemars(length(min = 1, max = 100))]
+    pub source: String,
+}
+
+/// Where a statement was read. At least one of both is there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Evidence {
+    /// A document (`PMID:24790635`), or an address.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 2_000))]
+    pub reference: Option<String>,
+    /// What it says there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 10_000))]
+    pub text: Option<String>,
+}
+
+/// Something to read and to cite: a paper, a monograph, a passage of a longer text.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Document {
+    /// `PMID:24790635` for papers of PubMed.
+    #[schemars(length(min = 1, max = 200))]
+    pub id: String,
+    /// `paper`, `monograph`, `chunk` …
+    #[schemars(length(min = 1, max = 40))]
+    pub kind: String,
+    #[schemars(length(max = 5_000))]
+    pub title: String,
+    /// The abstract of a paper, the words of a passage. Empty where there are none.
+    #[schemars(length(max = 1_000_000))]
+    pub text: String,
+    /// `th`, `en`, …, or `und`.
+    #[schemars(length(min = 2, max = 10))]
+    pub lang: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 10_000))]
+    pub authors: Vec<Author>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 1_000))]
+    pub journal: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub year: Option<i32>,
+    /// Other ids: `doi`, `pmc`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub ids: BTreeMap<String, String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 100))]
+    pub links: Vec<String>,
+    /// Present once the paper was retracted, or doubted by its publisher.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retraction: Option<Retraction>,
+    /// Whatever else the source says: MeSH headings, grants, titles in other languages.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub attributes: BTreeMap<String, Value>,
+    #[schemars(length(min = 1, max = 100))]
+    pub source: String,
+}
+
+/// A person, or a group that signs together.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Author {
+    /// The family name, or the name of the group.
+    #[schemars(length(min = 1, max = 500))]
+    pub last: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 200))]
+    pub fore: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 50))]
+    pub initials: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Retraction {
+    pub kind: RetractionKind,
+    /// The notice: a PMID or a citation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 2_000))]
+    pub notice: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+pub enum RetractionKind {
+    Retracted,
+    ExpressionOfConcern,
+}
+
+/// One line of an import.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "record", rename_all = "snake_case")]
+pub enum Record {
+    Source(Source),
+    Node(Node),
+    Edge(Edge),
+    Document(Document),
+    /// The source withdrew it.
+    Deletion(Deletion),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Deletion {
+    pub kind: RecordKind,
+    #[schemars(length(min = 1, max = 200))]
+    pub id: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+pub enum RecordKind {
+    Source,
+    Node,
+    Edge,
+    Document,
+}
