@@ -7,7 +7,7 @@ mod stored_keys;
 
 use std::collections::{BTreeSet, HashMap};
 use std::io::Write as _;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -35,6 +35,10 @@ pub const SESSION_COOKIE: &str = "materia_session";
 pub enum AuthError {
     #[error("could not keep the token in `{path}`")]
     TokenFile { path: PathBuf, source: std::io::Error },
+    #[error("`{path}` holds no token of 64 hexadecimal digits; delete it, and the next start makes a new one")]
+    NoToken { path: PathBuf },
+    #[error("others can read the token in `{path}` (mode {mode:o}); delete it, or `chmod 600` it if nobody did")]
+    OpenToken { path: PathBuf, mode: u32 },
     #[error("the API key of `{actor_id}` is not a hex SHA-256")]
     KeyHash { actor_id: ActorId },
     #[error("the authorization servers cannot be used")]
@@ -194,13 +198,10 @@ fn random_token() -> String {
 /// The start token of a data folder, made on first use and readable by its owner alone.
 pub fn start_token(data: &Path) -> Result<String, AuthError> {
     let path = data.join("token");
-    let wrong = |source| AuthError::TokenFile { path: path.clone(), source };
-    match std::fs::read_to_string(&path) {
-        Ok(token) if !token.trim().is_empty() => return Ok(token.trim().to_owned()),
-        Ok(_) => {}
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-        Err(error) => return Err(wrong(error)),
+    if let Some(token) = read_token(&path)? {
+        return Ok(token);
     }
+    let wrong = |source| AuthError::TokenFile { path: path.clone(), source };
     let token = random_token();
     // Written aside and linked into place, so that two processes that start at once agree on one token.
     let aside = data.join(format!("token.{}", std::process::id()));
@@ -211,17 +212,33 @@ pub fn start_token(data: &Path) -> Result<String, AuthError> {
     match linked {
         Ok(()) => Ok(token),
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-            std::fs::read_to_string(&path).map(|token| token.trim().to_owned()).map_err(wrong)
+            read_token(&path)?.ok_or(AuthError::NoToken { path })
         }
         Err(error) => Err(wrong(error)),
     }
+}
+
+/// The token in a file, if there is one. What others can read or guess is no token.
+fn read_token(path: &Path) -> Result<Option<String>, AuthError> {
+    let wrong = |source| AuthError::TokenFile { path: path.to_owned(), source };
+    let text = match std::fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(wrong(error)),
+    };
+    let mode = std::fs::metadata(path).map_err(wrong)?.permissions().mode() & 0o777;
+    if mode & 0o077 != 0 {
+        return Err(AuthError::OpenToken { path: path.to_owned(), mode });
+    }
+    let token = text.trim();
+    let is_token = token.len() == 64 && token.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if is_token { Ok(Some(token.to_owned())) } else { Err(AuthError::NoToken { path: path.to_owned() }) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use http::HeaderValue;
-    use std::os::unix::fs::PermissionsExt;
 
     fn headers(name: http::HeaderName, value: &'static str) -> HeaderMap {
         HeaderMap::from_iter([(name, HeaderValue::from_static(value))])
@@ -272,5 +289,20 @@ mod tests {
         assert_eq!(start_token(folder.path()).unwrap(), token);
         let mode = std::fs::metadata(folder.path().join("token")).unwrap().permissions().mode();
         assert_eq!((token.len(), mode & 0o777), (64, 0o600));
+    }
+
+    #[test]
+    fn a_token_that_others_could_read_or_guess_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("token");
+        let check = |text: &str, mode: u32, expected: &str| {
+            std::fs::write(&path, text).unwrap();
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+            let error = start_token(folder.path()).unwrap_err().to_string();
+            assert!(error.contains(expected), "{error}");
+        };
+        check("x", 0o600, "holds no token");
+        check("", 0o600, "holds no token");
+        check(&"a".repeat(64), 0o640, "(mode 640)");
     }
 }

@@ -53,6 +53,8 @@ enum Command {
     /// Serve MCP, REST, the services of ports 8080 and 8081, and the web pages
     Serve(serve::Arguments),
     /// Speak MCP on standard input and output, for clients that start their servers
+    #[command(after_help = "Examples:\n  materia mcp\n  claude mcp add materia -- materia mcp --data ~/materia\n\n\
+        The client writes one JSON-RPC message a line and reads one a line; logs go to standard error.")]
     Mcp,
     /// Call one operation through the door and print its output
     Call(call::Arguments),
@@ -67,8 +69,11 @@ enum Command {
     /// Look at tasks, take one, complete it
     Task(task::Arguments),
     /// Show every setting, its value and where it comes from
+    #[command(after_help = "Examples:\n  materia config\n  MATERIA_RATE_PER_SECOND=50 materia config --data ./demo")]
     Config,
     /// Check what is installed, what is missing and what to do about it
+    #[command(after_help = "Examples:\n  materia doctor\n  materia doctor --data ./demo\n\n\
+        The exit code is 1 if anything is wrong.")]
     Doctor,
     /// Verify the log, prove an event, export events, get a signed checkpoint
     #[command(subcommand)]
@@ -82,6 +87,8 @@ enum Command {
     /// Start again after a database was rolled back on purpose
     Recover(recover::Arguments),
     /// Rebuild what is derived from the record
+    #[command(after_help = "Example:\n  materia rebuild --data ./demo\n\n\
+        Files that were changed by hand are named and left alone.")]
     Rebuild,
     /// Print completions for a shell
     #[command(after_help = "Example:\n  materia completions bash > ~/.local/share/bash-completion/completions/materia")]
@@ -140,4 +147,23 @@ fn print_lines(lines: impl IntoIterator<Item = String>) -> anyhow::Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every command that does something says by example how it is used.
+    fn check_examples(command: &clap::Command, path: &str) {
+        for inner in command.get_subcommands().filter(|inner| inner.get_name() != "help") {
+            check_examples(inner, &format!("{path} {}", inner.get_name()));
+        }
+        let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+        assert!(help.contains("Example") && help.contains(path), "`{path}` shows no example");
+    }
+
+    #[test]
+    fn every_command_shows_an_example() {
+        check_examples(&Arguments::command(), "materia");
+    }
 }

@@ -1,6 +1,7 @@
 //! Settings: a default for each, then `materia.toml`, then `MATERIA_*`, then flags; the later one wins.
 
 pub mod oauth;
+mod ranges;
 pub mod witness;
 
 use std::collections::BTreeMap;
@@ -14,6 +15,7 @@ use figment::Figment;
 use figment::providers::{Env, Format, Serialized, Toml};
 use ops::limits;
 use serde::{Deserialize, Serialize};
+use tracing_subscriber::EnvFilter;
 
 #[derive(Debug, thiserror::Error)]
 pub enum SettingsError {
@@ -28,6 +30,10 @@ pub enum SettingsError {
     // Without the URL itself: it may hold a password.
     #[error("`database_url` must begin with `postgres://` or `postgresql://`; leave it out for the embedded SQLite")]
     DatabaseUrl,
+    #[error("`{setting}` is {found}, expected {min} to {max}")]
+    OutOfRange { setting: &'static str, found: u64, min: u64, max: u64 },
+    #[error("`log` is no filter: expected `error`, `warn`, `info`, `debug`, or a list such as `info,ops=debug`")]
+    Log,
     #[error("no data folder: give --data, or set MATERIA_DATA or HOME")]
     NoDataFolder,
 }
@@ -207,6 +213,8 @@ impl Settings {
         if !self.database_url.as_ref().is_none_or(is_postgres) {
             return Err(SettingsError::DatabaseUrl);
         }
+        ranges::check(self)?;
+        EnvFilter::try_new(&self.log).map_err(|_| SettingsError::Log)?;
         oauth::check(&self.oauth).map_err(SettingsError::Oauth)?;
         witness::check(&self.witness, self.witness_cosignatures_min).map_err(SettingsError::Witness)?;
         let addresses = [
@@ -318,6 +326,23 @@ mod tests {
             Settings { auth: Auth::None, listen: SocketAddr::from(([0, 0, 0, 0], 1)), ..Settings::default() };
         let error = settings.check().unwrap_err();
         assert_eq!(error.to_string(), "`auth = \"none\"` serves only loopback addresses, but `listen` is 0.0.0.0:1");
+    }
+
+    #[test]
+    fn a_number_out_of_its_range_and_a_filter_that_is_none_are_refused() {
+        let error = |settings: Settings| settings.check().unwrap_err().to_string();
+        assert_eq!(
+            error(Settings { body_bytes_max: 0, ..Settings::default() }),
+            "`body_bytes_max` is 0, expected 1024 to 1073741824"
+        );
+        assert_eq!(
+            error(Settings { call_deadline_ms: u64::MAX, ..Settings::default() }),
+            "`call_deadline_ms` is 18446744073709551615, expected 1 to 86400000"
+        );
+        assert!(
+            error(Settings { log: "loud,,=x".to_owned(), ..Settings::default() }).starts_with("`log` is no filter")
+        );
+        assert!(Settings { rate_per_second: 0, slow_call_ms: 0, ..Settings::default() }.check().is_ok());
     }
 
     #[test]

@@ -42,6 +42,9 @@ pub struct Arguments {
 #[derive(clap::Subcommand)]
 enum Command {
     /// Check a document against the checklist of its type; exit code 1 if it fails
+    #[command(
+        after_help = "Examples:\n  materia artifact validate PRD-006.md\n  cat draft.md | materia artifact validate - --id PRD-006"
+    )]
     Validate {
         /// Markdown file, or `-` for standard input
         file: PathBuf,
@@ -50,6 +53,9 @@ enum Command {
         id: Option<String>,
     },
     /// Store a document as a new version
+    #[command(
+        after_help = "Examples:\n  materia artifact store PRD-006.md\n  materia artifact store notes.md --file-name market_research"
+    )]
     Store {
         /// Markdown file, or `-` for standard input
         file: PathBuf,
@@ -58,6 +64,7 @@ enum Command {
         file_name: Option<String>,
     },
     /// Approve the latest version of a document
+    #[command(after_help = "Example:\n  materia artifact approve PRD-006 --meaning \"agreed in the review\"")]
     Approve {
         /// Such as PRD-006
         id: String,
@@ -69,6 +76,9 @@ enum Command {
         meaning: Option<String>,
     },
     /// List documents
+    #[command(
+        after_help = "Examples:\n  materia artifact list --type prd --status Draft\n  materia artifact list --parent EPIC-006 --json"
+    )]
     List {
         /// Name or prefix of a type
         #[arg(long = "type", value_name = "TYPE")]
@@ -86,6 +96,7 @@ enum Command {
         cursor: Option<String>,
     },
     /// Print a document
+    #[command(after_help = "Example:\n  materia artifact show PRD-006 > PRD-006.md")]
     Show {
         /// Such as PRD-006
         id: String,
@@ -94,11 +105,13 @@ enum Command {
         version: Option<u32>,
     },
     /// Show every state that a document was in
+    #[command(after_help = "Example:\n  materia artifact history PRD-006")]
     History {
         /// Such as PRD-006
         id: String,
     },
     /// Show what changed between two versions; `1.1` is the first revision of version 1
+    #[command(after_help = "Example:\n  materia artifact diff PRD-006 1 2")]
     Diff {
         /// Such as PRD-006
         id: String,

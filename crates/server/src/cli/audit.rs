@@ -26,12 +26,15 @@ use crate::telemetry;
 )]
 pub enum Command {
     /// Recompute the whole log and compare every audited row with it; exit code 1 if anything was changed
+    #[command(after_help = "Examples:\n  materia audit verify\n  materia audit verify --json")]
     Verify {
         /// Print the result as JSON
         #[arg(long)]
         json: bool,
     },
     /// Write an event and a proof that it is in the log, for `materia-verify`
+    #[command(after_help = "Example:\n  materia audit prove 01a1e0e3-f9fc-7058-a70a-e0d6a1d6531a --out ./proof\n\n\
+        Who gets the folder needs only `materia-verify` and the log's key (`materia audit key`).")]
     Prove {
         /// The call, as its answer named it
         call_id: String,
@@ -40,6 +43,12 @@ pub enum Command {
         out: Option<PathBuf>,
     },
     /// Print the log, one event a line
+    #[command(
+        after_help = "Examples:\n  materia audit export > events.ndjson\n  materia audit export --format fhir --from 1000\n  \
+        materia audit export --out ./log\n\n\
+        A line of `ndjson` is {\"leaf_index\":N,\"event\":\"…\"}: `event` holds the exact bytes that were hashed, themselves \
+        JSON. A line of `fhir` is an AuditEvent of FHIR R4."
+    )]
     Export {
         #[arg(long, default_value = "ndjson", value_parser = ["ndjson", "fhir"])]
         format: String,
@@ -51,17 +60,20 @@ pub enum Command {
         out: Option<PathBuf>,
     },
     /// Print a signed checkpoint of the log as it is now
+    #[command(after_help = "Example:\n  materia audit checkpoint > materia.checkpoint")]
     Checkpoint,
     /// Print the key that checkpoints are verified with; two while keys overlap, the new one first
+    #[command(after_help = "Example:\n  materia audit key > log.key")]
     Key,
     /// Make a new signing key; the old one signs too until `retire-key`, so that everybody can change over meanwhile
     #[command(
-        after_help = "Both keys sign from the next start of each server on. Servers that share a database share the key file: copy it, \
+        after_help = "Example:\n  materia audit rotate-key\n\nBoth keys sign from the next start of each server on. Servers that share a database share the key file: copy it, \
         then restart them. Give the new key to witnesses (`materia witness trust`) and to whoever verifies, then run \
         `materia audit retire-key`. What the old key signed stays verifiable: its public half is kept."
     )]
     RotateKey,
     /// End the overlap: the old key signs no more and is deleted; its public half stays
+    #[command(after_help = "Example:\n  materia audit retire-key")]
     RetireKey,
 }
 

@@ -5,8 +5,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::ExitCode;
 
 use super::{Place, print_lines};
-use crate::assemble;
+use crate::assemble::{self, AssembleError};
 use crate::oauth;
+use crate::owner::HouseError;
 use crate::owner::witnesses::{Standing, WitnessStanding};
 use crate::settings::Settings;
 
@@ -35,7 +36,7 @@ pub async fn run(place: &Place) -> anyhow::Result<ExitCode> {
             findings.extend(look(place, &settings).await);
         }
         Err(error) => findings.push(Finding::wrong(
-            format!("the settings are wrong: {:#}", anyhow::Error::from(error)),
+            format!("{:#}", anyhow::Error::from(error)),
             format!("mend {} or the MATERIA_ variables", place.data.join("materia.toml").display()),
         )),
     }
@@ -51,6 +52,11 @@ pub async fn run(place: &Place) -> anyhow::Result<ExitCode> {
 
 async fn look(place: &Place, settings: &Settings) -> Vec<Finding> {
     let mut findings = Vec::new();
+    if settings.database_url.is_none() && !place.data.join("materia.db").exists() {
+        findings.push(Finding::fine(format!("{} holds no data yet; `materia serve` makes it", place.data.display())));
+        findings.extend(ports(settings));
+        return findings;
+    }
     match assemble::enter(place.data.clone(), settings).await {
         Ok(house) => {
             let who = if house.is_owner() { "no other process uses it" } else { "a running process owns it" };
@@ -68,10 +74,10 @@ async fn look(place: &Place, settings: &Settings) -> Vec<Finding> {
                 findings.extend(ports(settings));
             }
         }
-        Err(error) => findings.push(Finding::wrong(
-            format!("the data folder cannot be used: {:#}", anyhow::Error::from(error)),
-            "give another with --data, or check --database-url",
-        )),
+        Err(error) => {
+            let advice = advice(&error);
+            findings.push(Finding::wrong(format!("{:#}", anyhow::Error::from(error)), advice));
+        }
     }
     for issuer in &settings.oauth {
         findings.push(match oauth::count_keys(issuer).await {
@@ -98,6 +104,36 @@ async fn look(place: &Place, settings: &Settings) -> Vec<Finding> {
     findings
 }
 
+/// What helps when a house cannot be entered.
+fn advice(error: &AssembleError) -> &'static str {
+    use store::OpenError;
+    match error {
+        AssembleError::Catalogue(_) => "mend the files in `workflow_folder`, or leave the setting out",
+        AssembleError::Remote(_) => "check `tasks_url`, `ids_url` and their keys",
+        AssembleError::House(HouseError::Folder { .. } | HouseError::Socket { .. }) => {
+            "is the folder yours, and may you write to it? Give another with --data"
+        }
+        AssembleError::House(HouseError::Store(error)) => match error {
+            OpenError::SchemaTooNew { .. } => "use the program that wrote it, or a newer one",
+            OpenError::Connect { .. } | OpenError::ParseUrl { .. } => "is the database running, and its address right?",
+            OpenError::CreateFile { .. } => "is there room on the disk, and may you write to the folder?",
+            OpenError::SqliteTooOld { .. } | OpenError::DuplicateMigration { .. } => "build the program anew",
+            OpenError::ChangedMigration { .. } | OpenError::ReadMigrations { .. } | OpenError::Migrate { .. } => {
+                "the database may be damaged, read-only or somebody else's: `materia restore` puts a backup into an empty one"
+            }
+        },
+        AssembleError::House(HouseError::Rollback(_)) => {
+            "is it the right database (--data, --database-url)? Only after a restore that lost events on purpose: \
+             `materia recover --accept-rollback`"
+        }
+        AssembleError::House(HouseError::Key(_)) => "put the log's key back from where you keep it, mode 0600",
+        AssembleError::House(HouseError::Witnesses(_)) => "check the settings of [[witness]]",
+        AssembleError::House(HouseError::OtherDatabase) => "leave out --database-url, or give another --data",
+        AssembleError::House(HouseError::Guest(_)) => "the owner hangs or starts: end it, or try again in a moment",
+        AssembleError::House(HouseError::Table(_) | HouseError::Platform(_)) => "look at the log for the reason",
+    }
+}
+
 fn witness(found: &WitnessStanding) -> Finding {
     let what = format!("the witness {} {}", found.name, found.standing);
     match &found.standing {
@@ -111,8 +147,12 @@ fn witness(found: &WitnessStanding) -> Finding {
 }
 
 fn ports(settings: &Settings) -> Vec<Finding> {
-    let wanted =
-        [("listen", settings.listen), ("tasks_listen", settings.tasks_listen), ("ids_listen", settings.ids_listen)];
+    let wanted = [
+        ("listen", settings.listen),
+        ("tasks_listen", settings.tasks_listen),
+        ("ids_listen", settings.ids_listen),
+        ("grpc_listen", settings.grpc_listen),
+    ];
     let check = |(setting, address): (&str, SocketAddr)| match TcpListener::bind(address) {
         Ok(_) => Finding::fine(format!("{address} is free ({setting})")),
         Err(error) => Finding::wrong(

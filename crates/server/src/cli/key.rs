@@ -35,8 +35,10 @@ enum Command {
     /// Make a key and print it, this once
     Create(CreateArguments),
     /// List the keys, those in force first
+    #[command(after_help = "Examples:\n  materia key list\n  materia key list --organisation clinic-a --json")]
     List,
     /// Revoke a key; servers refuse it within seconds
+    #[command(after_help = "Example:\n  materia key revoke 0f3a5c7e9b1d2f40")]
     Revoke {
         /// Id of the key, as `materia key list` shows it
         key_id: String,
@@ -44,6 +46,8 @@ enum Command {
 }
 
 #[derive(clap::Args)]
+#[command(after_help = "Examples:\n  materia key create --actor intake-agent --role agent\n  \
+    materia key create --actor reporter --role author --scope id.reserve --expires-in-days 90")]
 struct CreateArguments {
     /// Who calls with the key, as events will show it
     #[arg(long = "actor", value_name = "ID")]

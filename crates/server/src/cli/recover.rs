@@ -10,7 +10,7 @@ use crate::owner::notary::{acceptance_file, checkpoint_file};
 
 #[derive(clap::Args)]
 #[command(
-    after_help = "Use this only after a restore that lost events on purpose. The checkpoint of the lost log is kept \
+    after_help = "Example:\n  materia recover --accept-rollback --data ./demo\n\nUse this only after a restore that lost events on purpose. The checkpoint of the lost log is kept \
     aside, so that an auditor can still see what was signed. Witnesses go on contradicting the log until whoever runs them \
     says `materia witness forget`."
 )]

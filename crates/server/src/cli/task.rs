@@ -31,6 +31,7 @@ pub struct Arguments {
 #[derive(clap::Subcommand)]
 enum Command {
     /// Show the oldest pending task with its inputs
+    #[command(after_help = "Examples:\n  materia task next\n  materia task next --claim")]
     Next {
         /// Take it: nobody else gets it
         #[arg(long)]
@@ -39,6 +40,7 @@ enum Command {
     /// List tasks, oldest first
     List(ListArguments),
     /// Complete a task that is in progress
+    #[command(after_help = "Example:\n  materia task done TASK-012 --notes \"stored as v1\"")]
     Done {
         /// Such as TASK-012
         task_id: String,
@@ -49,6 +51,9 @@ enum Command {
 }
 
 #[derive(clap::Args)]
+#[command(
+    after_help = "Examples:\n  materia task list --status pending\n  materia task list --depends-on PRD-006 --project demo"
+)]
 struct ListArguments {
     /// pending, in_progress or completed
     #[arg(long, value_name = "STATUS")]

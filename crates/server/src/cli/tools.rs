@@ -10,6 +10,7 @@ use serde_json::json;
 use super::print_lines;
 
 #[derive(clap::Args)]
+#[command(after_help = "Examples:\n  materia tools\n  materia tools --json")]
 pub struct ListArguments {
     /// Print JSON
     #[arg(long)]

@@ -51,14 +51,17 @@ pub struct Arguments {
 #[derive(clap::Subcommand)]
 enum Command {
     /// Cosign for a log; again with its new key when a log changes keys
+    #[command(after_help = "Example:\n  materia witness trust 'materia/0f3a…+5c7e9b1d+AV…'")]
     Trust {
         /// The log's verifier key, as `materia audit key` prints it
         #[arg(value_name = "VKEY")]
         key: String,
     },
     /// Forget what was cosigned of a log, so that another history of it can begin; stop the witness first
+    #[command(after_help = "Example:\n  materia witness forget materia/0f3a…")]
     Forget { origin: String },
     /// Print the witness' verifier key
+    #[command(after_help = "Example:\n  materia witness key --folder ./witness")]
     Key,
 }
 
