@@ -91,6 +91,9 @@ pub struct Verification {
     pub tree_size: u64,
     pub root_hash: String,
     pub n_events_checked: u64,
+    /// Recorded, and not yet in the log: it takes them in within a second.
+    #[serde(default)]
+    pub n_events_waiting: u64,
     pub n_objects_checked: u64,
     /// So many leaves are vouched for by the witnesses that the settings ask for; absent without witnesses.
     #[serde(default, skip_serializing_if = "Option::is_none")]

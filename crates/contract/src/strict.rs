@@ -8,6 +8,8 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
+use crate::error::{Kind, OpError};
+
 /// 2^53: the largest magnitude below which every integer is exact in a double.
 pub const INTEGER_MAX: i64 = 1 << 53;
 /// The longest double that means something has fewer than 800 digits.
@@ -62,6 +64,45 @@ impl fmt::Display for Problem {
             Problem::IntegerOutOfRange => write!(f, "expected an integer within ±2^53"),
             Problem::NulCharacter => write!(f, "expected no NUL character"),
         }
+    }
+}
+
+impl Problem {
+    /// What would have been right.
+    pub fn expected(&self) -> String {
+        match self {
+            Problem::Syntax { .. } => "valid JSON in UTF-8".to_owned(),
+            Problem::TooLarge { bytes_max } => format!("at most {bytes_max} bytes"),
+            Problem::TooDeep { depth_max } => format!("at most {depth_max} levels of nesting"),
+            Problem::TooManyValues { values_max } => format!("at most {values_max} values"),
+            Problem::StringTooLong { bytes_max } => format!("a string of at most {bytes_max} bytes"),
+            Problem::DuplicateKey => "each key once in an object".to_owned(),
+            Problem::IntegerOutOfRange => "an integer within ±2^53".to_owned(),
+            Problem::NulCharacter => "no NUL character".to_owned(),
+        }
+    }
+
+    /// What came instead, without repeating any of it: it may be patient text.
+    pub fn received(&self) -> String {
+        match self {
+            Problem::Syntax { line, column } => format!("something else at line {line} column {column}"),
+            Problem::TooLarge { .. } | Problem::TooManyValues { .. } => "more".to_owned(),
+            Problem::TooDeep { .. } => "a deeper one".to_owned(),
+            Problem::StringTooLong { .. } => "a longer one".to_owned(),
+            Problem::DuplicateKey => "the key twice".to_owned(),
+            Problem::IntegerOutOfRange => "a number beyond".to_owned(),
+            Problem::NulCharacter => "a NUL character".to_owned(),
+        }
+    }
+}
+
+impl From<StrictError> for OpError {
+    fn from(error: StrictError) -> OpError {
+        let mut refusal = OpError::new(Kind::Invalid, error.to_string()).received(error.problem.received());
+        let field = error.path.trim_start_matches('/').to_owned();
+        refusal.details.field = Some(if field.is_empty() { "body".to_owned() } else { field });
+        refusal.details.expected = Some(error.problem.expected());
+        refusal
     }
 }
 

@@ -150,6 +150,13 @@ async fn shield(State(edge): State<Arc<Edge>>, request: Request, next: Next) -> 
     };
     let is_chunked = headers.contains_key(header::TRANSFER_ENCODING);
     let mut response = next.run(request).await;
+    if response.status() == StatusCode::METHOD_NOT_ALLOWED && !response.headers().contains_key(header::CONTENT_TYPE) {
+        // The router answers these itself, without a word.
+        let allow = response.headers_mut().remove(header::ALLOW);
+        response =
+            edge.refuse(StatusCode::METHOD_NOT_ALLOWED, "this address knows other methods; see the header Allow");
+        response.headers_mut().extend(allow.map(|allow| (header::ALLOW, allow)));
+    }
     let headers = response.headers_mut();
     if is_chunked {
         // `listen::head` stops watching at a chunked body, so nothing may follow it.

@@ -1,5 +1,7 @@
 //! The ID Management service of seed 001 on a port of its own. The same operations, in the service's own words.
 
+mod openapi;
+
 use std::sync::Arc;
 
 use axum::extract::{Query, State};
@@ -29,6 +31,11 @@ pub fn routes(house: Arc<House>, body_bytes_max: usize) -> Router {
         .route("/ids/reservations/expired", delete(delete_expired))
         .fallback(not_found)
         .with_state(Service { house, body_bytes_max, fields: FIELDS })
+}
+
+/// The description of the service; open, as it tells nothing of anybody.
+pub fn open_routes() -> Router {
+    Router::new().route("/openapi.json", get(|| async { answer(StatusCode::OK, &openapi::document()) }))
 }
 
 async fn next(

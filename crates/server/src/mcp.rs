@@ -8,5 +8,6 @@ pub mod headers;
 pub mod http;
 pub mod lifted;
 pub mod listening;
+mod results;
 pub mod stdio;
 mod tasks;

@@ -11,7 +11,7 @@ use axum::{Extension, Router};
 use bytes::Bytes;
 use contract::actor::Actor;
 use contract::dialect;
-use contract::error::{Kind, OpError};
+use contract::error::OpError;
 use contract::id::{CorrelationId, IdempotencyKey};
 use contract::strict::{self, Limits, Problem};
 use http::{HeaderMap, StatusCode, header};
@@ -134,9 +134,7 @@ pub fn json_body(headers: &HeaderMap, body: &Bytes, bytes_max: usize) -> Result<
     }
     strict::parse(body, Limits { bytes_max, ..Limits::DEFAULT }).map_err(|error| {
         let is_too_large = matches!(error.problem, Problem::TooLarge { .. });
-        let mut refusal = OpError::new(Kind::Invalid, error.to_string());
-        refusal.details.field = Some(error.path.trim_start_matches('/').to_owned()).filter(|path| !path.is_empty());
-        refusal.details.expected = Some(error.problem.to_string());
+        let refusal = OpError::from(error);
         let mut response = error_response(&refusal, &dialect::common(&refusal));
         if is_too_large {
             *response.status_mut() = StatusCode::PAYLOAD_TOO_LARGE;

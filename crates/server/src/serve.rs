@@ -106,8 +106,10 @@ impl Server {
             health::routes(health.clone()).merge(tasks_service::open_routes()),
             tasks_service::routes(Arc::clone(&house), body_bytes_max),
         );
-        let id_routes = edge(ids.1.port(), Voice::Service)
-            .wrap(health::routes(health), ids_service::routes(Arc::clone(&house), body_bytes_max));
+        let id_routes = edge(ids.1.port(), Voice::Service).wrap(
+            health::routes(health).merge(ids_service::open_routes()),
+            ids_service::routes(Arc::clone(&house), body_bytes_max),
+        );
         let mut server = Server {
             http: http.1,
             tasks: tasks.1,

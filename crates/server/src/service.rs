@@ -1,5 +1,7 @@
 //! What the services of seed 001 on ports of their own have in common: their names for fields, their words for errors.
 
+pub mod openapi;
+
 use std::sync::Arc;
 
 use axum::response::Response;

@@ -245,6 +245,8 @@ export interface Operations {
       /** So many leaves are vouched for by the witnesses that the settings ask for; absent without witnesses. */
       cosigned_size?: number | null;
       n_events_checked: number;
+      /** Recorded, and not yet in the log: it takes them in within a second. */
+      n_events_waiting?: number;
       n_objects_checked: number;
       ok: boolean;
       /** The first hundred. */

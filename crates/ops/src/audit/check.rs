@@ -111,6 +111,7 @@ pub async fn whole_log(conn: &mut Conn, trust: &Trust<'_>, progress: &Progress) 
         tree_size: size,
         root_hash: check.tree.root().to_string(),
         n_events_checked: check.tree.size(),
+        n_events_waiting: n_waiting,
         n_objects_checked,
         cosigned_size: check.witnessed.and_then(|witnessed| witnessed.size),
         problems: check.problems,

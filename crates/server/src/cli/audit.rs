@@ -264,6 +264,9 @@ fn report(found: &Value) -> Vec<String> {
         number("n_objects_checked"),
         text(found, "root_hash")
     )];
+    if number("n_events_waiting") > 0 {
+        lines.push(format!("{} events are recorded and wait for their place in it.", number("n_events_waiting")));
+    }
     if let Some(size) = found.get("cosigned_size").and_then(Value::as_u64) {
         lines.push(format!("The witnesses vouch for the first {size} of them."));
     }

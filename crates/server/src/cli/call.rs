@@ -19,7 +19,8 @@ use crate::telemetry;
 #[command(after_help = "Examples:\n  materia call list_artifact_types '{}'\n  \
     materia call get_next_available_id '{\"artifact_type\":\"backlog_story\",\"project_id\":\"demo\"}'\n  \
     echo '{\"artifact_type\":\"hls\",\"count\":3}' | materia call reserve_id_range -\n\n\
-    The output goes to standard output, an error to standard error with exit code 1.")]
+    The output goes to standard output, an error to standard error. Exit code 0: it succeeded; 1: the operation \
+    refused or failed, and says why; 2: the call was not made, as the data folder, the settings or the arguments are wrong.")]
 pub struct Arguments {
     /// Name of the operation; `materia tools` lists them
     operation: String,
@@ -47,7 +48,13 @@ pub async fn run(place: Place, arguments: Arguments) -> anyhow::Result<ExitCode>
         }
         given => given.to_owned(),
     };
-    let input = strict::parse(text.as_bytes(), Limits::DEFAULT).context("the input is not what it should be")?;
+    let input = match strict::parse(text.as_bytes(), Limits::DEFAULT) {
+        Ok(input) => input,
+        Err(error) => {
+            eprintln!("{}", dialect::common(&error.into()));
+            return Ok(ExitCode::FAILURE);
+        }
+    };
     let idempotency_key =
         arguments.idempotency_key.as_deref().map(IdempotencyKey::parse).transpose().context("--idempotency-key")?;
     let house = assemble::enter(place.data, &settings).await?;

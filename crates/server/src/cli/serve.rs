@@ -49,6 +49,9 @@ pub async fn run(place: Place, arguments: Arguments) -> anyhow::Result<ExitCode>
     flags.auth = arguments.no_auth.then_some(Auth::None);
     let settings = Settings::read(&place.data, &flags)?;
     telemetry::start(&settings.log);
+    if settings.auth == Auth::None {
+        tracing::warn!("Nobody is asked for a token: every program on this machine may call as the owner");
+    }
     let traces = traces::start().context("the OTEL_ variables are wrong")?;
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;

@@ -94,7 +94,8 @@ pub fn parse(bytes: &[u8], limits: Limits) -> Result<Envelope, EnvelopeError> {
         | Problem::IntegerOutOfRange
         | Problem::NulCharacter => {
             let mut refusal = EnvelopeError::new(readable_id(bytes), -32602, format!("Invalid params: {error}"));
-            refusal.data = json!({ "path": error.path });
+            let (received, expected) = (error.problem.received(), error.problem.expected());
+            refusal.data = json!({ "path": error.path, "received": received, "expected": expected });
             refusal
         }
     })?;
@@ -108,7 +109,7 @@ pub fn parse(bytes: &[u8], limits: Limits) -> Result<Envelope, EnvelopeError> {
         // Whoever names a revision without a handshake asks for a method that this revision does not have.
         let is_gone = REMOVED.contains(&custom.method.as_str()) && names_stateless(&value);
         return Err(if is_gone {
-            EnvelopeError::new(id, METHOD_NOT_FOUND, "Method not found")
+            EnvelopeError::new(id, METHOD_NOT_FOUND, format!("Method not found: {}", custom.method))
         } else {
             EnvelopeError::new(id, -32602, "Invalid params: they do not fit the method")
         });

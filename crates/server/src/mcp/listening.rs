@@ -15,7 +15,8 @@ use serde_json::Value;
 use tokio::sync::broadcast::{self, error::RecvError};
 use tokio_util::sync::CancellationToken;
 
-use super::handler::{Handler, no_resource, protocol_error};
+use super::handler::Handler;
+use super::results::{no_resource, protocol_error};
 
 /// Resources that one request may follow.
 const RESOURCES_MAX: usize = 100;

@@ -13,8 +13,9 @@ use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use super::asking;
-use super::handler::{Handler, failure, protocol_error, success};
+use super::handler::Handler;
 use super::lifted;
+use super::results::{failure, protocol_error, success};
 
 /// How often a client should ask how far a task is.
 const POLL_EVERY_MS: u64 = 1_000;

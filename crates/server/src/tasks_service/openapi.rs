@@ -1,33 +1,24 @@
 //! The OpenAPI 3.1 document of the Task Tracking service, from the schemas of its operations.
 
-use contract::schema::tool_schema;
 use contract::workflow::tasks::{
     ListedTasks, NextTask, QueueTasks, QueuedTasks, TaskStatus, UpdateTaskStatus, UpdatedTask,
 };
 use schemars::JsonSchema;
 use serde_json::{Value, json};
 
+use crate::service::openapi::{correlation_id, document_of, idempotency_key, query, responses, schema};
+
 pub fn document() -> Value {
-    json!({
-        "openapi": "3.1.0",
-        "info": {
-            "title": "Task Tracking",
-            "version": env!("CARGO_PKG_VERSION"),
-            "description": "The queue of documents to generate, each with its resolved inputs.",
-            "license": { "name": "Apache-2.0", "identifier": "Apache-2.0" }
-        },
-        "security": [{ "bearer": [] }],
-        "paths": {
+    document_of(
+        "Task Tracking",
+        "The queue of documents to generate, each with its resolved inputs.",
+        json!({
             "/tasks/next": { "get": next() },
             "/tasks/{task_id}/status": { "put": update() },
             "/tasks": { "get": list() },
             "/tasks/batch": { "post": batch() }
-        },
-        "components": {
-            "securitySchemes": { "bearer": { "type": "http", "scheme": "bearer" } },
-            "schemas": { "Error": error() }
-        }
-    })
+        }),
+    )
 }
 
 fn next() -> Value {
@@ -40,7 +31,7 @@ fn next() -> Value {
             query("claim", false, &json!({ "type": "boolean" }), "Take the task; without this the call only looks"),
             idempotency_key(), correlation_id()
         ],
-        "responses": responses::<NextTask>("200", "The task; or null and a message")
+        "responses": task_responses::<NextTask>("200", "The task; or null and a message")
     })
 }
 
@@ -61,7 +52,7 @@ fn update() -> Value {
         "summary": "Move a task from pending to in_progress to completed; back to pending only with reset.",
         "parameters": [task_id, idempotency_key(), correlation_id()],
         "requestBody": { "required": true, "content": { "application/json": { "schema": body } } },
-        "responses": responses::<UpdatedTask>("200", "The task as it is now")
+        "responses": task_responses::<UpdatedTask>("200", "The task as it is now")
     })
 }
 
@@ -79,7 +70,7 @@ fn list() -> Value {
             query("limit", false, &json!({ "type": "integer", "minimum": 1, "maximum": 200 }), "50 unless given"),
             correlation_id()
         ],
-        "responses": responses::<ListedTasks>("200", "A page of tasks")
+        "responses": task_responses::<ListedTasks>("200", "A page of tasks")
     })
 }
 
@@ -91,66 +82,14 @@ fn batch() -> Value {
         "requestBody": {
             "required": true, "content": { "application/json": { "schema": schema::<QueueTasks>() } }
         },
-        "responses": responses::<QueuedTasks>("201", "The tasks are in the queue")
+        "responses": task_responses::<QueuedTasks>("201", "The tasks are in the queue")
     })
 }
 
-fn query(name: &str, is_required: bool, schema: &Value, about: &str) -> Value {
-    json!({ "name": name, "in": "query", "required": is_required, "description": about, "schema": schema })
-}
-
-fn idempotency_key() -> Value {
-    header("Idempotency-Key", "A repeated write with the same key answers as the first one did.")
-}
-
-fn correlation_id() -> Value {
-    header("X-Correlation-Id", "Ties this call to the work it belongs to, in logs and events.")
-}
-
-fn header(name: &str, about: &str) -> Value {
-    let schema = json!({ "type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}$" });
-    json!({ "name": name, "in": "header", "required": false, "description": about, "schema": schema })
-}
-
-fn responses<T: JsonSchema>(status: &str, about: &str) -> Value {
-    let failed = |about: &str| {
-        let schema = json!({ "$ref": "#/components/schemas/Error" });
-        json!({ "description": about, "content": { "application/json": { "schema": schema } } })
-    };
-    json!({
-        status: { "description": about, "content": { "application/json": { "schema": schema::<T>() } } },
-        "400": failed("The request is wrong, or the status may not follow the present one"),
-        "401": failed("No token, or an unknown one"),
-        "403": failed("This caller may not"),
-        "404": failed("No such task"),
-        "409": failed("Somebody else has claimed the task, or the key was used with another input"),
-        "413": failed("The body is too large"),
-        "429": failed("Too many requests; see Retry-After"),
-        "500": failed("Our fault; the message has the id of the call"),
-        "503": failed("Busy; see Retry-After"),
-        "504": failed("It took too long")
-    })
-}
-
-/// OpenAPI 3.1 already says which dialect its schemas are in.
-fn schema<T: JsonSchema>() -> Value {
-    let mut schema = tool_schema::<T>();
-    schema.remove("$schema");
-    schema.remove("title");
-    Value::Object(schema)
-}
-
-fn error() -> Value {
-    json!({
-        "type": "object",
-        "required": ["success", "status_code", "detail", "error"],
-        "properties": {
-            "success": { "const": false },
-            "status_code": { "type": "integer" },
-            "detail": { "type": "string" },
-            "error": { "type": "string" }
-        }
-    })
+fn task_responses<T: JsonSchema>(status: &str, about: &str) -> Value {
+    let about_conflict = "Somebody else has claimed the task, or the key was used with another input";
+    let about_request = "The request is wrong, or the status may not follow the present one";
+    responses::<T>(status, about, &[("400", about_request), ("404", "No such task"), ("409", about_conflict)])
 }
 
 #[cfg(test)]

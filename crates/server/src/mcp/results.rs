@@ -1,0 +1,93 @@
+//! What comes of a call, in MCP's words: results, errors, and the description of a tool.
+
+use std::sync::Arc;
+
+use contract::dialect::{self, Dialect};
+use contract::error::{Kind, OpError};
+use ops::{Reply, Tool, dialogue};
+use rmcp::model::{CallToolResult, ContentBlock, ErrorCode, ErrorData, MetaObject, ToolAnnotations};
+use serde_json::{Value, json};
+
+use super::lifted;
+
+/// Above this, the text of a result only says where the answer is.
+const TEXT_BYTES_MAX: usize = 64 * 1024;
+/// A longer address is not repeated in an error.
+const URI_BYTES_MAX: usize = 200;
+
+/// The tool as clients see it.
+pub fn describe(tool: &Tool) -> rmcp::model::Tool {
+    let mut described = rmcp::model::Tool::new(tool.entry.name, tool.entry.about, Arc::clone(&tool.input_schema));
+    described.output_schema = Some(Arc::clone(&tool.output_schema));
+    described.annotations = Some(
+        ToolAnnotations::new().read_only(!tool.entry.is_write).destructive(false).idempotent(false).open_world(false),
+    );
+    described
+}
+
+/// A tool result: the output as structured content and the same JSON as text.
+pub fn success(reply: Reply, success: ops::Success) -> CallToolResult {
+    let text = success.text.unwrap_or_else(|| success.output.to_string());
+    let text = if text.len() <= TEXT_BYTES_MAX {
+        text
+    } else {
+        format!("The answer has {} bytes; it is in structuredContent.", text.len())
+    };
+    let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
+    result.structured_content = Some(success.output);
+    result.meta = Some(meta(&reply));
+    lifted::attach(&mut result, success.artifacts, success.metadata);
+    result
+}
+
+fn meta(reply: &Reply) -> MetaObject {
+    let mut meta = MetaObject::default();
+    meta.insert("audit".to_owned(), serde_json::to_value(&reply.audit).unwrap_or_default());
+    meta.insert("call_id".to_owned(), Value::from(reply.call_id.to_string()));
+    meta
+}
+
+/// A failed call in the words of its family: a JSON-RPC error for seed 001, a result with `isError` for the others.
+pub fn failure(reply: Reply, error: &OpError) -> Result<CallToolResult, ErrorData> {
+    if dialogue::is_about_state(error) {
+        return Err(ErrorData::invalid_params(error.message.clone(), None));
+    }
+    match reply.dialect {
+        Dialect::Workflow => {
+            let mut rpc = dialect::workflow_rpc(error);
+            if let Value::Object(data) = &mut rpc.data {
+                data.insert("call_id".to_owned(), Value::from(reply.call_id.to_string()));
+            }
+            Err(ErrorData::new(ErrorCode(rpc.code), rpc.message, Some(rpc.data)))
+        }
+        Dialect::Clinic | Dialect::Evidence | Dialect::Common => {
+            let body = dialect::body(reply.dialect, error, Some(&reply.audit));
+            let mut result = CallToolResult::error(vec![ContentBlock::text(body.to_string())]);
+            result.structured_content = Some(body);
+            result.meta = Some(meta(&reply));
+            Ok(result)
+        }
+    }
+}
+
+/// A failed read of a resource or prompt, as a protocol error.
+pub fn protocol_error(dialect: Dialect, error: &OpError) -> ErrorData {
+    if dialect == Dialect::Workflow {
+        let rpc = dialect::workflow_rpc(error);
+        return ErrorData::new(ErrorCode(rpc.code), rpc.message, Some(rpc.data));
+    }
+    match error.kind {
+        Kind::NotFound => ErrorData::resource_not_found(error.message.clone(), None),
+        Kind::Invalid => ErrorData::invalid_params(error.message.clone(), None),
+        Kind::Internal => ErrorData::internal_error(error.message.clone(), None),
+        Kind::Conflict | Kind::Refused | Kind::Busy | Kind::InputRequired | Kind::Upstream | Kind::Timeout => {
+            ErrorData::new(ErrorCode(-32000), error.message.clone(), None)
+        }
+    }
+}
+
+/// Names the address, as clients expect, if it is not overlong.
+pub fn no_resource(uri: &str) -> ErrorData {
+    let data = (uri.len() <= URI_BYTES_MAX).then(|| json!({ "uri": uri }));
+    ErrorData::resource_not_found("no resource at this address", data)
+}

@@ -1,0 +1,81 @@
+//! What the OpenAPI 3.1 documents of the services of seed 001 have in common.
+
+use contract::schema::tool_schema;
+use schemars::JsonSchema;
+use serde_json::{Value, json};
+
+pub fn document_of(title: &str, about: &str, paths: Value) -> Value {
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": title,
+            "version": env!("CARGO_PKG_VERSION"),
+            "description": about,
+            "license": { "name": "Apache-2.0", "identifier": "Apache-2.0" }
+        },
+        "security": [{ "bearer": [] }],
+        "paths": paths,
+        "components": {
+            "securitySchemes": { "bearer": { "type": "http", "scheme": "bearer" } },
+            "schemas": { "Error": error() }
+        }
+    })
+}
+
+pub fn query(name: &str, is_required: bool, schema: &Value, about: &str) -> Value {
+    json!({ "name": name, "in": "query", "required": is_required, "description": about, "schema": schema })
+}
+
+pub fn idempotency_key() -> Value {
+    header("Idempotency-Key", "A repeated write with the same key answers as the first one did.")
+}
+
+pub fn correlation_id() -> Value {
+    header("X-Correlation-Id", "Ties this call to the work it belongs to, in logs and events.")
+}
+
+fn header(name: &str, about: &str) -> Value {
+    let schema = json!({ "type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}$" });
+    json!({ "name": name, "in": "header", "required": false, "description": about, "schema": schema })
+}
+
+/// What an endpoint answers: `own` are the failures that only it can tell about, by status.
+pub fn responses<T: JsonSchema>(status: &str, about: &str, own: &[(&str, &str)]) -> Value {
+    let failed = |about: &str| {
+        let schema = json!({ "$ref": "#/components/schemas/Error" });
+        json!({ "description": about, "content": { "application/json": { "schema": schema } } })
+    };
+    let common = [
+        ("401", "No token, or an unknown one"),
+        ("403", "This caller may not"),
+        ("413", "The body is too large"),
+        ("429", "Too many requests; see Retry-After"),
+        ("500", "Our fault; the message has the id of the call"),
+        ("503", "Busy; see Retry-After"),
+        ("504", "It took too long"),
+    ];
+    let success = json!({ "description": about, "content": { "application/json": { "schema": schema::<T>() } } });
+    let failures = own.iter().chain(&common).map(|(status, about)| ((*status).to_owned(), failed(about)));
+    Value::Object(std::iter::once((status.to_owned(), success)).chain(failures).collect())
+}
+
+/// OpenAPI 3.1 already says which dialect its schemas are in.
+pub fn schema<T: JsonSchema>() -> Value {
+    let mut schema = tool_schema::<T>();
+    schema.remove("$schema");
+    schema.remove("title");
+    Value::Object(schema)
+}
+
+fn error() -> Value {
+    json!({
+        "type": "object",
+        "required": ["success", "status_code", "detail", "error"],
+        "properties": {
+            "success": { "const": false },
+            "status_code": { "type": "integer" },
+            "detail": { "type": "string" },
+            "error": { "type": "string" }
+        }
+    })
+}
