@@ -14,32 +14,38 @@ use anyhow::{Context, Result, bail};
 
 use crate::{
     cargo::{self, cargo, root, run_quietly},
+    install,
     postgres::{self, Postgres},
+    test::TOOLS_VARIABLE,
 };
 
 const REPORT: &str = "RELIABILITY.md";
 const MARK: &str = "proof: ";
 
-/// The tests that prove something, by module of the integration binary.
-const MODULES: &[&str] = &["contention::", "faults::", "kills::", "owner::"];
+/// The tests that prove something: a package, and modules of its integration binary.
+const SUITES: &[(&str, &[&str])] = &[
+    ("ledger", &["mutations::"]),
+    ("server", &["contention::", "kills::", "owner::", "tracker::", "conformance::", "ledger::backup::", "faults::"]),
+];
 
 pub fn prove() -> Result<()> {
     let tree = Tree::read()?;
-    let binary = ["test", "--release", "--package", "server", "--test", "it"];
-    cargo::run(cargo(&binary).arg("--no-run"))?;
+    let tools = install::install_all()?;
     let postgres = Postgres::start()?;
-    // One test at a time: each measures a machine that it has to itself.
-    let mut tests = cargo(&binary);
-    tests.args(["--", "--nocapture", "--test-threads=1"]).args(MODULES);
-    tests.env("MATERIA_PROVE", "1").env(postgres::URL_VARIABLE, postgres.url());
-    let command = format!("MATERIA_PROVE=1 {}", cargo::line(&tests));
-    let proofs = run_and_read_proofs(&mut tests)?;
+    let mut proofs = Vec::new();
+    for (package, modules) in SUITES {
+        let mut tests = cargo(&["test", "--release", "--package", package, "--test", "it"]);
+        // One test at a time: each measures a machine that it has to itself.
+        tests.args(["--", "--nocapture", "--test-threads=1"]).args(*modules);
+        tests.env("MATERIA_PROVE", "1").env(TOOLS_VARIABLE, &tools).env(postgres::URL_VARIABLE, postgres.url());
+        proofs.extend(run_and_read_proofs(&mut tests)?);
+    }
     if Tree::read()? != tree {
         bail!(
             "the work tree changed during the run, so the proofs belong to no one commit; {REPORT} is left as it was"
         );
     }
-    let report = report(&tree, &machine()?, &command, &proofs);
+    let report = report(&tree, &machine()?, &proofs);
     let path = root().join(REPORT);
     fs::write(&path, &report).with_context(|| format!("could not write `{}`", path.display()))?;
     println!("\n{report}\nwritten to {}", path.display());
@@ -140,7 +146,7 @@ fn value_after(text: &str, key: &str) -> String {
     line.map_or_else(String::new, |(_, value)| value.trim().to_owned())
 }
 
-fn report(tree: &Tree, machine: &Machine, command: &str, proofs: &[Proof]) -> String {
+fn report(tree: &Tree, machine: &Machine, proofs: &[Proof]) -> String {
     let changes = if tree.changes.is_empty() { "" } else { " with uncommitted changes" };
     let rows: String = proofs.iter().map(Proof::row).collect();
     format!(
@@ -153,7 +159,6 @@ Counted by `cargo xtask prove`, which writes this file only if every proof passe
 | | |
 |---|---|
 | commit | {}{changes} |
-| command | `{command}` |
 | date | {} |
 | machine | {}, {} cores, {} GiB |
 | kernel | {} |

@@ -16,7 +16,7 @@ use crate::{
 const TOTAL_MAX: Duration = Duration::from_secs(35 * 60);
 
 /// Where the tests find the clients that [`install`] brought.
-const TOOLS_VARIABLE: &str = "MATERIA_TEST_TOOLS";
+pub const TOOLS_VARIABLE: &str = "MATERIA_TEST_TOOLS";
 
 pub fn test() -> Result<()> {
     let mut stages = Stages::start();
