@@ -1,5 +1,7 @@
 //! `bench workflow`: the workflow at the size of a working team, over HTTP, on both engines.
 
+mod documents;
+mod floor;
 mod tasks;
 
 use crate::process::Server;
@@ -35,7 +37,9 @@ pub async fn run(plan: Plan) -> anyhow::Result<Verdict> {
     let mut verdict = Verdict::Met;
     for engine in Engine::ALL {
         let house = engine.serve().await?;
-        if tasks::run(&house, engine, plan).await? == Verdict::Missed {
+        documents::fill(house.address, engine).await?;
+        let verdicts = [tasks::run(&house, engine, plan).await?, documents::run(house.address, engine, plan).await?];
+        if verdicts.contains(&Verdict::Missed) {
             verdict = Verdict::Missed;
         }
     }

@@ -35,6 +35,8 @@ pub struct Settings {
     pub self_approval: SelfApproval,
     /// Whether an agent may approve documents.
     pub agents_may_approve: bool,
+    /// Ask the person behind a client, where it can ask, before a document is approved.
+    pub confirm_approval: bool,
     /// Research type → file name of the document that generators get where nothing else is named.
     pub research: BTreeMap<String, String>,
     /// A claim of a task ends after this, unless it is renewed; never when absent.

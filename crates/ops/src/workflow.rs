@@ -1,6 +1,7 @@
 //! Operations of the artifact workflow (seed 001).
 
 mod add_task;
+mod approval_consent;
 mod approval_elsewhere;
 mod approve_artifact;
 mod confirm_reservation;

@@ -89,6 +89,8 @@ pub struct Settings {
     /// Who may approve what they stored themselves: `never`, `owner` (of this house) or `anybody`.
     pub self_approval: ops::SelfApproval,
     pub agents_may_approve: bool,
+    /// Ask the person behind an MCP client, where it can ask, before a document is approved.
+    pub confirm_approval: bool,
     /// Research type such as `business_research` → file name, for documents that name none themselves.
     pub research: BTreeMap<String, String>,
     /// The log's signing key; `ledger.key` in the data folder when absent. Servers on one database share it.
@@ -153,6 +155,7 @@ impl Default for Settings {
             artifacts_base_dir: None,
             self_approval: ops::SelfApproval::Owner,
             agents_may_approve: false,
+            confirm_approval: false,
             research: BTreeMap::new(),
             ledger_key_file: None,
             witness: Vec::new(),
@@ -246,6 +249,7 @@ impl Settings {
             backup_folder: self.backup_folder.clone(),
             self_approval: self.self_approval,
             agents_may_approve: self.agents_may_approve,
+            confirm_approval: self.confirm_approval,
             research: self.research_keys(),
             task_lease: Some(Duration::from_secs(self.task_lease_minutes.saturating_mul(60)))
                 .filter(|lease| !lease.is_zero()),

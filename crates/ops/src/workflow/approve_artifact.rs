@@ -14,8 +14,8 @@ use workflow::approval::{self, ApprovalError, Given, Outcome, Request};
 use workflow::catalogue::Catalogue;
 use workflow::{artifacts, tasks};
 
-use super::approval_elsewhere;
 use super::document::{Home, check_key};
+use super::{approval_consent, approval_elsewhere};
 use crate::context::{Context, SelfApproval, Settings};
 use crate::family::Family;
 use crate::operation::{Answer, ApplyError, Operation, Told, Write, store_error};
@@ -70,6 +70,7 @@ impl Write for ApproveArtifact {
         let found = artifacts::find(&mut reader, home.place(), &artifact_id, None).await.map_err(store_error)?;
         drop(reader);
         if let Some(row) = found {
+            approval_consent::ask(ctx, &row)?;
             ctx.files().check(&home.organisation_id, &row.address(&home.default_project_id)).await?;
         }
         // An admin whom the house itself knows may be the only person there is.

@@ -1,12 +1,15 @@
 //! Operations that ask: answers count with the state of the reply that asked, for its caller and its call, once.
 
 use contract::error::OpError;
+use contract::question::QuestionKind;
 
+use ops::operations::OPERATIONS;
 use ops::{Answers, Call, Reply, dialogue};
 use serde_json::{Value, json};
+use testkit::documents::EPIC_006;
 
 use crate::consent::ENTRIES;
-use crate::script::{Stage, actor, on_postgres, on_sqlite, shared, together};
+use crate::script::{Stage, actor, on_postgres, on_sqlite, on_sqlite_with, settings, shared, together};
 
 fn accept(said: &str) -> Value {
     json!({"action": "accept", "content": {"said": said}})
@@ -98,6 +101,38 @@ async fn a_state_is_worth_nothing_to_others_for_other_things_changed_or_late() {
         refused(consent(&stage, "owner", "x", with(&late)).await);
         assert_eq!(n_changes(&stage).await, 1);
     }
+}
+
+/// A caller that can show a form to a person.
+fn asking(mut answers: Answers) -> Answers {
+    answers.may_be_asked.insert(QuestionKind::Form);
+    answers
+}
+
+#[tokio::test]
+async fn an_approval_is_confirmed_by_a_person_for_the_very_text_they_saw() {
+    let settings = ops::Settings { confirm_approval: true, ..settings() };
+    let stage = on_sqlite_with(OPERATIONS, settings).await;
+    let store = async |text: &str| {
+        let reply = stage.call("owner", "store_artifact", json!({"artifact_content": text})).await;
+        reply.result.unwrap();
+    };
+    let approve = async |answers: Answers| {
+        call(&stage, "owner", "approve_artifact", json!({"artifact_id": "EPIC-006"}), asking(answers)).await
+    };
+    let answer = |approved: bool| json!({"action": "accept", "content": {"approve": approved}});
+    store(EPIC_006).await;
+    let (keys, state) = asked(approve(Answers::default()).await);
+    let no = approve(answers(Some(&state), [(&keys[0], answer(false))])).await.result.unwrap_err();
+    assert_eq!(no.message, "the person who was asked did not approve");
+
+    // A version that came in between was not seen by whoever said yes.
+    let (keys, state) = asked(approve(Answers::default()).await);
+    store(&EPIC_006.replace("**Version:** 1", "**Version:** 2")).await;
+    let (new_keys, state) = asked(approve(answers(Some(&state), [(&keys[0], answer(true))])).await);
+    assert_ne!(keys, new_keys);
+    let reply = approve(answers(Some(&state), [(&new_keys[0], answer(true))])).await;
+    assert_eq!(reply.result.unwrap().output["new_status"], "Approved");
 }
 
 #[tokio::test]

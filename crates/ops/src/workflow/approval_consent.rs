@@ -1,0 +1,39 @@
+//! Asks the person behind a client whether they mean it, where the house wants that and the client can ask.
+
+use contract::error::OpError;
+use contract::question::{FormAnswer, Question, QuestionKind, Questions};
+use serde_json::{Map, Value, json};
+use workflow::artifacts::ArtifactRow;
+
+use crate::context::Context;
+
+/// Ends the call with a question, or with a refusal where the answer was no.
+pub fn ask(ctx: &Context<'_>, row: &ArtifactRow) -> Result<(), OpError> {
+    if !ctx.settings().confirm_approval || !ctx.may_ask(QuestionKind::Form) {
+        return Ok(());
+    }
+    // The hash is part of the key: a yes counts for the text that it was given for, and for no later one.
+    let key = format!("approve_{}", row.content_sha256.chars().take(16).collect::<String>());
+    let message = format!(
+        "Approve {} version {} (SHA-256 {})? Its placeholders get their ids, and a task is queued for each document that \
+         comes next.",
+        row.key, row.version, row.content_sha256
+    );
+    let answers = ctx.ask(Questions::from([(key.clone(), Question::Form { message, schema: schema() })]))?;
+    let answer = answers.get(&key).and_then(|answer| serde_json::from_value(answer.clone()).ok());
+    match answer {
+        Some(FormAnswer::Accept { content }) if content.get("approve") == Some(&Value::Bool(true)) => Ok(()),
+        Some(FormAnswer::Accept { .. } | FormAnswer::Decline {} | FormAnswer::Cancel {}) | None => {
+            Err(OpError::refused("the person who was asked did not approve"))
+        }
+    }
+}
+
+fn schema() -> Map<String, Value> {
+    let approve = json!({ "type": "boolean", "title": "I have read this version and approve it" });
+    let schema = json!({ "type": "object", "properties": { "approve": approve }, "required": ["approve"] });
+    match schema {
+        Value::Object(schema) => schema,
+        _ => Map::new(),
+    }
+}
