@@ -10,7 +10,7 @@ import { pathOf } from '../router/routes.ts';
 import { Button } from './button.tsx';
 import { CopyButton, Mono } from './copy.tsx';
 import { Icon, type IconName } from './icon.tsx';
-import { Facts } from './page.tsx';
+import { Facts, PageHead } from './page.tsx';
 import { Progress } from './progress.tsx';
 
 export function EmptyState({ icon, title, children, actions }: { icon: IconName; title: string; children?: ReactNode; actions?: ReactNode }) {
@@ -41,9 +41,15 @@ export function NotServed({ operation }: { operation: OperationName | (string & 
   );
 }
 
-/** Shows its children only when the server has the operation they need. */
-export function WhenServed({ operation, children }: { operation: OperationName; children: ReactNode }) {
-  return useIsServed(operation) ? children : <NotServed operation={operation} />;
+/** Shows its children only when the server has the operation they need. A whole page is given a title for the other case. */
+export function WhenServed({ operation, title, children }: { operation: OperationName; title?: string; children: ReactNode }) {
+  if (useIsServed(operation)) return children;
+  return (
+    <>
+      {title !== undefined && <PageHead title={title} />}
+      <NotServed operation={operation} />
+    </>
+  );
 }
 
 function wordsOf(code: string) {

@@ -78,6 +78,12 @@ export async function settled(page: Page): Promise<void> {
   await page.waitForFunction(() => document.querySelector('.progress, [aria-busy=true]') === null);
 }
 
+/** Changes the theme, and waits until it is on the screen. */
+export async function setTheme(page: Page, colorScheme: 'light' | 'dark'): Promise<void> {
+  await page.emulateMedia({ colorScheme });
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+}
+
 /** What axe-core finds at serious or critical level, as readable lines. */
 export async function seriousFindings(page: Page, rules: 'all' | 'colours' = 'all'): Promise<string[]> {
   // The other mode opens one more page for each look, for the sake of frames, and there are none.

@@ -3,7 +3,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { LANGUAGES } from '../../src/i18n/message.ts';
-import { openPage, overflow, seriousFindings, settled, signIn, startBrowser } from './browser.ts';
+import { openPage, overflow, seriousFindings, setTheme, settled, signIn, startBrowser } from './browser.ts';
 import { type Front, startFront } from './front.ts';
 import { type House, seed, seedWork, startHouse } from './house.ts';
 
@@ -125,7 +125,7 @@ describe.each(LANGUAGES)('in %s', (language) => {
     const { page, troubles, close } = await openPage(browser, whole.url, { language, theme: 'light' });
     await signIn(page, house.token);
     for (const [name, visit] of VISITS) {
-      await page.emulateMedia({ colorScheme: 'light' });
+      await setTheme(page, 'light');
       await page.setViewportSize({ width: 1280, height: 900 });
       await visit(page);
       await settled(page);
@@ -140,7 +140,7 @@ describe.each(LANGUAGES)('in %s', (language) => {
       expect(await seriousFindings(page), `${name} at 360`).toEqual([]);
       // A theme changes colours and nothing else.
       await page.setViewportSize({ width: 1280, height: 900 });
-      await page.emulateMedia({ colorScheme: 'dark' });
+      await setTheme(page, 'dark');
       expect(await seriousFindings(page, 'colours'), `${name} in the dark`).toEqual([]);
     }
     await page.setViewportSize({ width: 360, height: 740 });
@@ -157,9 +157,9 @@ describe.each(LANGUAGES)('in %s', (language) => {
       await page.setViewportSize({ width: 1280, height: 900 });
       expect(await seriousFindings(page), name).toEqual([]);
       if (language === 'en') {
-        await page.emulateMedia({ colorScheme: 'dark' });
+        await setTheme(page, 'dark');
         expect(await seriousFindings(page, 'colours'), `${name} in the dark`).toEqual([]);
-        await page.emulateMedia({ colorScheme: 'light' });
+        await setTheme(page, 'light');
       }
       await page.setViewportSize({ width: 360, height: 740 });
       expect(await overflow(page), name).toBe(0);

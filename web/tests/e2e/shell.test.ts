@@ -154,9 +154,15 @@ test('an older server gets pages that say what it lacks, and no failed calls', a
     ['/audit/integrity', 'audit_verify'],
     ['/audit/events/0199f000-0000-7000-8000-000000000000', 'audit_search'],
     ['/settings/keys', 'list_keys'],
+    ['/documents', 'list_artifacts'],
+    ['/documents/PRD-006', 'read_artifact'],
+    ['/documents/PRD-006/changes', 'diff_artifact'],
+    ['/documents/new', 'store_artifact'],
+    ['/tasks', 'list_tasks'],
   ]) {
     await old.page.goto(path ?? '');
     await old.page.getByText('Not served by this version').first().waitFor();
+    expect(await old.page.locator('h1').count(), path).toBe(1);
     await old.page.getByText(operation ?? '').waitFor();
   }
   await old.page.goto('/');

@@ -18,8 +18,9 @@ import { mayBeCallId } from './filters.ts';
 import { ProofPanel } from './proof-panel.tsx';
 
 export function EventPage({ callId }: { callId: string }) {
+  const { t } = useLanguage();
   return (
-    <WhenServed operation="audit_search">
+    <WhenServed operation="audit_search" title={t(audit.title)}>
       <LoadedEvent callId={callId} />
     </WhenServed>
   );

@@ -22,8 +22,9 @@ import { isProjectId, projectOf } from './place.ts';
 const PAGE_SIZE = 200;
 
 export function BoardPage() {
+  const { t } = useLanguage();
   return (
-    <WhenServed operation="list_artifacts">
+    <WhenServed operation="list_artifacts" title={t(words.title)}>
       <DocumentBoard />
     </WhenServed>
   );

@@ -20,7 +20,7 @@ import { chosen, nameOf, type Revision } from './revisions.ts';
 
 export function ChangesPage({ id }: { id: string }) {
   return (
-    <WhenServed operation="diff_artifact">
+    <WhenServed operation="diff_artifact" title={id}>
       <LoadedChanges id={id} />
     </WhenServed>
   );

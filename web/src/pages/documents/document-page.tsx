@@ -26,7 +26,7 @@ type Approved = Output<'approve_artifact'>;
 
 export function DocumentPage({ id }: { id: string }) {
   return (
-    <WhenServed operation="read_artifact">
+    <WhenServed operation="read_artifact" title={id}>
       <LoadedDocument id={id} />
     </WhenServed>
   );

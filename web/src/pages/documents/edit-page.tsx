@@ -25,8 +25,9 @@ const VERSION_MAX = 999;
 
 /** Without an id, a new document. */
 export function EditPage({ id }: { id?: string }) {
+  const { t } = useLanguage();
   return (
-    <WhenServed operation="store_artifact">
+    <WhenServed operation="store_artifact" title={id ?? t(words.new)}>
       {id === undefined ? <NewDocument /> : <NextVersion id={id} />}
     </WhenServed>
   );

@@ -21,8 +21,9 @@ import { hasMandatory, holderOf, inputOf, parseTaskFilters, type Status, type Ta
 const PAGE_SIZE = 50;
 
 export function TasksPage() {
+  const { t } = useLanguage();
   return (
-    <WhenServed operation="list_tasks">
+    <WhenServed operation="list_tasks" title={t(words.title)}>
       <TaskBoard />
     </WhenServed>
   );
