@@ -22,4 +22,5 @@ pub const MIGRATIONS: &[Migration] = &[
     Migration { version: 100, name: "ids", sql: include_str!("../migrations/0100_ids.sql") },
     Migration { version: 101, name: "artifacts", sql: include_str!("../migrations/0101_artifacts.sql") },
     Migration { version: 102, name: "tasks", sql: include_str!("../migrations/0102_tasks.sql") },
+    Migration { version: 103, name: "mandatory_inputs", sql: include_str!("../migrations/0103_mandatory_inputs.sql") },
 ];

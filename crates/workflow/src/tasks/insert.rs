@@ -47,12 +47,14 @@ pub async fn insert(tx: &mut Tx<'_>, new: &NewTask<'_>) -> Result<Inserted, Task
     let task_id = format_task_id(number)?;
     let inputs = serde_json::to_string(new.inputs).map_err(|_| StoreError::other("inputs are not JSON"))?;
     let described = describe(new.artifact_id, new.inputs);
+    let has_mandatory_input = new.inputs.iter().any(|input| input.classification == InputClass::Mandatory);
     let row = tx
         .fetch_optional(
             with_columns!(
                 "INSERT INTO tasks (organisation_id, task_id, task_number, project_id, artifact_id, generator, status, \
-                 description, inputs_json, correlation_id, created_by, created_at_us, updated_at_us) \
-                 VALUES ($1, $2, $3, $4, $5, $6, 'pending', $7, $8, $9, $10, $11, $11) RETURNING",
+                 description, inputs_json, correlation_id, created_by, created_at_us, updated_at_us, \
+                 has_mandatory_input) \
+                 VALUES ($1, $2, $3, $4, $5, $6, 'pending', $7, $8, $9, $10, $11, $11, $12) RETURNING",
                 ""
             ),
             &[
@@ -67,6 +69,7 @@ pub async fn insert(tx: &mut Tx<'_>, new: &NewTask<'_>) -> Result<Inserted, Task
                 new.correlation_id.into(),
                 new.created_by.into(),
                 new.created_at_us.into(),
+                has_mandatory_input.into(),
             ],
         )
         .await?

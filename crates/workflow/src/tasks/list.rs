@@ -49,11 +49,10 @@ pub async fn list(
         (Some(depends_on), is_missing_mandatory, status) => {
             let sql = with_columns!(
                 "SELECT",
-                "FROM tasks t WHERE organisation_id = $1 AND project_id = $2 AND task_number > $3 \
+                "FROM tasks WHERE organisation_id = $1 AND project_id = $2 AND task_number > $3 \
                  AND task_id IN (SELECT i.task_id FROM task_inputs i WHERE i.organisation_id = $1 AND i.artifact_id = $5) \
                  AND ($6 IS NULL OR status = $6) \
-                 AND (NOT $7 OR NOT EXISTS (SELECT 1 FROM task_inputs m WHERE m.organisation_id = $1 \
-                 AND m.task_id = t.task_id AND m.classification = 'mandatory')) \
+                 AND (NOT $7 OR NOT has_mandatory_input) \
                  ORDER BY task_number LIMIT $4"
             );
             let more = [depends_on.into(), status.into(), is_missing_mandatory.into()];
@@ -62,10 +61,8 @@ pub async fn list(
         (None, true, status) => {
             let sql = with_columns!(
                 "SELECT",
-                "FROM tasks t WHERE organisation_id = $1 AND project_id = $2 AND task_number > $3 \
-                 AND ($5 IS NULL OR status = $5) \
-                 AND NOT EXISTS (SELECT 1 FROM task_inputs m WHERE m.organisation_id = $1 \
-                 AND m.task_id = t.task_id AND m.classification = 'mandatory') \
+                "FROM tasks WHERE organisation_id = $1 AND project_id = $2 AND task_number > $3 \
+                 AND NOT has_mandatory_input AND ($5 IS NULL OR status = $5) \
                  ORDER BY task_number LIMIT $4"
             );
             conn.fetch_all(sql, &[organisation_id, project_id, after, limit, status.into()]).await?
