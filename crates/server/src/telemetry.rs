@@ -32,7 +32,7 @@ pub fn start(filter: &str) {
 }
 
 /// Fields whose text is JSON and stands in the log as such; the library only writes plain values.
-const STRUCTURED: [&str; 3] = ["id_mapping", "sub_artifacts_detected", "task_ids"];
+const STRUCTURED: [&str; 5] = ["artifact_ids", "generators", "id_mapping", "sub_artifacts_detected", "task_ids"];
 
 /// Standard error, one whole line at a time.
 struct Lines(std::io::Stderr);

@@ -13,7 +13,7 @@ use crate::ids::Engine;
 
 const BATCH: u64 = 1_000;
 /// Reading, parsing and comparing every event and hashing the tree, over hashing the bytes alone.
-const RATIO_MAX: f64 = 60.0;
+const RATIO_MAX: f64 = 80.0;
 
 pub async fn run(engine: Engine, n_events: u64) -> anyhow::Result<Verdict> {
     let log = Log::open(engine).await?;

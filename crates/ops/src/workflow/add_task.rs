@@ -1,10 +1,12 @@
 //! `add_task`: put tasks into the queue after checking everything about them, their inputs' documents included.
 
 use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
 
 use contract::actor::Role;
 use contract::envelope::True;
 use contract::error::{Kind, OpError};
+use contract::id::TaskId;
 use contract::workflow::tasks::{AddTask, AddedTasks, GivenInput, InputClass, QueueTasks, QueuedTasks, TaskMetadata};
 use serde_json::Value;
 use store::Tx;
@@ -22,6 +24,8 @@ pub struct Plan {
     tasks: Vec<CheckedTask>,
     /// Where the tracker is elsewhere, it has them already. A repeated call reaches it under the same key.
     queued: Option<QueuedTasks>,
+    /// What the last run of `apply` gave out, for the log.
+    task_ids: Mutex<Vec<TaskId>>,
 }
 
 impl Operation for AddTask {
@@ -48,7 +52,9 @@ impl Write for AddTask {
     async fn prepare(&self, ctx: &Context<'_>) -> Result<Plan, OpError> {
         let tasks = check_inputs(ctx, check_form(ctx, &self.tasks, "")?).await?;
         let place = TaskPlan::new(ctx, self.project_id.as_ref());
-        let Some(tracker) = &ctx.services().remotes.tasks else { return Ok(Plan { place, tasks, queued: None }) };
+        let Some(tracker) = &ctx.services().remotes.tasks else {
+            return Ok(Plan { place, tasks, queued: None, task_ids: Mutex::default() });
+        };
         let batch = QueueTasks {
             project_id: self.project_id.clone().unwrap_or_else(|| ctx.settings().default_project_id.clone()),
             tasks: self.tasks.iter().zip(&tasks).map(|(given, checked)| resolved(given, checked)).collect(),
@@ -58,7 +64,7 @@ impl Write for AddTask {
         let queued = serde_json::from_value(output).map_err(|error| {
             OpError::new(Kind::Upstream, "the task service answered something else than it should").with_source(error)
         })?;
-        Ok(Plan { place, tasks, queued: Some(queued) })
+        Ok(Plan { place, tasks, queued: Some(queued), task_ids: Mutex::default() })
     }
 
     fn lane(&self, plan: &Plan) -> Option<String> {
@@ -70,6 +76,7 @@ impl Write for AddTask {
             None => insert_all(tx, &plan.place, &plan.tasks).await?,
             Some(queued) => (queued.task_ids.clone(), Vec::new()),
         };
+        plan.task_ids.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&task_ids);
         let answer = Answer::of(AddedTasks {
             success: True,
             tasks_added: u64::try_from(task_ids.len()).unwrap_or(u64::MAX),
@@ -80,12 +87,14 @@ impl Write for AddTask {
     }
 
     async fn settle(&self, plan: &Plan, ctx: &Context<'_>) {
-        tell(&ctx.told(), &plan.tasks);
+        let task_ids = std::mem::take(&mut *plan.task_ids.lock().unwrap_or_else(PoisonError::into_inner));
+        tell(&ctx.told(), &plan.tasks, &task_ids);
     }
 }
 
 /// The log entry of seed 001.
-fn tell(told: &Told<'_>, tasks: &[CheckedTask]) {
+fn tell(told: &Told<'_>, tasks: &[CheckedTask], task_ids: &[TaskId]) {
+    let task_ids = Value::from(task_ids.iter().map(TaskId::as_str).collect::<Vec<&str>>()).to_string();
     let texts = |of: fn(&CheckedTask) -> &str| Value::from(tasks.iter().map(of).collect::<Vec<&str>>()).to_string();
     let count = |class: InputClass| {
         let inputs = tasks.iter().flat_map(|task| &task.inputs).filter(|input| input.classification == class);
@@ -100,6 +109,7 @@ fn tell(told: &Told<'_>, tasks: &[CheckedTask]) {
         tasks_added = u64::try_from(tasks.len()).unwrap_or(u64::MAX),
         artifact_ids = texts(|task| &task.artifact_id),
         generators = texts(|task| &task.generator),
+        task_ids,
         inputs_validated = true,
         mandatory_inputs_count = count(InputClass::Mandatory),
         recommended_inputs_count = count(InputClass::Recommended),

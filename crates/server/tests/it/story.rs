@@ -81,6 +81,11 @@ async fn tell(database_url: Option<&str>) {
     assert_eq!(fs::read_to_string(data.join("artifacts/prds/PRD-006_v1.md")).expect("the file"), text);
     let next = client.call("get_next_task", json!({})).await;
     assert_eq!(next["task"]["inputs"].as_array().map(Vec::len), Some(3), "{next}");
+    let task = json!({
+        "artifact_id": "HLS-020", "generator": "hls-generator",
+        "inputs": [{"name": "prd", "classification": "mandatory", "mcp_resource_uri": "mcp://resources/artifacts/prds/PRD-006_v1.md"}]
+    });
+    client.call("add_task", json!({ "tasks": [task] })).await;
     check_other_resources(&client).await;
     check_log(&data.with_extension("log"));
 }
@@ -166,6 +171,20 @@ fn check_log(path: &Path) {
         ("success", json!(true)),
     ] {
         assert_eq!(entry[field], value, "{field} in {entry}");
+    }
+    let added =
+        lines.iter().find(|line| line["event"] == "add_task_invocation_completed").expect("the entry of add_task");
+    for (field, value) in [
+        ("tasks_added", json!(1)),
+        ("artifact_ids", json!(["HLS-020"])),
+        ("generators", json!(["hls-generator"])),
+        ("task_ids", json!(["TASK-004"])),
+        ("inputs_validated", json!(true)),
+        ("mandatory_inputs_count", json!(1)),
+        ("recommended_inputs_count", json!(0)),
+        ("success", json!(true)),
+    ] {
+        assert_eq!(added[field], value, "{field} in {added}");
     }
     assert!(!log.contains("Faster audits"), "no content of a document is in the log");
 }
