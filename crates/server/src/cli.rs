@@ -53,9 +53,7 @@ enum Command {
     /// Serve MCP, REST, the services of ports 8080 and 8081, and the web pages
     Serve(serve::Arguments),
     /// Speak MCP on standard input and output, for clients that start their servers
-    #[command(after_help = "Examples:\n  materia mcp\n  claude mcp add materia -- materia mcp --data ~/materia\n\n\
-        The client writes one JSON-RPC message a line and reads one a line; logs go to standard error.")]
-    Mcp,
+    Mcp(mcp::Arguments),
     /// Call one operation through the door and print its output
     Call(call::Arguments),
     /// List the operations
@@ -113,7 +111,7 @@ pub async fn run() -> anyhow::Result<ExitCode> {
     let place = Place { data: data_folder(arguments.data)?, database_url: arguments.database_url };
     match arguments.command {
         Command::Serve(arguments) => serve::run(place, arguments).await,
-        Command::Mcp => mcp::run(place).await,
+        Command::Mcp(arguments) => mcp::run(place, &arguments).await,
         Command::Call(arguments) => call::run(place, arguments).await,
         Command::Tools(arguments) => tools::list(&arguments),
         Command::Schema(arguments) => tools::schema(&arguments),

@@ -39,15 +39,18 @@ struct Lines(std::io::Stderr);
 
 impl std::io::Write for Lines {
     fn write(&mut self, line: &[u8]) -> std::io::Result<usize> {
-        match std::str::from_utf8(line).ok().and_then(structured) {
-            Some(text) => self.0.write_all(text.as_bytes())?,
-            None => self.0.write_all(line)?,
-        }
+        let written = match std::str::from_utf8(line).ok().and_then(structured) {
+            Some(text) => self.0.write_all(text.as_bytes()),
+            None => self.0.write_all(line),
+        };
+        // A log that cannot be written (a full disk, a reader that left) is no reason to stop serving.
+        drop(written);
         Ok(line.len())
     }
 
     fn flush(&mut self) -> std::io::Result<()> {
-        self.0.flush()
+        drop(self.0.flush());
+        Ok(())
     }
 }
 

@@ -343,9 +343,10 @@ fn task_error(error: TasksError) -> ApprovalError {
     match error {
         TasksError::Store(error) => ApprovalError::Store(error),
         TasksError::AlreadyQueued { artifact_id } => ApprovalError::AlreadyQueued { artifact_id },
-        TasksError::Unknown { .. } | TasksError::IllegalTransition { .. } | TasksError::ClaimedByAnother { .. } => {
-            ApprovalError::Store(StoreError::other("a new task was refused"))
-        }
+        TasksError::Unknown { .. }
+        | TasksError::IllegalTransition { .. }
+        | TasksError::ClaimedByAnother { .. }
+        | TasksError::MayNotReopen { .. } => ApprovalError::Store(StoreError::other("a new task was refused")),
     }
 }
 

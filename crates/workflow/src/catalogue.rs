@@ -29,6 +29,8 @@ const FILES_MAX: usize = 500;
 pub enum CatalogueError {
     #[error("could not read `{path}`")]
     Read { path: PathBuf, source: std::io::Error },
+    #[error("`{path}` is no ordinary file")]
+    NoFile { path: PathBuf },
     #[error("`{path}` is larger than {FILE_BYTES_MAX} bytes")]
     TooLarge { path: PathBuf },
     #[error("`{path}` has more than {FILES_MAX} files")]
@@ -142,6 +144,10 @@ impl Catalogue {
 
     fn add_checklist(&mut self, id: &str, path: &Path, text: &str) -> Result<(), CatalogueError> {
         let checklist: Checklist = parse(path, text)?;
+        if checklist.criteria.is_empty() {
+            let problem = "a checklist without criteria would pass everything".to_owned();
+            return Err(CatalogueError::Wrong { kind: "checklist", name: id.to_owned(), problem });
+        }
         let rules =
             checklist.criteria.iter().map(|criterion| Rule::compile(id, criterion)).collect::<Result<_, _>>()?;
         self.checklists.insert(id.to_owned(), CompiledChecklist { checklist, rules });
@@ -290,7 +296,12 @@ fn parse<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, CatalogueErr
 
 fn read_text(path: &Path) -> Result<String, CatalogueError> {
     let wrong = |source| CatalogueError::Read { path: path.to_owned(), source };
-    if std::fs::metadata(path).map_err(wrong)?.len() > FILE_BYTES_MAX {
+    let metadata = std::fs::metadata(path).map_err(wrong)?;
+    // A pipe would be waited for, by everybody.
+    if !metadata.is_file() {
+        return Err(CatalogueError::NoFile { path: path.to_owned() });
+    }
+    if metadata.len() > FILE_BYTES_MAX {
         return Err(CatalogueError::TooLarge { path: path.to_owned() });
     }
     std::fs::read_to_string(path).map_err(wrong)

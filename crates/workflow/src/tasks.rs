@@ -45,6 +45,8 @@ pub enum TasksError {
     IllegalTransition { task_id: String, from: TaskStatus, to: TaskStatus },
     #[error("task {task_id} is claimed by `{claimed_by}` until {until}")]
     ClaimedByAnother { task_id: String, claimed_by: String, until: String },
+    #[error("task {task_id} is completed, and only an approver may reopen it")]
+    MayNotReopen { task_id: String },
     #[error("could not reach the task table")]
     Store(#[from] StoreError),
 }

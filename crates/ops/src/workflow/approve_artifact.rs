@@ -40,7 +40,8 @@ impl Operation for ApproveArtifact {
     const FAMILY: Family = Family::Workflow;
     const ROLES: &'static [Role] = APPROVING_ROLES;
     const SCOPE: Option<&'static str> = Some("artifact.approve");
-    const TELL: Option<fn(&Value, &Told<'_>)> = Some(tell);
+    /// `settle` writes the line, as it knows the reservation.
+    const TELL: Option<fn(&Value, &Told<'_>)> = Some(|_, _| ());
 
     type Output = ApprovedArtifact;
 
@@ -129,6 +130,7 @@ impl Write for ApproveArtifact {
         if let Some(outcome) = outcome {
             approval_elsewhere::confirm(ctx, &plan.request).await;
             log_stages(&outcome, ctx.task_id());
+            tell(&outcome, &ctx.told());
             ctx.files().write(&outcome.row).await;
         }
     }
@@ -159,23 +161,26 @@ fn log_stages(outcome: &Outcome, task_id: Option<&str>) {
 }
 
 /// The log entry of seed 001.
-fn tell(output: &Value, told: &Told<'_>) {
-    let text = |name: &str| output.get(name).and_then(Value::as_str);
-    let json = |name: &str| output.get(name).map(ToString::to_string);
-    let number = |name: &str| output.get(name).and_then(Value::as_u64);
+fn tell(outcome: &Outcome, told: &Told<'_>) {
+    let count = |n: usize| u64::try_from(n).unwrap_or(u64::MAX);
+    let json = |value: Result<Value, serde_json::Error>| value.unwrap_or_default().to_string();
+    let id_mapping = json(serde_json::to_value(&outcome.id_mapping));
+    let sub_artifacts = json(serde_json::to_value(&outcome.sub_artifacts));
+    let task_ids = json(serde_json::to_value(&outcome.task_ids));
     tracing::info!(
         event = "approve_artifact_invocation_completed",
-        tool_name = "approve_artifact",
+        tool_name = ApproveArtifact::NAME,
         call_id = %told.call_id,
         task_id = told.task_id,
-        artifact_id = text("artifact_id"),
-        old_status = text("old_status"),
-        new_status = text("new_status"),
-        placeholder_ids_replaced = number("placeholder_ids_replaced"),
-        id_mapping = json("id_mapping"),
-        sub_artifacts_detected = json("sub_artifacts_detected"),
-        tasks_created = number("tasks_created"),
-        task_ids = json("task_ids"),
+        artifact_id = outcome.row.key.as_str(),
+        old_status = outcome.old_status.as_str(),
+        new_status = outcome.row.status.as_str(),
+        placeholder_ids_replaced = count(outcome.id_mapping.len()),
+        id_mapping,
+        reservation_id = outcome.reservation_ids.join(", "),
+        sub_artifacts_detected = sub_artifacts,
+        tasks_created = count(outcome.task_ids.len()),
+        task_ids,
         success = true,
         duration_ms = told.duration_ms,
     );

@@ -37,7 +37,8 @@ impl Read for GuideGeneration {
             let names: Vec<&str> = catalogue.generators().iter().map(|it| it.name.as_str()).collect();
             OpError::invalid("generator", format!("one of {}", names.join(", "))).received(self.generator.as_str())
         })?;
-        let mut text = begin(kind, self.artifact_id.as_deref());
+        let artifact_id = self.artifact_id.as_deref().map(|id| check_id(&catalogue, kind, id)).transpose()?;
+        let mut text = begin(kind, artifact_id.as_deref());
         text.push_str(&inputs(self, ctx, &catalogue, generator).await?);
         if let Some(compiled) = catalogue.find_checklist(&kind.checklist) {
             text.push_str(&criteria(kind, &compiled.checklist));
@@ -47,6 +48,17 @@ impl Read for GuideGeneration {
         }
         Ok(Answer::of(GenerationGuide { text }))
     }
+}
+
+/// What a client fills in becomes part of a prompt: an id of this type, and nothing else.
+fn check_id(catalogue: &Catalogue, kind: &DocumentType, id: &str) -> Result<String, OpError> {
+    let id = check_key(id, "artifact_id", GuideGeneration::NAME)?;
+    let is_of_kind = catalogue.type_of_id(&id).is_some_and(|found| found.name == kind.name);
+    if kind.prefix.is_none() || is_of_kind {
+        return Ok(id);
+    }
+    let expected = format!("an id of a {} such as `{}-006`", kind.name, kind.prefix.as_deref().unwrap_or_default());
+    Err(OpError::invalid("artifact_id", expected).received(id))
 }
 
 fn write(text: &mut String, line: std::fmt::Arguments<'_>) {

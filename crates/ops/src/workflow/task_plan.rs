@@ -1,5 +1,6 @@
 //! What the task operations plan with, and their errors as the caller sees them.
 
+use contract::actor::{ActorKind, Role};
 use contract::error::{Kind, OpError};
 use contract::id::{ProjectId, TaskId};
 use contract::workflow::tasks::TaskMetadata;
@@ -15,6 +16,7 @@ pub struct TaskPlan {
     pub organisation_id: String,
     pub project_id: String,
     pub actor_id: String,
+    pub may_take_back: bool,
     pub lease_us: Option<i64>,
     pub now_us: i64,
 }
@@ -26,6 +28,9 @@ impl TaskPlan {
             organisation_id: ctx.actor().organisation_id.to_string(),
             project_id: project_id.unwrap_or(&ctx.settings().default_project_id).to_string(),
             actor_id: ctx.actor().id.to_string(),
+            // A person who answers for the work; an agent answers for its own tasks.
+            may_take_back: ctx.actor().kind != ActorKind::Agent
+                && ctx.actor().roles.iter().any(|role| matches!(role, Role::Approver | Role::Admin)),
             lease_us: lease.map(|lease| i64::try_from(lease.as_micros()).unwrap_or(i64::MAX)),
             now_us: ctx.now_us(),
         }
@@ -45,6 +50,7 @@ impl From<TasksError> for ApplyError {
             TasksError::Store(error) => return ApplyError::Store(error),
             TasksError::Unknown { .. } => OpError::not_found(message),
             TasksError::ClaimedByAnother { .. } => OpError::conflict(message),
+            TasksError::MayNotReopen { .. } => OpError::refused(message),
             TasksError::AlreadyQueued { artifact_id } => {
                 invalid("artifact_id", "a document that is not in the queue".to_owned()).received(artifact_id)
             }

@@ -46,6 +46,7 @@ impl Write for UpdateTaskStatus {
             task_id: &self.task_id,
             status: self.status,
             is_reset: self.reset,
+            may_take_back: plan.may_take_back,
             completion_notes: self.completion_notes.as_deref(),
             lease_us: plan.lease_us,
             now_us: plan.now_us,

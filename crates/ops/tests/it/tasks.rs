@@ -94,11 +94,12 @@ async fn the_batch_of_the_seed_gets_the_ids_of_the_seed_and_its_row() {
 async fn a_task_goes_forward_step_by_step_and_back_only_by_a_reset() {
     for stage in both().await {
         queue(&stage, "p", 1).await;
-        let set = |status: &str, more: Value| {
+        let set_as = |name: &'static str, status: &str, more: Value| {
             let mut input = json!({"task_id": "TASK-001", "status": status});
             input.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-            stage.call("author", "update_task_status", input)
+            stage.call(name, "update_task_status", input)
         };
+        let set = |status: &str, more: Value| set_as("author", status, more);
         let told = |reply: ops::Reply| match reply.result {
             Ok(success) => success.output["updated_task"]["status"].as_str().unwrap().to_owned(),
             Err(error) => format!("{}: {}", error.code(), error.message),
@@ -108,18 +109,41 @@ async fn a_task_goes_forward_step_by_step_and_back_only_by_a_reset() {
         assert_eq!(told(set("completed", none()).await), illegal("pending", "completed"));
         assert_eq!(told(set("pending", none()).await), illegal("pending", "pending"));
         assert_eq!(told(set("in_progress", none()).await), "in_progress");
-        assert_eq!(told(set("in_progress", none()).await), illegal("in_progress", "in_progress"));
+        assert_eq!(told(set("in_progress", none()).await), "in_progress", "who started it may renew");
+        assert_eq!(told(set_as("owner", "in_progress", none()).await), illegal("in_progress", "in_progress"));
         assert_eq!(told(set("pending", none()).await), illegal("in_progress", "pending"));
         assert_eq!(told(set("completed", json!({"completion_notes": "done"})).await), "completed");
         assert_eq!(told(set("completed", none()).await), illegal("completed", "completed"));
         assert_eq!(told(set("in_progress", none()).await), illegal("completed", "in_progress"));
-        assert_eq!(told(set("pending", json!({"reset": true})).await), "pending");
+        let refused = "DENIED: task TASK-001 is completed, and only an approver may reopen it";
+        assert_eq!(told(set("pending", json!({"reset": true})).await), refused);
+        assert_eq!(told(set_as("owner", "pending", json!({"reset": true})).await), "pending");
         let task = &output(&stage, "author", "get_next_task", json!({"project_id": "p"})).await["task"];
         for gone in ["started_at", "completed_at", "completion_notes"] {
             assert!(task.get(gone).is_none(), "{task}");
         }
         let wrong = "INVALID_ARG: `status`: expected pending, where reset is true";
         assert_eq!(told(set("completed", json!({"reset": true})).await), wrong);
+    }
+}
+
+#[tokio::test]
+async fn whoever_started_a_task_holds_it_until_the_lease_ends_or_a_person_takes_it_back() {
+    for stage in both().await {
+        queue(&stage, "p", 1).await;
+        let set = |name: &'static str, status: &str, reset: bool| {
+            let input = json!({"task_id": "TASK-001", "status": status, "reset": reset});
+            stage.call(name, "update_task_status", input)
+        };
+        assert!(set("agent", "in_progress", false).await.result.is_ok());
+        for (status, reset) in [("completed", false), ("pending", true)] {
+            let error = set("author", status, reset).await.result.unwrap_err();
+            assert!(error.message.starts_with("task TASK-001 is claimed by `agent` until "), "{error}");
+        }
+        assert!(set("owner", "pending", true).await.result.is_ok(), "an approver takes it back");
+        assert!(set("agent", "in_progress", false).await.result.is_ok());
+        stage.clock.set_us(stage.clock.now_us() + 61 * 60 * 1_000_000);
+        assert!(set("author", "completed", false).await.result.is_ok(), "its worker is gone");
     }
 }
 
@@ -203,7 +227,7 @@ async fn a_document_may_be_queued_again_once_its_task_is_completed() {
         }
         queue(&stage, "p", 1).await;
         let reset = json!({"task_id": "TASK-001", "status": "pending", "reset": true});
-        let error = stage.call("author", "update_task_status", reset).await.result.unwrap_err();
+        let error = stage.call("owner", "update_task_status", reset).await.result.unwrap_err();
         assert_eq!(error.message, "Task validation failed: artifact_id HLS-001 already exists in queue");
     }
 }

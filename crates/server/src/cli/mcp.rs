@@ -4,6 +4,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::Context as _;
+use contract::actor::{Actor, ActorKind, Role};
+use contract::id::ActorId;
 use rmcp::ServiceExt as _;
 use tokio::io::BufReader;
 
@@ -16,12 +18,29 @@ use crate::mcp::stdio::Lines;
 use crate::settings::Settings;
 use crate::telemetry::{self, traces};
 
-pub async fn run(place: Place) -> anyhow::Result<ExitCode> {
+#[derive(clap::Args)]
+#[command(after_help = "Examples:\n  materia mcp --agent claude\n  \
+    claude mcp add materia -- materia mcp --agent claude --data ~/materia\n\n\
+    The client writes one JSON-RPC message a line and reads one a line; logs go to standard error.")]
+pub struct Arguments {
+    /// Act as an agent of this name, which may not approve; without it, as the owner of the data folder
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
+}
+
+/// Whoever starts this is the owner; an agent that a client lets in is not.
+fn actor(arguments: &Arguments, settings: &Settings) -> anyhow::Result<Actor> {
+    let Some(name) = &arguments.agent else { return Ok(owner(&settings.organisation_id)) };
+    let id = ActorId::parse(name).context("--agent")?;
+    Ok(Actor::new(settings.organisation_id.clone(), id, ActorKind::Agent, vec![Role::Agent]))
+}
+
+pub async fn run(place: Place, arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let settings = Settings::read(&place.data, &place.flags())?;
     telemetry::start(&settings.log);
     let traces = traces::start().context("the OTEL_ variables are wrong")?;
     let house = assemble::enter(place.data, &settings).await?;
-    let handler = Handler::new(Arc::clone(&house), Arc::new(owner(&settings.organisation_id)), None);
+    let handler = Handler::new(Arc::clone(&house), Arc::new(actor(arguments, &settings)?), None);
     let lines = Lines::new(BufReader::new(tokio::io::stdin()), tokio::io::stdout());
     match Lifted(handler).serve(lines).await {
         Ok(service) => {

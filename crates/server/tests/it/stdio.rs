@@ -1,6 +1,7 @@
 //! `materia mcp` as an editor runs it: JSON-RPC lines over its standard input and output.
 
 use std::{
+    fs::File,
     io::Write as _,
     path::Path,
     process::{ChildStdin, Stdio},
@@ -9,6 +10,8 @@ use std::{
 };
 
 use serde_json::{Value, json};
+
+use testkit::documents::EPIC_006;
 
 use crate::house::{Process, append, materia};
 
@@ -22,9 +25,13 @@ pub struct StdioClient {
 impl StdioClient {
     /// Starts `materia mcp` on the data folder and shakes hands.
     pub fn start(data: &Path) -> StdioClient {
+        StdioClient::start_with(data, &[], append(&data.with_extension("stdio.log")))
+    }
+
+    fn start_with(data: &Path, arguments: &[&str], log: File) -> StdioClient {
         let mut command = materia();
-        let log = append(&data.with_extension("stdio.log"));
-        command.args(["mcp", "--data"]).arg(data).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(log);
+        command.args(["mcp", "--data"]).arg(data).args(arguments);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(log);
         let mut process = Process(command.spawn().expect("`materia` starts"));
         let input = process.0.stdin.take().expect("standard input is a pipe");
         let lines = process.lines();
@@ -73,5 +80,31 @@ impl StdioClient {
 
     fn send(&mut self, message: &Value) -> Result<(), String> {
         writeln!(self.input, "{message}").map_err(|error| format!("could not write to `materia mcp`: {error}"))
+    }
+}
+
+const WITHIN: Duration = Duration::from_secs(30);
+
+#[test]
+fn an_agent_on_standard_input_writes_documents_and_does_not_approve_them() {
+    let folder = testkit::temp_dir();
+    let data = folder.path().join("data");
+    let log = append(&folder.path().join("log"));
+    let mut agent = StdioClient::start_with(&data, &["--agent", "scribe"], log);
+    agent.call("store_artifact", &json!({"artifact_content": EPIC_006}), WITHIN).expect("an agent stores");
+    let refusal = agent.call("approve_artifact", &json!({"artifact_id": "EPIC-006"}), WITHIN).expect_err("a refusal");
+    assert!(refusal.contains("`scribe` may not call `approve_artifact`"), "{refusal}");
+}
+
+#[test]
+fn a_log_that_cannot_be_written_stops_nobody() {
+    let folder = testkit::temp_dir();
+    let full = File::options().write(true).open("/dev/full").expect("a file that is always full");
+    let mut client = StdioClient::start_with(&folder.path().join("data"), &[], full);
+    for _ in 0..3 {
+        client.call("list_artifact_types", &json!({}), WITHIN).expect("an answer");
+        client
+            .call("reserve_id_range", &json!({"artifact_type": "nonsense", "count": 1}), WITHIN)
+            .expect_err("a refusal");
     }
 }

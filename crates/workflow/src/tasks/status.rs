@@ -17,6 +17,8 @@ pub struct Change<'a> {
     pub status: TaskStatus,
     /// Back to pending, whatever the status.
     pub is_reset: bool,
+    /// Whether this actor may take a task from somebody else, or back from where it was completed.
+    pub may_take_back: bool,
     pub completion_notes: Option<&'a str>,
     /// How long a renewed claim lasts.
     pub lease_us: Option<i64>,
@@ -84,19 +86,26 @@ fn next_columns<'a>(change: &Change<'a>, now: &TaskRow, started_at_us: Option<i6
     let lease_expires_at_us = change.lease_us.map(|lease_us| change.now_us.saturating_add(lease_us));
     let is_claimants = now.task.claimed_by.as_deref() == Some(change.actor_id);
     match (now.task.status, change.status) {
-        (_, TaskStatus::Pending) if change.is_reset => Ok(Columns {
-            started_at_us: None,
-            completed_at_us: None,
-            completion_notes: None,
-            claimed_by: None,
-            lease_expires_at_us: None,
-        }),
+        (status, TaskStatus::Pending) if change.is_reset => {
+            if status == TaskStatus::Completed && !change.may_take_back {
+                return Err(TasksError::MayNotReopen { task_id: change.task_id.to_string() });
+            }
+            check_claim(change, now)?;
+            Ok(Columns {
+                started_at_us: None,
+                completed_at_us: None,
+                completion_notes: None,
+                claimed_by: None,
+                lease_expires_at_us: None,
+            })
+        }
+        // Who starts a task holds it, as if they had claimed it: else nobody could tell that its worker is gone.
         (TaskStatus::Pending, TaskStatus::InProgress) => Ok(Columns {
             started_at_us: Some(change.now_us),
             completed_at_us: None,
             completion_notes: change.completion_notes,
-            claimed_by: None,
-            lease_expires_at_us: None,
+            claimed_by: Some(change.actor_id),
+            lease_expires_at_us,
         }),
         (TaskStatus::InProgress, TaskStatus::InProgress) if is_claimants => Ok(Columns {
             started_at_us,
@@ -119,16 +128,20 @@ fn next_columns<'a>(change: &Change<'a>, now: &TaskRow, started_at_us: Option<i6
     }
 }
 
-/// A claim that has not run out is its claimant's to complete.
+/// A claim that has not run out is its claimant's to complete and to give back; others need the right to take back.
 fn check_claim(change: &Change<'_>, now: &TaskRow) -> Result<(), TasksError> {
-    let (Some(claimed_by), Some(until_us)) = (&now.task.claimed_by, now.lease_expires_at_us) else { return Ok(()) };
-    if claimed_by == change.actor_id || until_us <= change.now_us {
+    let Some(claimed_by) = &now.task.claimed_by else { return Ok(()) };
+    let is_taken_back = change.is_reset && change.may_take_back;
+    if claimed_by == change.actor_id
+        || is_taken_back
+        || now.lease_expires_at_us.is_some_and(|until_us| until_us <= change.now_us)
+    {
         return Ok(());
     }
     Err(TasksError::ClaimedByAnother {
         task_id: change.task_id.to_string(),
         claimed_by: claimed_by.clone(),
-        until: rfc3339_ms(until_us),
+        until: now.lease_expires_at_us.map_or_else(|| "they give it back".to_owned(), rfc3339_ms),
     })
 }
 

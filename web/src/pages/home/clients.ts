@@ -19,15 +19,15 @@ export function clientTexts(origin: string, tokenPrompt: string): ClientTexts {
     claudeDesktop: [
       '{',
       '  "mcpServers": {',
-      '    "materia": { "command": "materia", "args": ["mcp"] }',
+      '    "materia": { "command": "materia", "args": ["mcp", "--agent", "claude"] }',
       '  }',
       '}',
     ].join('\n'),
-    claudeCodeStdio: 'claude mcp add materia -- materia mcp',
+    claudeCodeStdio: 'claude mcp add materia -- materia mcp --agent claude',
     claudeCodeHttp: [
-      READ_TOKEN,
+      'KEY=$(materia key create --actor claude --role agent --json | sed \'s/.*"key":"\\([^"]*\\)".*/\\1/\')',
       `claude mcp add --transport http materia ${mcp} \\`,
-      '  --header "Authorization: Bearer $TOKEN"',
+      '  --header "Authorization: Bearer $KEY"',
     ].join('\n'),
     vsCode: JSON.stringify(
       {
