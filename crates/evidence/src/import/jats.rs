@@ -13,11 +13,12 @@ use super::{ImportError, Item, Options, Parser, Progress};
 pub struct Jats {
     xml: Xml<Input>,
     source: String,
+    n_articles: u64,
 }
 
 impl Jats {
     pub fn new(input: Input, options: Options) -> Jats {
-        Jats { xml: Xml::new(input), source: options.source.id }
+        Jats { xml: Xml::new(input), source: options.source.id, n_articles: 0 }
     }
 }
 
@@ -30,13 +31,14 @@ impl Parser for Jats {
         };
         // Collections wrap articles in elements of several names.
         if element.name == "article" {
+            self.n_articles += 1;
             let read = match self.xml.whole(element)? {
                 Ok(article) => document(&article, &self.source),
                 Err(reason) => Err(reason),
             };
             out.push_back(match read {
                 Ok(document) => Item::of(Record::Document(document)),
-                Err(reason) => Item::rejected("an article", reason),
+                Err(reason) => Item::rejected(format!("article {}", self.n_articles), reason),
             });
         }
         Ok(Progress::More)

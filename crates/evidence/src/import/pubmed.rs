@@ -16,11 +16,12 @@ use super::{ImportError, Item, Options, Parser, Progress};
 pub struct Pubmed {
     xml: Xml<Input>,
     source: String,
+    n_articles: u64,
 }
 
 impl Pubmed {
     pub fn new(input: Input, options: Options) -> Pubmed {
-        Pubmed { xml: Xml::new(input), source: options.source.id }
+        Pubmed { xml: Xml::new(input), source: options.source.id, n_articles: 0 }
     }
 }
 
@@ -32,10 +33,13 @@ impl Parser for Pubmed {
             Step::Text(_) | Step::Undefined(_) | Step::End => return Ok(Progress::More),
         };
         match element.name.as_str() {
-            "PubmedArticle" | "PubmedBookArticle" | "DeleteCitation" => match self.xml.whole(element)? {
-                Ok(whole) => self.read(&whole, out),
-                Err(reason) => out.push_back(Item::rejected("an article", reason)),
-            },
+            "PubmedArticle" | "PubmedBookArticle" | "DeleteCitation" => {
+                self.n_articles += 1;
+                match self.xml.whole(element)? {
+                    Ok(whole) => self.read(&whole, out),
+                    Err(reason) => out.push_back(Item::rejected(format!("article {}", self.n_articles), reason)),
+                }
+            }
             // Their children are the records.
             "PubmedArticleSet" | "PubmedBookArticleSet" => {}
             _ => self.xml.skip()?,
@@ -59,7 +63,7 @@ impl Pubmed {
             },
             (_, _) => {
                 let shown: String = number.chars().take(40).collect();
-                Item::rejected("an article", format!("`PMID` is `{shown}`, expected one to eight digits"))
+                Item::rejected(format!("article {}", self.n_articles), format!("`PMID` is `{shown}`, expected one to eight digits"))
             }
         });
     }

@@ -62,6 +62,7 @@ impl Parser for Table {
             let index = self.columns.iter().position(|column| column == name)?;
             row.get(index).map(str::trim).filter(|cell| !cell.is_empty())
         };
+        let line = row.position().map_or(line, csv::Position::line);
         let code = CODE_COLUMNS.into_iter().find_map(cell);
         let name = NAME_COLUMNS.into_iter().find_map(cell);
         let (Some(code), Some(name)) = (code.filter(|code| is_code(code)), name) else {
