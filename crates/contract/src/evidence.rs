@@ -1,4 +1,6 @@
 //! Seed 002: the evidence graph, its documents, and the operations over them.
 
+pub mod export;
+pub mod pubmed;
 pub mod record;
 pub mod records;

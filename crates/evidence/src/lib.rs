@@ -2,7 +2,9 @@
 //! Knows no protocol and none of the other domains.
 
 pub mod derived;
+pub mod export;
 pub mod import;
+pub mod literature;
 pub mod record;
 
 use store::Migration;

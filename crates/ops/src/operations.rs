@@ -3,6 +3,8 @@
 use crate::entry::Entry;
 use crate::house::{BackUpHouse, TidyHouse};
 use contract::describe::DescribeOperation;
+use contract::evidence::export::ExportRecords;
+use contract::evidence::pubmed::{PubmedGetDetails, PubmedSearch};
 use contract::evidence::records::{PutRecords, ReadRecords};
 use contract::job::{AnswerJob, CancelJob, JobStatus, StartJob};
 use contract::key::{CreateKey, ListKeys, RevokeKey};
@@ -54,6 +56,9 @@ pub const OPERATIONS: &[Entry] = &[
     Entry::read::<ListTasks>(),
     Entry::write::<PutRecords>(),
     Entry::read::<ReadRecords>(),
+    Entry::read::<ExportRecords>(),
+    Entry::read::<PubmedSearch>(),
+    Entry::read::<PubmedGetDetails>(),
     Entry::read::<AuditSearch>(),
     Entry::read::<AuditProve>(),
     Entry::read::<AuditVerify>(),

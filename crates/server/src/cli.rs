@@ -6,6 +6,7 @@ mod backup;
 mod call;
 mod config;
 mod doctor;
+mod export;
 mod import;
 mod key;
 mod mcp;
@@ -70,6 +71,8 @@ enum Command {
     Task(task::Arguments),
     /// Import papers, graphs and codes from public files
     Import(import::Arguments),
+    /// Export papers as citations, the graph as KGX
+    Export(export::Arguments),
     /// Show every setting, its value and where it comes from
     Config,
     /// Check what is installed, what is missing and what to do about it
@@ -117,6 +120,7 @@ pub async fn run() -> anyhow::Result<ExitCode> {
         Command::Key(arguments) => key::run(place, arguments).await,
         Command::Artifact(arguments) => artifact::run(place, arguments).await,
         Command::Task(arguments) => task::run(place, arguments).await,
+        Command::Export(arguments) => export::run(place, arguments).await,
         Command::Import(arguments) => import::run(place, arguments).await,
         Command::Config => config::run(&place),
         Command::Doctor => doctor::run(&place).await,

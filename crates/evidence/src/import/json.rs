@@ -2,6 +2,8 @@
 
 use std::io::BufRead;
 
+use memchr::memchr2;
+
 use super::ImportError;
 
 /// A node with all its attributes is far below.
@@ -52,14 +54,18 @@ enum Keep<'a> {
 
 impl Keep<'_> {
     fn push(&mut self, byte: u8) {
+        self.extend(&[byte]);
+    }
+
+    fn extend(&mut self, bytes: &[u8]) {
         if let Keep::Yes { text, is_too_long } = self
             && !**is_too_long
         {
-            if text.len() >= VALUE_BYTES_MAX {
+            if text.len() + bytes.len() > VALUE_BYTES_MAX {
                 **is_too_long = true;
                 **text = Vec::new();
             } else {
-                text.push(byte);
+                text.extend_from_slice(bytes);
             }
         }
     }
@@ -185,17 +191,26 @@ impl<R: BufRead> Cutter<R> {
         }
     }
 
+    /// Most of a document is text, so it is passed over in runs and not byte by byte.
     fn pass_string(&mut self, keep: &mut Keep<'_>) -> Result<(), ImportError> {
         loop {
-            let byte = self.take()?;
-            keep.push(byte);
-            match byte {
-                b'"' => return Ok(()),
-                b'\\' => {
-                    let escaped = self.take()?;
-                    keep.push(escaped);
+            let chunk = self.reader.fill_buf().map_err(ImportError::Read)?;
+            if chunk.is_empty() {
+                return Err(ImportError::JsonTruncated);
+            }
+            let n_plain = memchr2(b'"', b'\\', chunk).unwrap_or(chunk.len());
+            keep.extend(chunk.get(..n_plain).unwrap_or_default());
+            let mark = chunk.get(n_plain).copied();
+            self.reader.consume(n_plain);
+            self.at_byte += u64::try_from(n_plain).unwrap_or(u64::MAX);
+            if let Some(mark) = mark {
+                self.take()?;
+                keep.push(mark);
+                if mark == b'"' {
+                    return Ok(());
                 }
-                _ => {}
+                let escaped = self.take()?;
+                keep.push(escaped);
             }
         }
     }

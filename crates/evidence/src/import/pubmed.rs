@@ -63,7 +63,10 @@ impl Pubmed {
             },
             (_, _) => {
                 let shown: String = number.chars().take(40).collect();
-                Item::rejected(format!("article {}", self.n_articles), format!("`PMID` is `{shown}`, expected one to eight digits"))
+                Item::rejected(
+                    format!("article {}", self.n_articles),
+                    format!("`PMID` is `{shown}`, expected one to eight digits"),
+                )
             }
         });
     }

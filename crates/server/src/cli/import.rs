@@ -27,8 +27,7 @@ use crate::telemetry;
 const REJECTIONS_SHOWN_MAX: usize = 20;
 
 #[derive(clap::Args)]
-#[command(
-    after_help = "Formats:\n  pubmed     PubMed XML: baseline and update files, answers of EFetch\n  \
+#[command(after_help = "Formats:\n  pubmed     PubMed XML: baseline and update files, answers of EFetch\n  \
     medline    MEDLINE text\n  jats       full texts in JATS\n  kgx        nodes and edges as TSV, JSON or JSON lines\n  \
     trapi      messages of TRAPI 1 and 2\n  semmeddb   the table of predications\n  hetionet   nodes and edges as TSV\n  \
     icd10      WHO's XML, ICD-10-CM text, the Thai table\n  beir       documents of a retrieval collection\n\n\
@@ -37,8 +36,7 @@ const REJECTIONS_SHOWN_MAX: usize = 20;
     materia import pubmed pubmed25n0001.xml.gz pubmed25n0002.xml.gz\n  \
     materia import kgx nodes.tsv edges.tsv --source monarch --licence CC-BY-4.0\n  \
     materia import beir corpus.jsonl.gz --source nfcorpus --licence \"academic use\"\n  \
-    zcat export.xml.gz | materia import pubmed - --json"
-)]
+    zcat export.xml.gz | materia import pubmed - --json")]
 pub struct Arguments {
     /// One of pubmed, medline, jats, kgx, trapi, semmeddb, hetionet, icd10, beir
     #[arg(value_parser = parse_format)]
@@ -130,7 +128,9 @@ async fn import(
     for pass in passes {
         for file in &mut files {
             let name = file.name();
-            desk.read(arguments.format, &options, file, *pass).await.with_context(|| format!("could not import {name}"))?;
+            desk.read(arguments.format, &options, file, *pass)
+                .await
+                .with_context(|| format!("could not import {name}"))?;
         }
     }
     for file in &files {
