@@ -1,4 +1,7 @@
 //! Seed 002: the evidence graph, its documents, and the operations over them.
 
+pub mod contraindications;
+pub mod graph;
 pub mod record;
 pub mod records;
+pub mod resources;

@@ -3,7 +3,10 @@
 use crate::entry::Entry;
 use crate::house::{BackUpHouse, TidyHouse};
 use contract::describe::DescribeOperation;
+use contract::evidence::contraindications::FindContraindications;
+use contract::evidence::graph::QueryKg;
 use contract::evidence::records::{PutRecords, ReadRecords};
+use contract::evidence::resources::{ReadHerb, ReadNode, ReadPaper};
 use contract::job::{AnswerJob, CancelJob, JobStatus, StartJob};
 use contract::key::{CreateKey, ListKeys, RevokeKey};
 use contract::ledger::{AuditCheckpoint, AuditExport, AuditProve, AuditSearch, AuditVerify};
@@ -54,6 +57,11 @@ pub const OPERATIONS: &[Entry] = &[
     Entry::read::<ListTasks>(),
     Entry::write::<PutRecords>(),
     Entry::read::<ReadRecords>(),
+    Entry::read::<QueryKg>(),
+    Entry::read::<FindContraindications>(),
+    Entry::read::<ReadHerb>(),
+    Entry::read::<ReadNode>(),
+    Entry::read::<ReadPaper>(),
     Entry::read::<AuditSearch>(),
     Entry::read::<AuditProve>(),
     Entry::read::<AuditVerify>(),
