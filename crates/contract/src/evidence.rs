@@ -2,5 +2,8 @@
 
 pub mod export;
 pub mod pubmed;
+pub mod contraindications;
+pub mod graph;
 pub mod record;
 pub mod records;
+pub mod resources;

@@ -1,11 +1,16 @@
 //! Evidence: the record of sources, nodes, edges and documents, the graph and the search over it, and importers.
 //! Knows no protocol and none of the other domains.
 
+pub mod contraindications;
 pub mod derived;
 pub mod export;
 pub mod import;
 pub mod literature;
+pub mod details;
+pub mod graph;
+pub mod paths;
 pub mod record;
+pub mod resolve;
 
 use store::Migration;
 

@@ -3,26 +3,76 @@
 mod export_records;
 mod pubmed_get_details;
 mod pubmed_search;
+mod find_contraindications;
 mod put_records;
+mod query_kg;
+mod read_herb;
+mod read_node;
+mod read_paper;
 mod read_records;
+mod sources;
 
-use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use contract::error::OpError;
-use contract::evidence::record::{RecordKind, Source};
+use contract::envelope::ResponseMetadata;
+use contract::error::{Kind, OpError};
+use contract::evidence::record::{Node, RecordKind};
+use evidence::graph::{Graph, GraphError, NodeNumber};
+use evidence::paths;
 use evidence::record::read;
+use evidence::resolve::Unresolved;
+use serde_json::{Value, json};
+use store::Conn;
 
 use crate::context::Context;
+use crate::limits::RETRY_AFTER_MS;
 use crate::operation::store_error;
 
-/// The sources of these ids, with the terms that go along with what is taken from them.
-async fn sources(ctx: &Context<'_>, ids: &[&str]) -> Result<BTreeMap<String, Source>, OpError> {
-    let mut ids = ids.to_vec();
-    ids.sort_unstable();
-    ids.dedup();
-    let mut reader = ctx.read().await?;
+/// The graph of the caller's organisation, with change `version_min` where one is named.
+async fn graph(ctx: &Context<'_>, version_min: Option<u64>) -> Result<Arc<Graph>, OpError> {
     let organisation_id = ctx.actor().organisation_id.as_str();
-    let found = read::find(&mut reader, organisation_id, RecordKind::Source, &ids).await.map_err(store_error)?;
-    let parsed = found.iter().map(|stored| Ok((stored.id.clone(), stored.parse()?)));
-    parsed.collect::<Result<_, _>>().map_err(store_error)
+    let version_min = version_min.map(|version| i64::try_from(version).unwrap_or(i64::MAX));
+    let graphs = ctx.services().evidence.graphs().map_err(graph_error)?;
+    graphs.graph(organisation_id, version_min).await.map_err(graph_error)
+}
+
+fn graph_error(error: GraphError) -> OpError {
+    match error {
+        GraphError::Store(error) => store_error(error),
+        GraphError::Behind(_) | GraphError::Unavailable(_) => OpError::busy(error.to_string(), RETRY_AFTER_MS),
+        GraphError::TooLarge => OpError::internal(error),
+    }
+}
+
+/// A name that means nothing here, or several things, with the field it came in.
+fn unresolved(field: &str, error: &Unresolved) -> OpError {
+    let kind = match error {
+        Unresolved::Unknown { .. } | Unresolved::OtherKind { .. } => Kind::NotFound,
+        Unresolved::Ambiguous { .. } => Kind::Invalid,
+    };
+    let mut refusal = OpError::new(kind, error.to_string());
+    refusal.details.field = Some(field.to_owned());
+    refusal
+}
+
+/// What an answer was computed from, and under which licences it may be used.
+fn provenance(graph: &Graph, licences: Vec<(String, String)>) -> ResponseMetadata {
+    let licences: Vec<Value> =
+        licences.into_iter().map(|(source, licence)| json!({ "source": source, "licence": licence })).collect();
+    let mut metadata = ResponseMetadata::new();
+    metadata.insert("version".to_owned(), json!(graph.version()));
+    metadata.insert("licences".to_owned(), Value::Array(licences));
+    metadata
+}
+
+fn provenance_of(graph: &Graph, sources: impl IntoIterator<Item = u32>) -> ResponseMetadata {
+    provenance(graph, paths::licences(graph, sources))
+}
+
+/// The record of a node that the graph knows.
+async fn node_record(ctx: &Context<'_>, conn: &mut Conn, graph: &Graph, node: NodeNumber) -> Result<Node, OpError> {
+    let (organisation_id, id) = (ctx.actor().organisation_id.as_str(), graph.nodes().id(node));
+    let stored = read::find_one(conn, organisation_id, RecordKind::Node, id).await.map_err(store_error)?;
+    let stored = stored.ok_or_else(|| OpError::not_found(format!("`{id}` was withdrawn a moment ago")))?;
+    stored.parse().map_err(store_error)
 }

@@ -5,7 +5,10 @@ use crate::house::{BackUpHouse, TidyHouse};
 use contract::describe::DescribeOperation;
 use contract::evidence::export::ExportRecords;
 use contract::evidence::pubmed::{PubmedGetDetails, PubmedSearch};
+use contract::evidence::contraindications::FindContraindications;
+use contract::evidence::graph::QueryKg;
 use contract::evidence::records::{PutRecords, ReadRecords};
+use contract::evidence::resources::{ReadHerb, ReadNode, ReadPaper};
 use contract::job::{AnswerJob, CancelJob, JobStatus, StartJob};
 use contract::key::{CreateKey, ListKeys, RevokeKey};
 use contract::ledger::{AuditCheckpoint, AuditExport, AuditProve, AuditSearch, AuditVerify};
@@ -59,6 +62,11 @@ pub const OPERATIONS: &[Entry] = &[
     Entry::read::<ExportRecords>(),
     Entry::read::<PubmedSearch>(),
     Entry::read::<PubmedGetDetails>(),
+    Entry::read::<QueryKg>(),
+    Entry::read::<FindContraindications>(),
+    Entry::read::<ReadHerb>(),
+    Entry::read::<ReadNode>(),
+    Entry::read::<ReadPaper>(),
     Entry::read::<AuditSearch>(),
     Entry::read::<AuditProve>(),
     Entry::read::<AuditVerify>(),

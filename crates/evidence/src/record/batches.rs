@@ -39,6 +39,19 @@ pub async fn after(conn: &mut Conn, organisation_id: &str, version: i64) -> Resu
     rows.iter().map(batch).collect()
 }
 
+/// Those that have records at all.
+pub async fn organisations(conn: &mut Conn) -> Result<Vec<String>, StoreError> {
+    let sql = "SELECT organisation_id FROM evidence_batches WHERE batch_number = 1 ORDER BY organisation_id";
+    conn.fetch_all(sql, &[]).await?.iter().map(|row| row.text(0)).collect()
+}
+
+/// The hash of a batch as the log knows it, if there is one of this number.
+pub async fn hash_of(conn: &mut Conn, organisation_id: &str, number: i64) -> Result<Option<String>, StoreError> {
+    let sql = "SELECT manifest FROM evidence_batches WHERE organisation_id = $1 AND batch_number = $2";
+    let row = conn.fetch_optional(sql, &[organisation_id.into(), number.into()]).await?;
+    row.map(|row| Ok(hash(number, &row.text(0)?))).transpose()
+}
+
 /// Appends a batch and answers its number and the hash of its manifest; where nothing changed, the number before.
 pub(super) async fn append(
     tx: &mut Tx<'_>,

@@ -8,7 +8,7 @@ use evidence::export;
 use evidence::record::read::{self, Stored};
 use serde_json::Value;
 
-use super::sources;
+use super::sources::sources;
 use crate::context::Context;
 use crate::family::Family;
 use crate::operation::{Answer, Operation, Read, store_error};

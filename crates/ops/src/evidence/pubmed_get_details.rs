@@ -9,7 +9,7 @@ use evidence::import::Format;
 use evidence::literature::{self, Credit};
 use evidence::record::read;
 
-use super::sources;
+use super::sources::sources;
 use crate::context::Context;
 use crate::family::Family;
 use crate::operation::{Answer, Operation, Read, store_error};

@@ -4,13 +4,13 @@ use contract::actor::Role;
 use contract::envelope::{Artifact, Audience, Content};
 use contract::error::OpError;
 use contract::evidence::pubmed::{BIBLIOGRAPHY, PubmedSearch, SortBy};
-use contract::evidence::record::{Document, RecordKind};
+use contract::evidence::record::{Document, RecordKind, Source};
 use evidence::import::Format;
 use evidence::literature::{self, Query, QueryError};
 use evidence::record::read;
 use serde_json::{Value, json};
 
-use super::sources;
+use super::sources::sources;
 use crate::context::Context;
 use crate::family::Family;
 use crate::literature::LiteratureSearch;
@@ -67,7 +67,7 @@ impl Read for PubmedSearch {
             ("querySuccess", json!(true)),
             ("nodeCount", json!(documents.len())),
             ("message", json!(format!("{found} {place}{caution}"))),
-            ("sources", credits(&documents, is_of_record, ctx).await?),
+            ("licences", credits(&documents, is_of_record, ctx).await?),
         ];
         answer.metadata.extend(metadata.map(|(key, value)| (key.to_owned(), value)));
         if is_of_record {
@@ -136,10 +136,14 @@ async fn credits(documents: &[Document], is_of_record: bool, ctx: &Context<'_>) 
         return Ok(json!([]));
     }
     if !is_of_record {
-        return Ok(json!([Format::Pubmed.source()]));
+        return Ok(json!([credit(Format::Pubmed.source())]));
     }
     let ids: Vec<&str> = documents.iter().map(|document| document.source.as_str()).collect();
-    Ok(sources(ctx, &ids).await?.into_values().map(|source| json!(source)).collect())
+    Ok(sources(ctx, &ids).await?.into_values().map(credit).collect())
+}
+
+fn credit(source: Source) -> Value {
+    json!({ "source": source.id, "licence": source.licence, "notice": source.notice })
 }
 
 fn refusal(error: QueryError) -> OpError {

@@ -1,4 +1,7 @@
 //! The evidence: records through the door, and what is asked of them.
 
+mod contraindications;
 pub mod herbs;
+mod paths;
 mod records;
+mod resources;

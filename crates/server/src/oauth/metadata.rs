@@ -120,12 +120,12 @@ mod tests {
         assert_eq!(
             challenge.unauthenticated(Refusal::NoToken),
             "Bearer realm=\"materia\", \
-             resource_metadata=\"https://a.example/.well-known/oauth-protected-resource/mcp\", scope=\"artifact.approve artifact.write audit.read evidence.write id.reserve job.run task.write\""
+             resource_metadata=\"https://a.example/.well-known/oauth-protected-resource/mcp\", scope=\"artifact.approve artifact.write audit.read id.reserve job.run task.write\""
         );
         assert_eq!(
             challenge.unauthenticated(Refusal::TokenExpired),
             "Bearer realm=\"materia\", error=\"invalid_token\", error_description=\"the token has expired\", \
-             resource_metadata=\"https://a.example/.well-known/oauth-protected-resource/mcp\", scope=\"artifact.approve artifact.write audit.read evidence.write id.reserve job.run task.write\""
+             resource_metadata=\"https://a.example/.well-known/oauth-protected-resource/mcp\", scope=\"artifact.approve artifact.write audit.read id.reserve job.run task.write\""
         );
         assert_eq!(
             challenge.insufficient(Some("audit.read")),
