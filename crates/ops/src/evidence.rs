@@ -1,9 +1,9 @@
 //! Operations over the evidence (seed 002).
 
 mod export_records;
+mod find_contraindications;
 mod pubmed_get_details;
 mod pubmed_search;
-mod find_contraindications;
 mod put_records;
 mod query_kg;
 mod read_herb;

@@ -3,10 +3,10 @@
 use crate::entry::Entry;
 use crate::house::{BackUpHouse, TidyHouse};
 use contract::describe::DescribeOperation;
-use contract::evidence::export::ExportRecords;
-use contract::evidence::pubmed::{PubmedGetDetails, PubmedSearch};
 use contract::evidence::contraindications::FindContraindications;
+use contract::evidence::export::ExportRecords;
 use contract::evidence::graph::QueryKg;
+use contract::evidence::pubmed::{PubmedGetDetails, PubmedSearch};
 use contract::evidence::records::{PutRecords, ReadRecords};
 use contract::evidence::resources::{ReadHerb, ReadNode, ReadPaper};
 use contract::job::{AnswerJob, CancelJob, JobStatus, StartJob};

@@ -8,4 +8,5 @@
     reason = "helpers of tests, where a panic is the failure report"
 )]
 
+mod export;
 mod import;

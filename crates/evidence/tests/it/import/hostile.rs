@@ -12,7 +12,7 @@ use super::lines;
 
 const CASE: &str = "MATERIA_TEST_HOSTILE";
 /// What the test binary itself holds, and a few times the largest thing that a parser may buffer.
-const PEAK_KB_MAX: u64 = 110 * 1024;
+const PEAK_KB_MAX: u64 = 64 * 1024;
 const GIGABYTE: u64 = 1 << 30;
 /// More than may be held, for what is read to its end.
 const LARGE: u64 = GIGABYTE / 8;
@@ -29,10 +29,10 @@ fn text(start: &str, repeated: u8, n_bytes: u64, end: &'static str) -> Box<dyn R
     Box::new(Cursor::new(start.to_owned()).chain(io::repeat(repeated).take(n_bytes)).chain(end.as_bytes()))
 }
 
-/// Empty lines, packed a thousandfold.
+/// One letter over and over, packed a thousandfold.
 fn bomb() -> Box<dyn Read + Send> {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-    io::copy(&mut io::repeat(b'\n').take(GIGABYTE / 8), &mut encoder).unwrap();
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    io::copy(&mut io::repeat(b'a').take(80 << 20), &mut encoder).unwrap();
     Box::new(Cursor::new(encoder.finish().unwrap()))
 }
 

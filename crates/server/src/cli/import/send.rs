@@ -1,5 +1,6 @@
 //! Reading in a thread of its own, sending batch by batch: at most two batches are held.
 
+use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -38,9 +39,51 @@ struct Batch {
 }
 
 impl Batch {
-    fn is_full(&self) -> bool {
+    /// Whether there is no room for one more record of this size.
+    fn is_full(&self, n_bytes: usize) -> bool {
         let n_max = usize::try_from(RECORDS_MAX).unwrap_or(usize::MAX);
-        self.records.len() >= n_max || self.rejections.len() >= n_max || self.n_bytes >= BATCH_BYTES_MAX
+        let is_heavy = self.n_bytes > 0 && self.n_bytes + n_bytes > BATCH_BYTES_MAX;
+        self.records.len() >= n_max || self.rejections.len() >= n_max || is_heavy
+    }
+
+    fn extend(&mut self, entry: Option<Entry>) {
+        match entry {
+            Some(Entry::Record(value, n_bytes)) => {
+                self.n_bytes += n_bytes;
+                self.records.push(value);
+            }
+            Some(Entry::Rejected(rejection)) => self.rejections.push(rejection),
+            None => {}
+        }
+    }
+}
+
+/// What goes into a batch: a record as JSON with its length, or why there is none.
+enum Entry {
+    Record(Value, usize),
+    Rejected(Rejection),
+}
+
+impl Entry {
+    fn new(item: Item) -> Entry {
+        let record = match item {
+            Item::Record(record) => record,
+            Item::Rejected(rejection) => return Entry::Rejected(rejection),
+        };
+        match serde_json::to_value(&record) {
+            Ok(value) => {
+                let n_bytes = value.to_string().len();
+                Entry::Record(value, n_bytes)
+            }
+            Err(error) => Entry::Rejected(Rejection { at: "a record".to_owned(), reason: error.to_string() }),
+        }
+    }
+
+    fn n_bytes(&self) -> usize {
+        match self {
+            Entry::Record(_, n_bytes) => *n_bytes,
+            Entry::Rejected(_) => 0,
+        }
     }
 }
 
@@ -192,42 +235,30 @@ fn cut(
         if n_done <= n_skipped {
             continue;
         }
-        batch.n_done = n_done;
-        add(&mut batch, item, pass);
-        if batch.is_full() && sender.blocking_send(std::mem::take(&mut batch)).is_err() {
+        let entry = is_wanted(&item, pass).then(|| Entry::new(item));
+        let n_bytes = entry.as_ref().map_or(0, Entry::n_bytes);
+        // A closed channel means that sending failed, which is told there.
+        if batch.is_full(n_bytes) && sender.blocking_send(mem::take(&mut batch)).is_err() {
             return outcome;
         }
+        batch.n_done = n_done;
+        batch.extend(entry);
     }
     if batch.n_done > 0 {
-        // A closed channel means that sending failed, which is told there.
         sender.blocking_send(batch).ok();
     }
     outcome
 }
 
-fn add(batch: &mut Batch, item: Item, pass: Pass) {
-    let is_wanted = match (pass, &item) {
-        (Pass::All, _) => true,
-        (Pass::AllButEdges, Item::Record(record)) => !matches!(**record, Record::Edge(_)),
-        (Pass::AllButEdges, Item::Rejected(_)) => true,
-        (Pass::Edges, Item::Record(record)) => matches!(**record, Record::Edge(_)),
-        (Pass::Edges, Item::Rejected(_)) => false,
+fn is_wanted(item: &Item, pass: Pass) -> bool {
+    let is_edge = match item {
+        Item::Record(record) => matches!(**record, Record::Edge(_)),
+        Item::Rejected(_) => false,
     };
-    if !is_wanted {
-        return;
-    }
-    match item {
-        Item::Rejected(rejection) => batch.rejections.push(rejection),
-        Item::Record(record) => {
-            // A record of these types has a JSON form; if one had not, it would not be lost in silence.
-            match serde_json::to_value(&record) {
-                Ok(value) => {
-                    batch.n_bytes += value.to_string().len();
-                    batch.records.push(value);
-                }
-                Err(error) => batch.rejections.push(Rejection { at: "a record".to_owned(), reason: error.to_string() }),
-            }
-        }
+    match pass {
+        Pass::All => true,
+        Pass::AllButEdges => !is_edge,
+        Pass::Edges => is_edge,
     }
 }
 
