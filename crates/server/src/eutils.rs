@@ -27,7 +27,7 @@ use crate::settings::Settings;
 /// NCBI's rules: three requests a second, ten with a key.
 const PER_SECOND: NonZeroU32 = NonZeroU32::new(3).unwrap();
 const PER_SECOND_WITH_KEY: NonZeroU32 = NonZeroU32::new(10).unwrap();
-const LIMITS: Limits = Limits { timeout: Duration::from_secs(10), bytes_max: 32 * 1024 * 1024 };
+const LIMITS: Limits = Limits { timeout: Duration::from_secs(4), bytes_max: 32 * 1024 * 1024 };
 /// Waits before the second and the third attempt.
 const WAITS: [Duration; 2] = [Duration::from_millis(500), Duration::from_millis(1_500)];
 const REMEMBERED_MAX: usize = 200;

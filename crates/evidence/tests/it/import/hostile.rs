@@ -31,7 +31,7 @@ fn text(start: &str, repeated: u8, n_bytes: u64, end: &'static str) -> Box<dyn R
 
 /// One letter over and over, packed a thousandfold.
 fn bomb() -> Box<dyn Read + Send> {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
     io::copy(&mut io::repeat(b'a').take(80 << 20), &mut encoder).unwrap();
     Box::new(Cursor::new(encoder.finish().unwrap()))
 }
