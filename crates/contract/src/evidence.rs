@@ -2,6 +2,7 @@
 
 pub mod contraindications;
 pub mod graph;
+pub mod network;
 pub mod record;
 pub mod records;
 pub mod resources;

@@ -5,6 +5,7 @@ pub mod contraindications;
 pub mod derived;
 pub mod details;
 pub mod graph;
+pub mod network;
 pub mod paths;
 pub mod record;
 pub mod resolve;
