@@ -1,5 +1,7 @@
 //! Seed 002: the evidence graph, its documents, and the operations over them.
 
+pub mod export;
+pub mod pubmed;
 pub mod contraindications;
 pub mod graph;
 pub mod network;

@@ -3,6 +3,9 @@
 
 pub mod contraindications;
 pub mod derived;
+pub mod export;
+pub mod import;
+pub mod literature;
 pub mod details;
 pub mod graph;
 pub mod network;

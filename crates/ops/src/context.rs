@@ -17,6 +17,7 @@ use workflow::catalogue::LiveCatalogue;
 
 use crate::dialogue::{Ahead, Answers, Dialogue};
 use crate::files::Files;
+use crate::literature::Literature;
 use crate::operation::{Told, store_error};
 use crate::record::Ticket;
 use crate::remote::{Journey, Remotes};
@@ -61,6 +62,8 @@ pub struct Services {
     pub remotes: Remotes,
     /// What is derived from the evidence.
     pub evidence: Derived,
+    /// PubMed itself, where it may be asked.
+    pub literature: Option<Arc<dyn Literature>>,
 }
 
 /// A step of a long call, for clients that show one.

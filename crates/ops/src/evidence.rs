@@ -1,5 +1,8 @@
 //! Operations over the evidence (seed 002).
 
+mod export_records;
+mod pubmed_get_details;
+mod pubmed_search;
 mod find_contraindications;
 mod put_records;
 mod query_kg;
@@ -7,6 +10,7 @@ mod read_herb;
 mod read_node;
 mod read_paper;
 mod read_records;
+mod sources;
 
 use std::sync::Arc;
 

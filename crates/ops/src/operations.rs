@@ -3,6 +3,8 @@
 use crate::entry::Entry;
 use crate::house::{BackUpHouse, TidyHouse};
 use contract::describe::DescribeOperation;
+use contract::evidence::export::ExportRecords;
+use contract::evidence::pubmed::{PubmedGetDetails, PubmedSearch};
 use contract::evidence::contraindications::FindContraindications;
 use contract::evidence::graph::QueryKg;
 use contract::evidence::records::{PutRecords, ReadRecords};
@@ -57,6 +59,9 @@ pub const OPERATIONS: &[Entry] = &[
     Entry::read::<ListTasks>(),
     Entry::write::<PutRecords>(),
     Entry::read::<ReadRecords>(),
+    Entry::read::<ExportRecords>(),
+    Entry::read::<PubmedSearch>(),
+    Entry::read::<PubmedGetDetails>(),
     Entry::read::<QueryKg>(),
     Entry::read::<FindContraindications>(),
     Entry::read::<ReadHerb>(),

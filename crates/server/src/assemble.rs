@@ -9,6 +9,7 @@ use ops::{Clock, Services};
 use workflow::catalogue::{CatalogueError, LiveCatalogue};
 use workflow::projection::Root;
 
+use crate::eutils::{self, EutilsError};
 use crate::owner::{House, HouseError, HouseOptions};
 use crate::remote::{self, RemoteError};
 use crate::settings::Settings;
@@ -19,6 +20,8 @@ pub enum AssembleError {
     Catalogue(#[source] CatalogueError),
     #[error("a remote service cannot be used")]
     Remote(#[source] RemoteError),
+    #[error("PubMed cannot be asked")]
+    Eutils(#[source] EutilsError),
     #[error("the data folder cannot be opened")]
     House(#[source] HouseError),
 }
@@ -27,7 +30,8 @@ pub fn services(folder: &Path, settings: &Settings) -> Result<Services, Assemble
     let catalogue = LiveCatalogue::open(settings.workflow_folder.clone()).map_err(AssembleError::Catalogue)?;
     let remotes = remote::services(settings, &catalogue).map_err(AssembleError::Remote)?;
     let evidence = Derived::new(folder.join("evidence"));
-    Ok(Services { catalogue, remotes, evidence })
+    let literature = eutils::library(settings).map_err(AssembleError::Eutils)?;
+    Ok(Services { catalogue, remotes, evidence, literature })
 }
 
 /// Where the documents of a data folder stand as files.

@@ -4,6 +4,7 @@ pub mod assemble;
 pub mod auth;
 pub mod cli;
 pub mod edge;
+pub mod eutils;
 pub mod grpc;
 pub mod health;
 pub mod ids_service;

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use contract::actor::Actor;
 use contract::dialect::{self, Dialect};
+use contract::envelope::Content;
 use contract::error::{Kind, OpError};
 use contract::id::{CorrelationId, IdempotencyKey};
 use contract::workflow::artifacts::ListedArtifacts;
@@ -14,6 +15,7 @@ use ops::{Answers, Call, Family, OFFERS, Offers, Progress, Reply, Tool, dialogue
 use rmcp::model::*;
 use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
+use serde::Deserialize as _;
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -149,9 +151,11 @@ pub(super) fn success(reply: Reply, success: ops::Success) -> CallToolResult {
         format!("The answer has {} bytes; it is in structuredContent.", text.len())
     };
     let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
+    // An answer in words (seed 003) is shown as it is, not as JSON about it.
+    let content = Content::deserialize(&success.output).ok();
     result.structured_content = Some(success.output);
     result.meta = Some(meta(&reply));
-    lifted::attach(&mut result, success.artifacts, success.metadata);
+    lifted::attach(&mut result, content, success.artifacts, success.metadata);
     result
 }
 
