@@ -3,11 +3,11 @@
 
 pub mod contraindications;
 pub mod derived;
+pub mod details;
 pub mod export;
+pub mod graph;
 pub mod import;
 pub mod literature;
-pub mod details;
-pub mod graph;
 pub mod network;
 pub mod paths;
 pub mod record;

@@ -2,6 +2,7 @@
 
 mod contraindications;
 pub mod herbs;
+mod networks;
 mod paths;
 mod records;
 mod resources;
