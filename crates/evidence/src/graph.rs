@@ -235,6 +235,11 @@ impl Graph {
         }
     }
 
+    /// The other ends of a node's edges under a predicate, as the base has them: for whoever measures the walk.
+    pub fn ends(&self, node: NodeNumber, direction: Direction, predicate: u32) -> &[NodeNumber] {
+        self.rows(direction).segment(node, predicate).1
+    }
+
     /// About how much memory the graph takes.
     pub fn size_bytes(&self) -> usize {
         self.base.size_bytes() + self.nodes.size_bytes() + self.predicates.size_bytes() + self.overlay.size_bytes()

@@ -8,6 +8,7 @@ pub mod export;
 pub mod graph;
 pub mod import;
 pub mod literature;
+pub mod network;
 pub mod paths;
 pub mod record;
 pub mod resolve;

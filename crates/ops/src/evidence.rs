@@ -2,6 +2,8 @@
 
 mod export_records;
 mod find_contraindications;
+mod kg_get_everything;
+mod kg_network_neighborhood;
 mod pubmed_get_details;
 mod pubmed_search;
 mod put_records;
@@ -14,10 +16,12 @@ mod sources;
 
 use std::sync::Arc;
 
-use contract::envelope::ResponseMetadata;
+use contract::envelope::{Artifact, Audience, Content, ResponseMetadata};
 use contract::error::{Kind, OpError};
+use contract::evidence::network::KNOWLEDGE_GRAPH;
 use contract::evidence::record::{Node, RecordKind};
 use evidence::graph::{Graph, GraphError, NodeNumber};
+use evidence::network::Network;
 use evidence::paths;
 use evidence::record::read;
 use evidence::resolve::Unresolved;
@@ -26,7 +30,7 @@ use store::Conn;
 
 use crate::context::Context;
 use crate::limits::RETRY_AFTER_MS;
-use crate::operation::store_error;
+use crate::operation::{Answer, store_error};
 
 /// The graph of the caller's organisation, with change `version_min` where one is named.
 async fn graph(ctx: &Context<'_>, version_min: Option<u64>) -> Result<Arc<Graph>, OpError> {
@@ -75,4 +79,39 @@ async fn node_record(ctx: &Context<'_>, conn: &mut Conn, graph: &Graph, node: No
     let stored = read::find_one(conn, organisation_id, RecordKind::Node, id).await.map_err(store_error)?;
     let stored = stored.ok_or_else(|| OpError::not_found(format!("`{id}` was withdrawn a moment ago")))?;
     stored.parse().map_err(store_error)
+}
+
+/// A part of the graph in the standard answer of seed 003: in words for the model, and as something to look at.
+async fn show_network(
+    ctx: &Context<'_>,
+    graph: &Graph,
+    network: &Network,
+    title: &str,
+) -> Result<Answer<Content>, OpError> {
+    let mut answer = Answer::of(Content::text(network.text(graph, title), Audience::Model));
+    if !network.is_empty() {
+        let mut reader = ctx.read().await?;
+        let organisation_id = ctx.actor().organisation_id.as_str();
+        let shown = network.shown(&mut reader, organisation_id, graph, title).await.map_err(store_error)?;
+        answer.artifacts.push(Artifact {
+            id: None,
+            kind: KNOWLEDGE_GRAPH.to_owned(),
+            title: format!("Knowledge Graph: {title}"),
+            content: serde_json::to_string(&shown).map_err(OpError::internal)?,
+            language: None,
+        });
+    }
+    let message = match network.n_statements {
+        0 => "no statement is recorded".to_owned(),
+        n => format!("{n} statements in the record"),
+    };
+    answer.metadata = provenance_of(graph, network.sources(graph));
+    let facts = [
+        ("querySuccess", json!(true)),
+        ("nodeCount", json!(network.n_nodes())),
+        ("edgeCount", json!(network.n_statements)),
+        ("message", json!(message)),
+    ];
+    answer.metadata.extend(facts.map(|(name, fact)| (name.to_owned(), fact)));
+    Ok(answer)
 }

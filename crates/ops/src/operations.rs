@@ -6,6 +6,7 @@ use contract::describe::DescribeOperation;
 use contract::evidence::contraindications::FindContraindications;
 use contract::evidence::export::ExportRecords;
 use contract::evidence::graph::QueryKg;
+use contract::evidence::network::{KgGetEverything, KgNetworkNeighborhood};
 use contract::evidence::pubmed::{PubmedGetDetails, PubmedSearch};
 use contract::evidence::records::{PutRecords, ReadRecords};
 use contract::evidence::resources::{ReadHerb, ReadNode, ReadPaper};
@@ -64,6 +65,8 @@ pub const OPERATIONS: &[Entry] = &[
     Entry::read::<PubmedGetDetails>(),
     Entry::read::<QueryKg>(),
     Entry::read::<FindContraindications>(),
+    Entry::read::<KgGetEverything>(),
+    Entry::read::<KgNetworkNeighborhood>(),
     Entry::read::<ReadHerb>(),
     Entry::read::<ReadNode>(),
     Entry::read::<ReadPaper>(),

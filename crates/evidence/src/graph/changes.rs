@@ -7,7 +7,7 @@ use contract::evidence::record::{Node, Source, Strength};
 use serde::Deserialize;
 
 use super::base::{Base, Heap, Loose, packed};
-use super::nodes::{NodeEntry, Nodes};
+use super::nodes::{NodeEntry, NodeNumber, Nodes};
 use super::overlay::{Added, Overlay};
 use super::words::Words;
 use super::{Graph, GraphError, Sources};
@@ -148,8 +148,7 @@ impl Graph {
 
     fn put_edge(&mut self, edge: &EdgeHead<'_>) {
         self.remove_edge(&edge.id);
-        let nodes = Arc::make_mut(&mut self.nodes);
-        let (subject, object) = (nodes.intern(&edge.subject), nodes.intern(&edge.object));
+        let (subject, object) = (self.number(&edge.subject), self.number(&edge.object));
         let predicate = match self.predicates.find(&edge.predicate) {
             Some(predicate) => predicate,
             None => Arc::make_mut(&mut self.predicates).intern(&edge.predicate),
@@ -161,6 +160,11 @@ impl Graph {
         let id = Arc::from(&*edge.id);
         let strength = packed(edge.strength);
         Arc::make_mut(&mut self.overlay).add(Added { subject, predicate, object, source, strength, id });
+    }
+
+    /// The nodes are copied only for an id that was never met.
+    fn number(&mut self, id: &str) -> NodeNumber {
+        self.nodes.number(id).unwrap_or_else(|| Arc::make_mut(&mut self.nodes).intern(id))
     }
 
     fn remove_edge(&mut self, id: &str) {

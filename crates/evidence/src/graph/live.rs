@@ -205,7 +205,8 @@ impl Graphs {
             Some(graph) => self.take_in(&mut reader, live, graph, latest).await?,
             None => {
                 let graph = self.read_all(&mut reader, live, latest).await?;
-                self.keep_snapshot(live, Arc::clone(&graph)).await;
+                let (graphs, of, kept) = (self.clone(), Arc::clone(live), Arc::clone(&graph));
+                tokio::spawn(async move { graphs.keep_snapshot(&of, kept).await });
                 graph
             }
         };

@@ -97,6 +97,11 @@ impl Nodes {
         self.by_id.get(id).copied().filter(|node| self.is_there(*node))
     }
 
+    /// The number of an id that was ever met, whether its node is there or not.
+    pub(super) fn number(&self, id: &str) -> Option<NodeNumber> {
+        self.by_id.get(id).copied()
+    }
+
     /// Nodes with this name, in any language, or with this other id; in the order of their ids.
     pub fn find_named(&self, name: &str) -> Vec<NodeNumber> {
         let found = self.by_name.get(&names::hash(name)).into_iter().flatten().copied();

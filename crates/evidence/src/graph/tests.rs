@@ -153,7 +153,8 @@ fn walked(graph: &Graph, start: &str, pattern: &Pattern, filter: &Filter) -> Vec
     paths
 }
 
-const QUESTIONS: [&str; 5] = [
+const QUESTIONS: [&str; 6] = [
+    "herb -*-> constituent -*-> indication",
     "* -*-> *",
     "* -contains-> constituent -treats-> *",
     "* <-*- * -*-> *",

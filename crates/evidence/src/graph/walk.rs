@@ -1,5 +1,6 @@
 //! Walking the graph along a pattern. No node comes twice on a path, and a statement that several edges make is one hop.
 
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use contract::evidence::record::Strength;
@@ -108,11 +109,62 @@ impl<'g> Walk<'g> {
 
     /// How many paths there are.
     pub fn count(&self) -> Result<u64, Stop> {
+        if self.may_repeat() {
+            let mut n_paths = 0_u64;
+            self.run(&mut |_: &[Hop], _: Hop| {
+                n_paths += 1;
+                ControlFlow::Continue(())
+            })?;
+            return Ok(n_paths);
+        }
+        let mut known = vec![HashMap::new(); self.steps.len()];
+        self.count_from(self.start, &self.steps, &mut known, &mut 0)
+    }
+
+    /// Whether a node could come twice if nobody watched: where two steps, or a step and the start, take the same nodes.
+    fn may_repeat(&self) -> bool {
+        let start = index(self.graph.nodes.set(self.start));
+        let takes = |step: &Step, set: usize| step.sets.get(set).copied().unwrap_or_default();
+        let n_sets = self.steps.iter().map(|step| step.sets.len()).max().unwrap_or(0);
+        (0..n_sets).any(|set| {
+            let n_takers = self.steps.iter().filter(|step| takes(step, set)).count();
+            n_takers + usize::from(set == start) > 1
+        })
+    }
+
+    /// Where no node can come twice, the paths from a node are the same however it was reached, and counted once.
+    fn count_from(
+        &self,
+        node: NodeNumber,
+        steps: &[Step],
+        known: &mut [HashMap<NodeNumber, u64>],
+        n_work: &mut u64,
+    ) -> Result<u64, Stop> {
+        let (Some((step, rest)), Some((mine, deeper))) = (steps.split_first(), known.split_first_mut()) else {
+            return Ok(1);
+        };
+        if let Some(n_paths) = mine.get(&node) {
+            return Ok(*n_paths);
+        }
+        let mut last = None;
         let mut n_paths = 0_u64;
-        self.run(&mut |_: &[Hop], _: Hop| {
-            n_paths += 1;
+        let flow = self.neighbours(node, step, n_work, &mut |hop, n_work| {
+            let is_wanted = step.sets.get(index(self.graph.nodes.set(hop.end))).copied().unwrap_or_default()
+                && last != Some((hop.predicate, hop.end))
+                && self.passes(hop.edge);
+            if is_wanted {
+                last = Some((hop.predicate, hop.end));
+                match self.count_from(hop.end, rest, deeper, n_work) {
+                    Ok(n_more) => n_paths = n_paths.saturating_add(n_more),
+                    Err(stop) => return ControlFlow::Break(stop),
+                }
+            }
             ControlFlow::Continue(())
-        })?;
+        });
+        if let ControlFlow::Break(stop) = flow {
+            return Err(stop);
+        }
+        mine.insert(node, n_paths);
         Ok(n_paths)
     }
 

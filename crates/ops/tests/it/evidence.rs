@@ -3,6 +3,7 @@
 mod contraindications;
 pub mod herbs;
 mod literature;
+mod networks;
 mod paths;
 mod records;
 mod resources;

@@ -53,6 +53,8 @@ fn naming(operation: &str, things: &Things) -> Value {
         "put_records" => json!({"records": [{"record": "deletion", "kind": "node", "id": "H1"}]}),
         "query_kg" => json!({"start": {"type": "herb", "id": "H1"}}),
         "find_contraindications" => json!({"herb_ids": ["H1"]}),
+        "kg_get_everything" => json!({"curie": "H1"}),
+        "kg_network_neighborhood" => json!({"curies": ["H1", "H2"]}),
         "read_herb" => json!({"id": "H1"}),
         "read_node" => json!({"curie": "H1"}),
         "read_paper" => json!({"pmid": "1"}),
