@@ -108,18 +108,20 @@ impl Network {
         self.nodes().len()
     }
 
-    /// Something to show. The documents behind each statement come from the record.
-    pub async fn shown(
+    /// The statements as the record has them, with the documents behind each.
+    pub async fn edges(
         &self,
         conn: &mut Conn,
         organisation_id: &str,
         graph: &Graph,
-        title: &str,
-    ) -> Result<KnowledgeGraph, StoreError> {
+    ) -> Result<HashMap<String, Edge>, StoreError> {
         let ids: Vec<&str> = self.statements.iter().map(|it| graph.edge_id(it.edge)).collect();
         let stored = read::find(conn, organisation_id, RecordKind::Edge, &ids).await?;
-        let edges = stored.iter().map(|it| Ok((it.id.clone(), it.parse::<Edge>()?)));
-        let edges: HashMap<String, Edge> = edges.collect::<Result<_, StoreError>>()?;
+        stored.iter().map(|it| Ok((it.id.clone(), it.parse::<Edge>()?))).collect()
+    }
+
+    /// Something to show, with the documents behind each statement.
+    pub fn shown(&self, graph: &Graph, title: &str, edges: &HashMap<String, Edge>) -> KnowledgeGraph {
         let link = |statement: &Statement| {
             let edge = edges.get(graph.edge_id(statement.edge));
             let references = edge.iter().flat_map(|edge| &edge.evidence).filter_map(|it| it.reference.clone());
@@ -140,7 +142,7 @@ impl Network {
         metadata.insert("title".to_owned(), json!(title));
         metadata.insert("source".to_owned(), json!("materia"));
         metadata.insert("version".to_owned(), json!(graph.version()));
-        Ok(KnowledgeGraph { nodes, links: self.statements.iter().map(link).collect(), metadata })
+        KnowledgeGraph { nodes, links: self.statements.iter().map(link).collect(), metadata }
     }
 
     fn node(&self, graph: &Graph, node: NodeNumber, n_links: u64) -> GraphNode {

@@ -17,6 +17,7 @@ use workflow::catalogue::LiveCatalogue;
 
 use crate::dialogue::{Ahead, Answers, Dialogue};
 use crate::files::Files;
+use crate::knowledge::Knowledge;
 use crate::literature::Literature;
 use crate::operation::{Told, store_error};
 use crate::record::Ticket;
@@ -64,6 +65,8 @@ pub struct Services {
     pub evidence: Derived,
     /// PubMed itself, where it may be asked.
     pub literature: Option<Arc<dyn Literature>>,
+    /// A server of the Translator network, where it may be asked.
+    pub knowledge: Option<Arc<dyn Knowledge>>,
 }
 
 /// A step of a long call, for clients that show one.

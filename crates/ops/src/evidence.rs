@@ -1,5 +1,6 @@
 //! Operations over the evidence (seed 002).
 
+mod elsewhere;
 mod export_records;
 mod find_contraindications;
 mod kg_get_everything;
@@ -14,12 +15,13 @@ mod read_paper;
 mod read_records;
 mod sources;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use contract::envelope::{Artifact, Audience, Content, ResponseMetadata};
 use contract::error::{Kind, OpError};
 use contract::evidence::network::KNOWLEDGE_GRAPH;
-use contract::evidence::record::{Node, RecordKind};
+use contract::evidence::record::{Edge, Node, RecordKind};
 use evidence::graph::{Graph, GraphError, NodeNumber};
 use evidence::network::Network;
 use evidence::paths;
@@ -88,11 +90,23 @@ async fn show_network(
     network: &Network,
     title: &str,
 ) -> Result<Answer<Content>, OpError> {
+    let mut reader = ctx.read().await?;
+    let organisation_id = ctx.actor().organisation_id.as_str();
+    let edges = network.edges(&mut reader, organisation_id, graph).await.map_err(store_error)?;
+    network_answer(graph, network, title, &edges, "in the record")
+}
+
+/// As [`show_network`], of a graph that is at hand with its edges.
+fn network_answer(
+    graph: &Graph,
+    network: &Network,
+    title: &str,
+    edges: &HashMap<String, Edge>,
+    place: &str,
+) -> Result<Answer<Content>, OpError> {
     let mut answer = Answer::of(Content::text(network.text(graph, title), Audience::Model));
     if !network.is_empty() {
-        let mut reader = ctx.read().await?;
-        let organisation_id = ctx.actor().organisation_id.as_str();
-        let shown = network.shown(&mut reader, organisation_id, graph, title).await.map_err(store_error)?;
+        let shown = network.shown(graph, title, edges);
         answer.artifacts.push(Artifact {
             id: None,
             kind: KNOWLEDGE_GRAPH.to_owned(),
@@ -103,7 +117,7 @@ async fn show_network(
     }
     let message = match network.n_statements {
         0 => "no statement is recorded".to_owned(),
-        n => format!("{n} statements in the record"),
+        n => format!("{n} statements {place}"),
     };
     answer.metadata = provenance_of(graph, network.sources(graph));
     let facts = [

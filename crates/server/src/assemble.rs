@@ -10,9 +10,11 @@ use workflow::catalogue::{CatalogueError, LiveCatalogue};
 use workflow::projection::Root;
 
 use crate::eutils::{self, EutilsError};
+use crate::outbound::OutboundError;
 use crate::owner::{House, HouseError, HouseOptions};
 use crate::remote::{self, RemoteError};
 use crate::settings::Settings;
+use crate::trapi;
 
 #[derive(Debug, thiserror::Error)]
 pub enum AssembleError {
@@ -20,6 +22,8 @@ pub enum AssembleError {
     Catalogue(#[source] CatalogueError),
     #[error("a remote service cannot be used")]
     Remote(#[source] RemoteError),
+    #[error("`trapi_url` cannot be used")]
+    Trapi(#[source] OutboundError),
     #[error("PubMed cannot be asked")]
     Eutils(#[source] EutilsError),
     #[error("the data folder cannot be opened")]
@@ -30,8 +34,9 @@ pub fn services(folder: &Path, settings: &Settings) -> Result<Services, Assemble
     let catalogue = LiveCatalogue::open(settings.workflow_folder.clone()).map_err(AssembleError::Catalogue)?;
     let remotes = remote::services(settings, &catalogue).map_err(AssembleError::Remote)?;
     let evidence = Derived::new(folder.join("evidence"));
+    let knowledge = trapi::knowledge(settings).map_err(AssembleError::Trapi)?;
     let literature = eutils::library(settings).map_err(AssembleError::Eutils)?;
-    Ok(Services { catalogue, remotes, evidence, literature })
+    Ok(Services { catalogue, remotes, evidence, literature, knowledge })
 }
 
 /// Where the documents of a data folder stand as files.

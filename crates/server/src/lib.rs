@@ -21,5 +21,6 @@ pub mod service;
 pub mod settings;
 pub mod tasks_service;
 pub mod telemetry;
+pub mod trapi;
 pub mod web;
 pub mod witness;

@@ -109,6 +109,8 @@ pub struct Settings {
     pub eutils_url: Option<String>,
     pub eutils_key: Option<String>,
     pub eutils_email: Option<String>,
+    /// Where a TRAPI server takes queries, which `kg_get_everything` and `kg_network_neighborhood` then ask.
+    pub trapi_url: Option<String>,
     pub body_bytes_max: usize,
     /// Requests a principal may make per second, on average; 0 for no limit.
     pub rate_per_second: u32,
@@ -168,6 +170,7 @@ impl Default for Settings {
             eutils_url: None,
             eutils_key: None,
             eutils_email: None,
+            trapi_url: None,
             body_bytes_max: 1024 * 1024,
             rate_per_second: 200,
             rate_burst: 400,
@@ -275,7 +278,9 @@ impl Settings {
 
 fn shown(name: &str, value: &serde_json::Value) -> String {
     match (name, value) {
-        ("database_url" | "tasks_url" | "ids_url" | "eutils_url", serde_json::Value::String(url)) => masked_url(url),
+        ("database_url" | "tasks_url" | "ids_url" | "eutils_url" | "trapi_url", serde_json::Value::String(url)) => {
+            masked_url(url)
+        }
         ("tasks_key" | "ids_key" | "eutils_key", serde_json::Value::String(_)) => "***".to_owned(),
         ("api_keys", serde_json::Value::Array(keys)) => format!("{} keys", keys.len()),
         ("oauth", serde_json::Value::Array(issuers)) => {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use contract::evidence::record::{Node, Source, Strength};
+use contract::evidence::record::{Edge, Node, Record, Source, Strength};
 use serde::Deserialize;
 
 use super::base::{Base, Heap, Loose, packed};
@@ -27,6 +27,19 @@ pub struct EdgeHead<'a> {
     pub strength: Option<Strength>,
     #[serde(borrow)]
     pub source: Cow<'a, str>,
+}
+
+impl<'a> From<&'a Edge> for EdgeHead<'a> {
+    fn from(edge: &'a Edge) -> EdgeHead<'a> {
+        EdgeHead {
+            id: (&edge.id).into(),
+            subject: (&edge.subject).into(),
+            predicate: (&edge.predicate).into(),
+            object: (&edge.object).into(),
+            strength: edge.strength,
+            source: (&edge.source).into(),
+        }
+    }
 }
 
 impl EdgeHead<'_> {
@@ -122,6 +135,24 @@ fn sorted(words: &Words) -> (Words, Vec<u32>) {
 }
 
 impl Graph {
+    /// A graph of records that nobody keeps, such as the answer of another server.
+    pub fn of(records: &[Record]) -> Result<Graph, GraphError> {
+        let mut loading = Loading::default();
+        for record in records {
+            match record {
+                Record::Source(source) => loading.source(source),
+                Record::Node(node) => loading.node(node),
+                Record::Edge(_) | Record::Document(_) | Record::Deletion(_) => {}
+            }
+        }
+        for record in records {
+            if let Record::Edge(edge) = record {
+                loading.edge(&EdgeHead::from(edge))?;
+            }
+        }
+        loading.finish(0)
+    }
+
     /// Takes in what changed. Parts that nobody else holds are changed in place.
     pub fn apply(&mut self, changes: &Changes) {
         if !changes.sources.is_empty() {

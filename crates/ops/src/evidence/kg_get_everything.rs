@@ -7,7 +7,7 @@ use contract::evidence::network::KgGetEverything;
 use evidence::network;
 use evidence::resolve::resolve;
 
-use super::{graph, show_network, unresolved};
+use super::{elsewhere, graph, show_network, unresolved};
 use crate::context::Context;
 use crate::family::Family;
 use crate::operation::{Answer, Operation, Read};
@@ -25,7 +25,15 @@ impl Operation for KgGetEverything {
 impl Read for KgGetEverything {
     async fn run(&self, ctx: &Context<'_>) -> Result<Answer<Content>, OpError> {
         let graph = graph(ctx, None).await?;
-        let node = resolve(&graph, &self.curie, None).map_err(|error| unresolved("curie", &error))?;
+        let node = resolve(&graph, &self.curie, None);
+        // A name is known here only; an id may be known elsewhere too.
+        let curie = node.as_ref().map_or_else(|_| self.curie.clone(), |node| graph.nodes().id(*node).to_owned());
+        if let Some(elsewhere) = elsewhere::ask(ctx, std::slice::from_ref(&curie)).await?
+            && let Some(node) = elsewhere.nodes.first().copied()
+        {
+            return elsewhere.answer(&curie, |graph| network::everything(graph, node));
+        }
+        let node = node.map_err(|error| unresolved("curie", &error))?;
         let title = format!("{} ({})", graph.nodes().shared_label(node), graph.nodes().id(node));
         show_network(ctx, &graph, &network::everything(&graph, node), &title).await
     }

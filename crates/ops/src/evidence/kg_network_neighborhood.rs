@@ -1,5 +1,7 @@
 //! `kg_network_neighborhood`: how several things hang together, to read and to look at.
 
+use std::collections::BTreeSet;
+
 use contract::actor::Role;
 use contract::envelope::Content;
 use contract::error::OpError;
@@ -8,7 +10,7 @@ use evidence::graph::NodeNumber;
 use evidence::network;
 use evidence::resolve::resolve;
 
-use super::{graph, show_network, unresolved};
+use super::{elsewhere, graph, show_network, unresolved};
 use crate::context::Context;
 use crate::family::Family;
 use crate::operation::{Answer, Operation, Read};
@@ -26,6 +28,17 @@ impl Operation for KgNetworkNeighborhood {
 impl Read for KgNetworkNeighborhood {
     async fn run(&self, ctx: &Context<'_>) -> Result<Answer<Content>, OpError> {
         let graph = graph(ctx, None).await?;
+        let id = |curie: &String| match resolve(&graph, curie, None) {
+            Ok(node) => graph.nodes().id(node).to_owned(),
+            Err(_) => curie.clone(),
+        };
+        let ids: BTreeSet<String> = self.curies.iter().map(id).collect();
+        let ids: Vec<String> = ids.into_iter().collect();
+        if ids.len() >= 2
+            && let Some(elsewhere) = elsewhere::ask(ctx, &ids).await?
+        {
+            return elsewhere.answer(&ids.join(", "), |graph| network::neighbourhood(graph, &elsewhere.nodes));
+        }
         let mut nodes: Vec<NodeNumber> = Vec::with_capacity(self.curies.len());
         for (at, curie) in self.curies.iter().enumerate() {
             let node = resolve(&graph, curie, None);

@@ -63,6 +63,9 @@ fn naming(operation: &str, things: &Things) -> Value {
         "job_status" | "cancel_job" => json!({"job_id": "nobodys"}),
         "answer_job" => json!({"job_id": "nobodys", "answers": {}}),
         "start_job" => json!({"operation": "revoke_key"}),
+        "export_records" => json!({"format": "ris"}),
+        "pubmed_search" => json!({"terms": [{"term": "ginger"}]}),
+        "pubmed_get_details" => json!({"pmid": "1"}),
         "audit_export" => json!({"format": "ndjson"}),
         _ => json!({}),
     }

@@ -64,6 +64,7 @@ async fn stage(
         remotes: ops::Remotes::default(),
         evidence: evidence::derived::Derived::new(files.path().join("evidence")),
         literature: None,
+        knowledge: None,
     };
     let root = workflow::projection::Root::new(files.path().join("artifacts"), "here".to_owned());
     let options = Options {

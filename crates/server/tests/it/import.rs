@@ -185,6 +185,7 @@ fn answer(mut stream: TcpStream, asked: &Mutex<Vec<String>>, is_too_soon: bool) 
         _ if is_too_soon => ("429 Too Many Requests", r#"{"error":"API rate limit exceeded"}"#),
         "/entrez/eutils/esearch.fcgi" => ("200 OK", r#"{"esearchresult":{"count":"1","idlist":["99000001"]}}"#),
         "/entrez/eutils/efetch.fcgi" => ("200 OK", ARTICLE),
+        "/query" => ("200 OK", TRAPI),
         _ => ("404 Not Found", ""),
     };
     let head = format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", text.len());
@@ -225,6 +226,33 @@ fn pubmed_itself_is_asked_where_the_settings_say_so() {
         alone["content"][0]["text"],
         "# Search Results for: ginger OR (TP53[Gene Name] OR TP53[Title/Abstract])"
     );
+}
+
+const TRAPI: &str = r#"{"message": {"knowledge_graph": {
+    "nodes": {"X:1": {"categories": ["biolink:Drug"], "name": "fictol"}, "X:2": {"categories": ["biolink:Gene"], "name": "FICT0"}},
+    "edges": {"e": {"subject": "X:1", "predicate": "biolink:affects", "object": "X:2",
+        "attributes": [{"attribute_type_id": "biolink:publications", "value": ["PMID:99000001"]}]}}}}}"#;
+
+#[test]
+fn a_trapi_server_is_asked_where_the_settings_say_so() {
+    let folder = testkit::temp_dir();
+    let data = folder.path().join("data");
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let url = eutils(Arc::clone(&asked)).replace("/entrez/eutils", "/query");
+    let settings = [("MATERIA_TRAPI_URL", url.as_str())];
+    let found = call(&data, "kg_get_everything", &json!({"curie": "X:1"}), &settings).expect("an answer");
+    let text = found["content"][0]["text"].as_str().expect("a text");
+    assert_eq!(text, "# Search Results for: X:1\n\n- fictol (X:1) affects FICT0 (X:2) [trapi]");
+    {
+        let asked = asked.lock().expect("a lock");
+        assert_eq!(asked.len(), 3, "one attempt too soon, one query each way: {asked:?}");
+        assert!(asked[2].contains(r#""e0":{"object":"n0","subject":"n1"}"#), "{asked:?}");
+    }
+    let both =
+        call(&data, "kg_network_neighborhood", &json!({"curies": ["X:1", "X:2"]}), &settings).expect("an answer");
+    assert!(both["content"][0]["text"].as_str().expect("a text").contains("fictol (X:1) affects FICT0 (X:2)"));
+    let unknown = call(&data, "kg_get_everything", &json!({"curie": "X:9"}), &settings).expect_err("known nowhere");
+    assert_eq!(unknown["code"], "NOT_FOUND");
 }
 
 #[test]
