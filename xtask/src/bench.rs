@@ -6,6 +6,7 @@ use anyhow::{Result, bail};
 
 use crate::{
     cargo::{self, cargo, release},
+    install::install_ladybug,
     postgres::{self, Postgres},
 };
 
@@ -14,6 +15,10 @@ pub const BENCHES: &[(&str, &str)] = &[
     ("mcp", "a cheap read through the whole door against a bare rmcp tool, over HTTP"),
     ("ids", "ids through the door against one commit per id, on SQLite and PostgreSQL"),
     ("ledger", "durable events with and without the log, and the verification of a long log"),
+    (
+        "graph",
+        "path queries on 2.5 M edges against ladybug, the walk against a plain loop, and the start with 5 M edges",
+    ),
     ("workflow", "the task service with 10,000 tasks against ids over HTTP, on SQLite and PostgreSQL"),
 ];
 
@@ -27,6 +32,9 @@ pub fn bench(name: &str, arguments: &[String]) -> Result<()> {
     // Not `cargo run --package bench`: another choice of packages is another choice of features, and builds all again.
     let mut bench = Command::new(release("bench"));
     bench.arg(name).args(arguments).env("MATERIA_BIN", release("materia")).env(postgres::URL_VARIABLE, postgres.url());
+    if name == "graph" {
+        bench.env("LADYBUG_PYTHON", install_ladybug()?);
+    }
     cargo::run(&mut bench)
 }
 

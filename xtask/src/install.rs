@@ -107,16 +107,26 @@ fn install_npm(tools: &Path) -> Result<()> {
 }
 
 fn install_python(tools: &Path) -> Result<()> {
-    let folder = tools.join("venv");
-    install_pinned(&folder, "requirements.txt", || {
+    install_venv(&tools.join("venv"), "requirements.txt", "the FastMCP client lists and calls our tools")
+}
+
+/// The graph database that `bench graph` compares with. The Python that knows it is returned.
+pub fn install_ladybug() -> Result<PathBuf> {
+    let folder = tools().join("ladybug");
+    install_venv(&folder, "ladybug.txt", "the graph database ladybug answers the same questions")?;
+    Ok(folder.join("bin").join("python"))
+}
+
+fn install_venv(folder: &Path, list: &str, why: &str) -> Result<()> {
+    install_pinned(folder, list, || {
         if run_quietly(Command::new("python3").args(["-c", "import ensurepip, venv"])).is_err() {
-            install_debian("python3-venv", "the Python client lives in a virtual environment")?;
+            install_debian("python3-venv", "Python packages live in a virtual environment")?;
         }
-        println!("install: Python packages into `{}`: the FastMCP client lists and calls our tools", folder.display());
-        run_quietly(Command::new("python3").args(["-m", "venv"]).arg(&folder))?;
+        println!("install: Python packages into `{}`: {why}", folder.display());
+        run_quietly(Command::new("python3").args(["-m", "venv"]).arg(folder))?;
         let mut pip = Command::new(folder.join("bin").join("python"));
         pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement"]);
-        run_quietly(pip.arg(pinned("requirements.txt")))?;
+        run_quietly(pip.arg(pinned(list)))?;
         Ok(())
     })
 }

@@ -4,6 +4,7 @@
 #![expect(clippy::indexing_slicing, reason = "members of JSON objects that were made two lines above")]
 
 mod figures;
+mod graph;
 mod ids;
 mod ledger;
 mod load;
@@ -33,6 +34,8 @@ enum Bench {
     Ids(Plan),
     /// Durable events with and without the log over them, and the verification of a long log
     Ledger(ledger::LedgerPlan),
+    /// Path queries on a large graph against ladybug, the walk against a plain loop, and the start with a larger one
+    Graph(graph::GraphPlan),
     /// The task service with 10,000 tasks in its queue, on SQLite and PostgreSQL
     Workflow(Plan),
     /// The reference of `mcp`, as a process of its own
@@ -74,6 +77,7 @@ fn main() -> anyhow::Result<ExitCode> {
         // As the server's own runtime, since the door runs in this process.
         Bench::Ids(plan) => runtime()?.block_on(ids::run(plan))?,
         Bench::Ledger(plan) => runtime()?.block_on(ledger::run(plan))?,
+        Bench::Graph(plan) => runtime()?.block_on(graph::run(plan))?,
         Bench::Workflow(plan) => runtime()?.block_on(workflow::run(plan))?,
         Bench::BareServer => runtime()?.block_on(mcp::bare::serve()).map(|()| Verdict::Met)?,
     };

@@ -70,6 +70,45 @@ pub struct Artifact {
     pub language: Option<String>,
 }
 
+/// Seed 003: an answer in words. Surfaces that have a place for content show it there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Content {
+    pub content: Vec<ContentItem>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ContentItem {
+    #[serde(rename = "type")]
+    pub kind: ContentKind,
+    pub text: String,
+    /// For the model that asked, not for the transcript.
+    #[serde(default, rename = "forModel", skip_serializing_if = "std::ops::Not::not")]
+    pub is_for_model: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+pub enum ContentKind {
+    Text,
+}
+
+/// Whom a text is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Audience {
+    Everybody,
+    Model,
+}
+
+impl Content {
+    pub fn text(text: String, audience: Audience) -> Content {
+        let is_for_model = audience == Audience::Model;
+        Content { content: vec![ContentItem { kind: ContentKind::Text, text, is_for_model }] }
+    }
+}
+
 /// Seed 003: facts about the answer (`querySuccess`, `nodeCount`, `message`, and others).
 pub type ResponseMetadata = Map<String, Value>;
 
@@ -99,6 +138,14 @@ mod tests {
         let version = json!({"mcp_server_version": "", "run_version": "", "prompt_version": "", "timestamp": ""});
         let text = json!({"success": false, "data": {}, "version": version});
         assert!(serde_json::from_value::<SuccessEnvelope<Value>>(text).is_err());
+    }
+
+    #[test]
+    fn content_of_seed_003_says_whom_it_is_for_only_where_that_is_the_model() {
+        let spoken = serde_json::to_value(Content::text("x".to_owned(), Audience::Model)).unwrap();
+        assert_eq!(spoken, json!({"content": [{"type": "text", "text": "x", "forModel": true}]}));
+        let plain = serde_json::to_value(Content::text("x".to_owned(), Audience::Everybody)).unwrap();
+        assert_eq!(plain, json!({"content": [{"type": "text", "text": "x"}]}));
     }
 
     #[test]

@@ -1,3 +1,10 @@
 //! Seed 002: the evidence graph, its documents, and the operations over them.
 
+pub mod contraindications;
+pub mod export;
+pub mod graph;
+pub mod network;
+pub mod pubmed;
 pub mod record;
+pub mod records;
+pub mod resources;

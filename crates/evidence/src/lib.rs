@@ -1,2 +1,20 @@
 //! Evidence: the record of sources, nodes, edges and documents, the graph and the search over it, and importers.
 //! Knows no protocol and none of the other domains.
+
+pub mod contraindications;
+pub mod derived;
+pub mod details;
+pub mod export;
+pub mod graph;
+pub mod import;
+pub mod literature;
+pub mod network;
+pub mod paths;
+pub mod record;
+pub mod resolve;
+
+use store::Migration;
+
+/// Tables of this crate, versions from 300.
+pub const MIGRATIONS: &[Migration] =
+    &[Migration { version: 300, name: "evidence_records", sql: include_str!("../migrations/0300_records.sql") }];

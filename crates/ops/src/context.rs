@@ -8,6 +8,7 @@ use std::time::Duration;
 use contract::actor::Actor;
 use contract::id::ProjectId;
 use contract::question::{Answered, QuestionKind, Questions};
+use evidence::derived::Derived;
 use ledger::keyring::Keyring;
 use serde::{Deserialize, Serialize};
 use store::{Reader, Store};
@@ -16,6 +17,8 @@ use workflow::catalogue::LiveCatalogue;
 
 use crate::dialogue::{Ahead, Answers, Dialogue};
 use crate::files::Files;
+use crate::knowledge::Knowledge;
+use crate::literature::Literature;
 use crate::operation::{Told, store_error};
 use crate::record::Ticket;
 use crate::remote::{Journey, Remotes};
@@ -60,6 +63,12 @@ pub struct Services {
     /// Document types, generators, checklists and templates.
     pub catalogue: LiveCatalogue,
     pub remotes: Remotes,
+    /// What is derived from the evidence.
+    pub evidence: Derived,
+    /// PubMed itself, where it may be asked.
+    pub literature: Option<Arc<dyn Literature>>,
+    /// A server of the Translator network, where it may be asked.
+    pub knowledge: Option<Arc<dyn Knowledge>>,
 }
 
 /// A step of a long call, for clients that show one.

@@ -117,6 +117,7 @@ impl Platform {
         let table = Arc::new(Table::compile(options.entries).map_err(OpenError::Table)?);
         let queue = EventQueue::start(store.clone(), limits::EVENT_QUEUE_MAX, limits::EVENT_FLUSH_EVERY);
         let default_project_id = options.settings.default_project_id.to_string();
+        options.services.evidence.attach(store.clone());
         let files = Files::start(store.clone(), options.files, default_project_id);
         let inner = Inner {
             store,
@@ -208,6 +209,7 @@ impl Platform {
 
     /// Writes what is queued and lets go of the store.
     pub async fn close(&self) {
+        self.0.services.evidence.close();
         self.0.files.close().await;
         if let Err(error) = self.0.queue.close().await {
             tracing::error!(error = %error, "The last events could not be written");
@@ -240,6 +242,7 @@ impl Inner {
             call_id,
             actor,
             operation: tool.map_or("unknown", |tool| tool.entry.name),
+            recorded_as: tool.map_or("unknown", |tool| tool.entry.recorded_as),
             started,
             started_us: self.clock.now_us(),
             deadline: started + tool.and_then(|tool| tool.entry.deadline).unwrap_or(self.settings.call_deadline),
@@ -320,6 +323,9 @@ impl Inner {
             }
         };
         log_ended(ticket, tool, &result, outcome);
+        if let (Ok(done), true) = (&mut result, tool.is_some_and(|tool| tool.entry.is_stamped)) {
+            done.stamp(&audit);
+        }
         let family = tool.map(|tool| tool.entry.family);
         Reply {
             call_id: ticket.call_id,

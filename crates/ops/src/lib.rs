@@ -12,13 +12,16 @@ pub mod dialogue;
 mod door;
 mod drive;
 mod entry;
+mod evidence;
 mod family;
 pub mod feed;
 mod files;
 mod house;
 pub mod jobs;
 pub mod keys;
+mod knowledge;
 pub mod limits;
+mod literature;
 mod misses;
 mod notary;
 mod offers;
@@ -44,6 +47,8 @@ pub use entry::Entry;
 pub use family::Family;
 pub use files::{Files, FilesReport};
 pub use jobs::JobMode;
+pub use knowledge::Knowledge;
+pub use literature::{Literature, LiteratureSearch};
 pub use notary::{Claim, Notary, NotaryError, Standing};
 pub use offers::{OFFERS, Offers};
 pub use operation::{Answer, ApplyError, Operation, Read, Told, Write};
@@ -53,5 +58,5 @@ pub use witnesses::{WitnessError, WitnessPolicy};
 
 /// Tables of every crate, in order.
 pub fn migrations() -> Vec<store::Migration> {
-    [store::MIGRATIONS, ::workflow::MIGRATIONS, keys::MIGRATIONS].concat()
+    [store::MIGRATIONS, ::workflow::MIGRATIONS, ::evidence::MIGRATIONS, keys::MIGRATIONS].concat()
 }

@@ -3,6 +3,13 @@
 use crate::entry::Entry;
 use crate::house::{BackUpHouse, TidyHouse};
 use contract::describe::DescribeOperation;
+use contract::evidence::contraindications::FindContraindications;
+use contract::evidence::export::ExportRecords;
+use contract::evidence::graph::QueryKg;
+use contract::evidence::network::{KgGetEverything, KgNetworkNeighborhood};
+use contract::evidence::pubmed::{PubmedGetDetails, PubmedSearch};
+use contract::evidence::records::{PutRecords, ReadRecords};
+use contract::evidence::resources::{ReadHerb, ReadNode, ReadPaper};
 use contract::job::{AnswerJob, CancelJob, JobStatus, StartJob};
 use contract::key::{CreateKey, ListKeys, RevokeKey};
 use contract::ledger::{AuditCheckpoint, AuditExport, AuditProve, AuditSearch, AuditVerify};
@@ -51,6 +58,18 @@ pub const OPERATIONS: &[Entry] = &[
     Entry::write::<GetNextTask>(),
     Entry::write::<UpdateTaskStatus>(),
     Entry::read::<ListTasks>(),
+    Entry::write::<PutRecords>(),
+    Entry::read::<ReadRecords>(),
+    Entry::read::<ExportRecords>(),
+    Entry::read::<PubmedSearch>(),
+    Entry::read::<PubmedGetDetails>(),
+    Entry::read::<QueryKg>(),
+    Entry::read::<FindContraindications>(),
+    Entry::read::<KgGetEverything>(),
+    Entry::read::<KgNetworkNeighborhood>(),
+    Entry::read::<ReadHerb>(),
+    Entry::read::<ReadNode>(),
+    Entry::read::<ReadPaper>(),
     Entry::read::<AuditSearch>(),
     Entry::read::<AuditProve>(),
     Entry::read::<AuditVerify>(),

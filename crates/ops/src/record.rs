@@ -23,6 +23,8 @@ pub(crate) struct Ticket {
     pub call_id: Uuid,
     pub actor: Actor,
     pub operation: &'static str,
+    /// What the event calls it.
+    pub recorded_as: &'static str,
     pub started: Instant,
     pub started_us: i64,
     pub deadline: Instant,
@@ -67,7 +69,7 @@ impl Ticket {
             time: rfc3339_us(self.started_us),
             organisation_id: self.actor.organisation_id.clone(),
             actor: EventActor::from(&self.actor),
-            operation: self.operation.to_owned(),
+            operation: self.recorded_as.to_owned(),
             outcome: ending.outcome,
             code: ending.code.map(str::to_owned),
             count: None,

@@ -61,6 +61,36 @@ pub const RESOURCES: &[Resource] = &[
         values: nothing,
     },
     Resource {
+        template: "kg://herb/{id}",
+        name: "herb",
+        about: "A herb with its names, parts, constituents and indications.",
+        mime_type: "application/json",
+        operation: "read_herb",
+        body: Body::Output,
+        input: Some(|uri| Some(json!({ "id": named(uri, "kg://herb/")? }))),
+        values: nothing,
+    },
+    Resource {
+        template: "kg://node/{curie}",
+        name: "node",
+        about: "A node of the evidence graph with its names and its relations.",
+        mime_type: "application/json",
+        operation: "read_node",
+        body: Body::Output,
+        input: Some(|uri| Some(json!({ "curie": named(uri, "kg://node/")? }))),
+        values: nothing,
+    },
+    Resource {
+        template: "paper://pmid/{id}",
+        name: "paper",
+        about: "What is recorded of a paper of PubMed: title, abstract, authors, journal, year and links.",
+        mime_type: "application/json",
+        operation: "read_paper",
+        body: Body::Output,
+        input: Some(|uri| Some(json!({ "pmid": uri.strip_prefix("paper://pmid/")? }))),
+        values: nothing,
+    },
+    Resource {
         template: "mcp://resources/validation/{checklist_id}",
         name: "checklist",
         about: "The criteria that documents of a type are held against.",
@@ -105,6 +135,13 @@ pub const RESOURCES: &[Resource] = &[
         values: nothing,
     },
 ];
+
+/// The id or name after a prefix, as people write it: names and CURIEs may hold any character.
+fn named(uri: &str, prefix: &str) -> Option<String> {
+    let name = uri.strip_prefix(prefix)?;
+    // A plus sign is part of a name here; only a query writes a space so.
+    unescape(&name.replace('+', "%2B")).filter(|name| !name.is_empty())
+}
 
 /// `?type=prd&status=Draft` as the input of `list_artifacts`; nothing, or only a query, may follow the address.
 fn list_input(query: &str) -> Option<Value> {
@@ -202,6 +239,11 @@ mod tests {
             json!({"checklist_id": "prd_validation_v1"}),
         );
         check("mcp://resources/templates/prd", "read_template", json!({"artifact_type": "prd"}));
+        check("kg://herb/H1", "read_herb", json!({"id": "H1"}));
+        check("kg://node/NCBIGene:1017", "read_node", json!({"curie": "NCBIGene:1017"}));
+        check("kg://node/%E0%B8%82%E0%B8%B4%E0%B8%87", "read_node", json!({"curie": "ขิง"}));
+        check("kg://node/Ca2+", "read_node", json!({"curie": "Ca2+"}));
+        check("paper://pmid/24790635", "read_paper", json!({"pmid": "24790635"}));
         let uri = "mcp://resources/artifacts/prds/PRD-006_v1.md";
         check(uri, "read_artifact", json!({"resource_uri": uri}));
         check("mcp://resources/artifacts", "list_artifacts", json!({}));

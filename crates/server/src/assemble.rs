@@ -3,14 +3,18 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use evidence::derived::Derived;
 use ops::operations::OPERATIONS;
 use ops::{Clock, Services};
 use workflow::catalogue::{CatalogueError, LiveCatalogue};
 use workflow::projection::Root;
 
+use crate::eutils::{self, EutilsError};
+use crate::outbound::OutboundError;
 use crate::owner::{House, HouseError, HouseOptions};
 use crate::remote::{self, RemoteError};
 use crate::settings::Settings;
+use crate::trapi;
 
 #[derive(Debug, thiserror::Error)]
 pub enum AssembleError {
@@ -18,14 +22,21 @@ pub enum AssembleError {
     Catalogue(#[source] CatalogueError),
     #[error("a remote service cannot be used")]
     Remote(#[source] RemoteError),
+    #[error("`trapi_url` cannot be used")]
+    Trapi(#[source] OutboundError),
+    #[error("PubMed cannot be asked")]
+    Eutils(#[source] EutilsError),
     #[error("the data folder cannot be opened")]
     House(#[source] HouseError),
 }
 
-pub fn services(settings: &Settings) -> Result<Services, AssembleError> {
+pub fn services(folder: &Path, settings: &Settings) -> Result<Services, AssembleError> {
     let catalogue = LiveCatalogue::open(settings.workflow_folder.clone()).map_err(AssembleError::Catalogue)?;
     let remotes = remote::services(settings, &catalogue).map_err(AssembleError::Remote)?;
-    Ok(Services { catalogue, remotes })
+    let evidence = Derived::new(folder.join("evidence"));
+    let knowledge = trapi::knowledge(settings).map_err(AssembleError::Trapi)?;
+    let literature = eutils::library(settings).map_err(AssembleError::Eutils)?;
+    Ok(Services { catalogue, remotes, evidence, literature, knowledge })
 }
 
 /// Where the documents of a data folder stand as files.
@@ -38,11 +49,11 @@ pub fn files(folder: &Path, settings: &Settings) -> Root {
 pub async fn enter(folder: PathBuf, settings: &Settings) -> Result<Arc<House>, AssembleError> {
     let options = HouseOptions {
         files: files(&folder, settings),
+        services: services(&folder, settings)?,
         folder,
         database_url: settings.database_url.clone(),
         entries: OPERATIONS,
         settings: settings.for_operations(),
-        services: services(settings)?,
         clock: Clock::system(),
         ledger_key_file: settings.ledger_key_file.clone(),
         witnesses: settings.witness.clone(),

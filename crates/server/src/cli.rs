@@ -6,6 +6,8 @@ mod backup;
 mod call;
 mod config;
 mod doctor;
+mod export;
+mod import;
 mod key;
 mod mcp;
 mod rebuild;
@@ -31,6 +33,7 @@ Examples:
   materia serve --data ./demo --listen 127.0.0.1:0 --json
   materia mcp                                speak MCP on standard input and output
   materia call get_next_available_id '{\"artifact_type\":\"backlog_story\"}'
+  materia import pubmed pubmed25n0001.xml.gz
   materia tools                              list what can be called
   materia doctor                             what is installed, what is missing, what to do";
 
@@ -66,6 +69,10 @@ enum Command {
     Artifact(artifact::Arguments),
     /// Look at tasks, take one, complete it
     Task(task::Arguments),
+    /// Import papers, graphs and codes from public files
+    Import(import::Arguments),
+    /// Export papers as citations, the graph as KGX
+    Export(export::Arguments),
     /// Show every setting, its value and where it comes from
     #[command(after_help = "Examples:\n  materia config\n  MATERIA_RATE_PER_SECOND=50 materia config --data ./demo")]
     Config,
@@ -118,6 +125,8 @@ pub async fn run() -> anyhow::Result<ExitCode> {
         Command::Key(arguments) => key::run(place, arguments).await,
         Command::Artifact(arguments) => artifact::run(place, arguments).await,
         Command::Task(arguments) => task::run(place, arguments).await,
+        Command::Export(arguments) => export::run(place, arguments).await,
+        Command::Import(arguments) => import::run(place, arguments).await,
         Command::Config => config::run(&place),
         Command::Doctor => doctor::run(&place).await,
         Command::Audit(command) => audit::run(place, command).await,

@@ -112,6 +112,13 @@ pub struct Settings {
     /// Another server's ID Management service, which then gives out ids; a key for it.
     pub ids_url: Option<String>,
     pub ids_key: Option<String>,
+    /// NCBI's E-utilities, which `pubmed_search` then asks: `https://eutils.ncbi.nlm.nih.gov/entrez/eutils`; a key for
+    /// more requests a second, and the address at which NCBI may reach whoever runs this.
+    pub eutils_url: Option<String>,
+    pub eutils_key: Option<String>,
+    pub eutils_email: Option<String>,
+    /// Where a TRAPI server takes queries, which `kg_get_everything` and `kg_network_neighborhood` then ask.
+    pub trapi_url: Option<String>,
     pub body_bytes_max: usize,
     /// Requests a principal may make per second, on average; 0 for no limit.
     pub rate_per_second: u32,
@@ -169,6 +176,10 @@ impl Default for Settings {
             tasks_key: None,
             ids_url: None,
             ids_key: None,
+            eutils_url: None,
+            eutils_key: None,
+            eutils_email: None,
+            trapi_url: None,
             body_bytes_max: 1024 * 1024,
             rate_per_second: 200,
             rate_burst: 400,
@@ -279,8 +290,10 @@ impl Settings {
 
 fn shown(name: &str, value: &serde_json::Value) -> String {
     match (name, value) {
-        ("database_url" | "tasks_url" | "ids_url", serde_json::Value::String(url)) => masked_url(url),
-        ("tasks_key" | "ids_key", serde_json::Value::String(_)) => "***".to_owned(),
+        ("database_url" | "tasks_url" | "ids_url" | "eutils_url" | "trapi_url", serde_json::Value::String(url)) => {
+            masked_url(url)
+        }
+        ("tasks_key" | "ids_key" | "eutils_key", serde_json::Value::String(_)) => "***".to_owned(),
         ("api_keys", serde_json::Value::Array(keys)) => format!("{} keys", keys.len()),
         ("oauth", serde_json::Value::Array(issuers)) => {
             let named = issuers.iter().filter_map(|issuer| issuer.get("issuer")?.as_str());
@@ -377,7 +390,11 @@ mod tests {
     #[test]
     fn a_key_for_a_service_is_never_shown() {
         let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("materia.toml"), "tasks_key = \"secret\"\nids_key = \"secret\"\n").unwrap();
+        std::fs::write(
+            folder.path().join("materia.toml"),
+            "tasks_key = \"secret\"\nids_key = \"secret\"\neutils_key = \"secret\"\n",
+        )
+        .unwrap();
         let shown = Settings::explain(folder.path(), &Flags::default()).unwrap();
         assert!(shown.iter().any(|(name, value, _)| name == "tasks_key" && value == "***"));
         assert!(!format!("{shown:?}").contains("secret"));

@@ -134,6 +134,7 @@ impl Runner {
             call_id: Uuid::now_v7(),
             actor: parse(&job.actor).ok()?,
             operation: RUN_JOB,
+            recorded_as: RUN_JOB,
             started: Instant::now(),
             started_us: self.now_us(),
             deadline: Instant::now(),

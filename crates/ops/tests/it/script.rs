@@ -60,7 +60,13 @@ async fn stage(
     };
     let store = Store::open(options).await.unwrap();
     let clock = Clock::manual(START_US);
-    let services = Services { catalogue: LiveCatalogue::open(None).unwrap(), remotes: ops::Remotes::default() };
+    let services = Services {
+        catalogue: LiveCatalogue::open(None).unwrap(),
+        remotes: ops::Remotes::default(),
+        evidence: evidence::derived::Derived::new(files.path().join("evidence")),
+        literature: None,
+        knowledge: None,
+    };
     let root = workflow::projection::Root::new(files.path().join("artifacts"), "here".to_owned());
     let options = Options {
         entries,

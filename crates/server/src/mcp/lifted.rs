@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use contract::envelope::{Artifact, ResponseMetadata};
+use contract::envelope::{Artifact, Content, ResponseMetadata};
 use rmcp::model::{
     CallToolResult, ClientNotification, ClientRequest, CustomResult, ErrorData, ProtocolVersion, ServerConfig,
     ServerResult,
@@ -15,12 +15,19 @@ use serde_json::{Map, Value, json};
 /// Never leaves: [`Lifted`] takes it out again.
 const KEY: &str = "materia/lifted";
 
-pub fn attach(result: &mut CallToolResult, artifacts: Vec<Artifact>, metadata: ResponseMetadata) {
-    if artifacts.is_empty() && metadata.is_empty() {
+/// `content` takes the place of the result's own, whose items have no room for `forModel`.
+pub fn attach(
+    result: &mut CallToolResult,
+    content: Option<Content>,
+    artifacts: Vec<Artifact>,
+    metadata: ResponseMetadata,
+) {
+    if content.is_none() && artifacts.is_empty() && metadata.is_empty() {
         return;
     }
     let meta = result.meta.get_or_insert_default();
-    meta.insert(KEY.to_owned(), json!({ "artifacts": artifacts, "metadata": metadata }));
+    let content = content.map(|content| content.content).unwrap_or_default();
+    meta.insert(KEY.to_owned(), json!({ "content": content, "artifacts": artifacts, "metadata": metadata }));
 }
 
 /// The result as it leaves, where it stands inside another one.
@@ -99,7 +106,7 @@ mod tests {
             language: None,
         };
         let metadata = ResponseMetadata::from_iter([("nodeCount".to_owned(), json!(3))]);
-        attach(&mut result, vec![artifact], metadata);
+        attach(&mut result, None, vec![artifact], metadata);
         let lifted = serde_json::to_value(lift(result)).unwrap();
         assert_eq!(lifted["artifacts"], json!([{"type": "text/markdown", "title": "t", "content": "c"}]));
         assert_eq!(lifted["metadata"], json!({"nodeCount": 3}));
@@ -107,9 +114,19 @@ mod tests {
     }
 
     #[test]
+    fn an_answer_in_words_is_the_content_with_its_audience() {
+        let mut result = CallToolResult::success(vec![ContentBlock::text("{}")]);
+        let content = Content::text("# x".to_owned(), contract::envelope::Audience::Model);
+        attach(&mut result, Some(content), Vec::new(), ResponseMetadata::new());
+        let lifted = serde_json::to_value(lift(result)).unwrap();
+        assert_eq!(lifted["content"], json!([{"type": "text", "text": "# x", "forModel": true}]));
+        assert!(lifted.get("artifacts").is_none());
+    }
+
+    #[test]
     fn a_result_without_them_stays_as_it_is() {
         let mut result = CallToolResult::success(vec![]);
-        attach(&mut result, Vec::new(), ResponseMetadata::new());
+        attach(&mut result, None, Vec::new(), ResponseMetadata::new());
         assert!(matches!(lift(result), ServerResult::CallToolResult(_)));
     }
 }

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use contract::dialect::{self, Dialect};
+use contract::envelope::Content;
 use contract::error::{Kind, OpError};
 use ops::{Reply, Tool, dialogue};
 use rmcp::model::{CallToolResult, ContentBlock, ErrorCode, ErrorData, MetaObject, ToolAnnotations};
+use serde::Deserialize as _;
 use serde_json::{Value, json};
 
 use super::lifted;
@@ -34,9 +36,11 @@ pub fn success(reply: Reply, success: ops::Success) -> CallToolResult {
         format!("The answer has {} bytes; it is in structuredContent.", text.len())
     };
     let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
+    // An answer in words (seed 003) is shown as it is, not as JSON about it.
+    let content = Content::deserialize(&success.output).ok();
     result.structured_content = Some(success.output);
     result.meta = Some(meta(&reply));
-    lifted::attach(&mut result, success.artifacts, success.metadata);
+    lifted::attach(&mut result, content, success.artifacts, success.metadata);
     result
 }
 

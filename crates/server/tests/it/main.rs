@@ -19,6 +19,7 @@ mod faults;
 mod following;
 mod house;
 mod ids;
+mod import;
 mod kills;
 mod ledger;
 mod observability;

@@ -1,0 +1,76 @@
+//! `find_contraindications`: what is recorded against taking a herb or a formulation.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::record::Strength;
+
+/// What is recorded against these herbs and formulations. Each is an id, or a name in any language.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FindContraindications {
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 100), inner(length(min = 1, max = 500)))]
+    pub herb_ids: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 100), inner(length(min = 1, max = 500)))]
+    pub formulation_ids: Vec<String>,
+    /// A change number that the answer must know of, as `put_records` answered it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(max = 9_007_199_254_740_991_u64))]
+    pub min_version: Option<u64>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FindContraindicationsOutput {
+    /// The strongest first.
+    pub results: Vec<Contraindication>,
+    /// Known here, but nothing is recorded against them. That is no statement that there is nothing.
+    pub no_record: Vec<String>,
+    /// There are more than are shown.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub truncated: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Contraindication {
+    pub entity_id: String,
+    #[serde(rename = "type")]
+    pub kind: EntityKind,
+    pub entity_label: String,
+    /// The condition, person or drug that it does not go with.
+    pub contraindication: String,
+    pub contraindication_id: String,
+    /// `contraindicated_in`, `interacts_with` …
+    pub predicate: String,
+    /// What the source says, or where it says so.
+    pub evidence: String,
+    /// Absent where the source does not say how strong; that is not the same as weak.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub strength: Option<Strength>,
+    /// Documents and addresses.
+    pub references: Vec<String>,
+    /// The herb of a formulation that this is recorded of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inherited_from: Option<String>,
+    pub edge_id: String,
+    pub source: String,
+    pub licence: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+pub enum EntityKind {
+    Herb,
+    Formulation,
+}
+
+impl EntityKind {
+    pub fn name(self) -> &'static str {
+        match self {
+            EntityKind::Herb => "herb",
+            EntityKind::Formulation => "formulation",
+        }
+    }
+}

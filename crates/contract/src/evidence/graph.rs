@@ -1,0 +1,136 @@
+//! `query_kg`: paths through the graph.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::record::Strength;
+
+pub const DEPTH_MAX: u32 = 6;
+pub const DEPTH_DEFAULT: u32 = 3;
+pub const PATHS_MAX: u32 = 1_000;
+pub const PATHS_DEFAULT: u32 = 100;
+
+/// Paths from a node: along a pattern, or wherever edges lead.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct QueryKg {
+    pub start: Start,
+    /// Such as `herb -contains-> constituent -treats-> indication`; `*` is any type or predicate, `<-p-` goes against the
+    /// edge.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 2_000))]
+    pub pattern: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub filters: Option<KgFilters>,
+    /// Hops of a path at most; 3 unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(max = 6))]
+    pub max_depth: Option<u32>,
+    /// Paths at most; 100 unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 1_000))]
+    pub limit: Option<u32>,
+    /// Only counts the paths, all of them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub count: bool,
+    /// A change number that the answer must know of, as `put_records` answered it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(max = 9_007_199_254_740_991_u64))]
+    pub min_version: Option<u64>,
+    /// Only checks the question and whether somebody answers.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub dry: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Start {
+    /// `herb`, `constituent`, `indication`, or any other category.
+    #[serde(rename = "type")]
+    #[schemars(length(min = 1, max = 100))]
+    pub kind: String,
+    /// The id, or a name in any language that only one such node has.
+    #[schemars(length(min = 1, max = 500))]
+    pub id: String,
+}
+
+/// What may be on a path after its start. Absent members let everything pass.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct KgFilters {
+    #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<OneOrMore>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub predicate: Option<OneOrMore>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<OneOrMore>,
+    /// At least this strong. What nobody stated the strength of does not pass.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub strength: Option<Strength>,
+}
+
+/// One word, or a list of them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+#[schemars(inline)]
+pub enum OneOrMore {
+    One(#[schemars(length(min = 1, max = 200))] String),
+    More(#[schemars(length(min = 1, max = 100), inner(length(min = 1, max = 200)))] Vec<String>),
+}
+
+impl OneOrMore {
+    pub fn list(&self) -> Vec<String> {
+        match self {
+            OneOrMore::One(word) => vec![word.clone()],
+            OneOrMore::More(words) => words.clone(),
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct QueryKgOutput {
+    /// In the order of predicate and id, hop by hop; without a pattern the shorter ones first.
+    pub paths: Vec<Vec<PathNode>>,
+    /// Where counting was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub count: Option<u64>,
+    /// There are more paths than are shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub truncated: Option<Truncated>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+pub enum Truncated {
+    /// `limit` was reached.
+    Limit,
+    /// So many edges were looked at that the search was given up; a narrower question finds more.
+    Work,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct PathNode {
+    pub id: Arc<str>,
+    #[serde(rename = "type")]
+    pub kind: Arc<str>,
+    pub label: Arc<str>,
+    /// How the path came here from the node before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub via: Option<Via>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Via {
+    pub predicate: Arc<str>,
+    /// The edge points to the node before.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub reverse: bool,
+    /// The edge that says so; the first one where there are several.
+    pub edge_id: String,
+    pub source: Arc<str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub strength: Option<Strength>,
+}

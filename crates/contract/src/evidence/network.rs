@@ -1,0 +1,63 @@
+//! Seed 003: parts of the graph as something to show, and the tools that answer with them.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// The media type of a [`KnowledgeGraph`].
+pub const KNOWLEDGE_GRAPH: &str = "application/vnd.knowledge-graph";
+
+/// Everything that is said of a thing, in both directions.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct KgGetEverything {
+    /// Such as `DRUGBANK:DB00682`; a name in any language will do where only one node has it.
+    #[schemars(length(min = 1, max = 500))]
+    pub curie: String,
+}
+
+/// How several things hang together: what is said between them, and what two or more of them have in common.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct KgNetworkNeighborhood {
+    #[schemars(length(min = 2, max = 50), inner(length(min = 1, max = 500)))]
+    pub curies: Vec<String>,
+}
+
+/// Both ends of every link are among the nodes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct KnowledgeGraph {
+    pub nodes: Vec<GraphNode>,
+    pub links: Vec<GraphLink>,
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub metadata: Map<String, Value>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct GraphNode {
+    pub id: String,
+    pub name: String,
+    /// By the prefix of the id: 1 drug, 2 gene, 3 disease, 4 UMLS, 5 pathway, 6 NCI thesaurus, 7 everything else.
+    pub group: u8,
+    #[serde(rename = "entityType")]
+    pub entity_type: String,
+    /// How many links it has, for its size.
+    pub val: u64,
+    #[serde(rename = "isStartingNode", default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_starting_node: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct GraphLink {
+    pub source: String,
+    pub target: String,
+    pub value: u64,
+    /// The predicate.
+    pub label: String,
+    /// Documents and addresses.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub evidence: Vec<String>,
+    #[serde(rename = "knowledgeSource")]
+    pub knowledge_source: String,
+}

@@ -1,0 +1,85 @@
+//! The PubMed tools of seed 003.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Papers that hold the terms, read from left to right as PubMed does.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PubmedSearch {
+    #[schemars(length(min = 1, max = 20))]
+    pub terms: Vec<SearchTerm>,
+    #[serde(default = "max_results_default")]
+    #[schemars(range(min = 1, max = 100))]
+    pub max_results: u32,
+    #[serde(default)]
+    pub sort_by: SortBy,
+}
+
+fn max_results_default() -> u32 {
+    10
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SearchTerm {
+    /// A word or a phrase; all capitals (`TP53`) mean a gene.
+    #[schemars(length(min = 1, max = 300))]
+    pub term: String,
+    /// How it joins what stands before it; of no effect on the first one.
+    #[serde(default)]
+    pub operator: Operator,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "UPPERCASE")]
+#[schemars(inline)]
+pub enum Operator {
+    #[default]
+    And,
+    Or,
+    Not,
+}
+
+impl Operator {
+    pub fn name(self) -> &'static str {
+        match self {
+            Operator::And => "AND",
+            Operator::Or => "OR",
+            Operator::Not => "NOT",
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+pub enum SortBy {
+    #[default]
+    Relevance,
+    PubDate,
+    FirstAuthor,
+    Journal,
+    Title,
+}
+
+/// One paper with its abstract.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PubmedGetDetails {
+    #[schemars(length(min = 1, max = 8), regex(pattern = r"^[0-9]+$"))]
+    pub pmid: String,
+}
+
+/// An entry of the artifact `application/vnd.bibliography`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct BibliographyEntry {
+    /// `Last I`.
+    pub authors: Vec<String>,
+    pub year: Option<i32>,
+    pub title: String,
+    pub journal: String,
+    pub pmid: String,
+}
+
+pub const BIBLIOGRAPHY: &str = "application/vnd.bibliography";

@@ -1,0 +1,141 @@
+//! What is recorded against taking a herb or a formulation. A formulation inherits from its herbs.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+use contract::evidence::contraindications::{Contraindication, EntityKind};
+use contract::evidence::record::{Edge, RecordKind};
+use store::{Conn, StoreError};
+
+use crate::graph::{Direction, Graph, Hop, NodeNumber};
+use crate::record::read;
+
+/// Statements against taking something, along the edge.
+const AGAINST: [&str; 4] = ["contraindicated_in", "contraindicated_with", "has_contraindication", "interacts_with"];
+/// Those that hold in both directions, whichever way the source wrote them.
+const AGAINST_BOTH_WAYS: [&str; 2] = ["contraindicated_with", "interacts_with"];
+/// From a formulation to its herbs, and from a herb to the formulations it is in.
+const HAS_INGREDIENT: [&str; 5] = ["contains", "has_part", "has_ingredient", "has_active_ingredient", "has_component"];
+const IS_INGREDIENT_OF: [&str; 3] = ["part_of", "ingredient_of", "component_of"];
+
+/// Results of one call.
+pub const RESULTS_MAX: usize = 1_000;
+
+/// A herb or formulation that was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Entity {
+    pub node: NodeNumber,
+    pub kind: EntityKind,
+}
+
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Findings {
+    pub results: Vec<Contraindication>,
+    /// Entities that nothing is recorded against.
+    pub no_record: Vec<String>,
+    pub is_truncated: bool,
+    /// The sources of the results.
+    pub sources: Vec<u32>,
+}
+
+/// A statement about an entity, before its evidence was read.
+struct Statement {
+    entity: Entity,
+    inherited_from: Option<NodeNumber>,
+    hop: Hop,
+}
+
+/// In the order of the entities, the strongest first.
+pub async fn find(
+    conn: &mut Conn,
+    organisation_id: &str,
+    graph: &Graph,
+    entities: &[Entity],
+) -> Result<Findings, StoreError> {
+    let mut findings = Findings::default();
+    let mut statements = Vec::new();
+    for entity in entities {
+        let found = statements_about(graph, *entity);
+        if found.is_empty() {
+            findings.no_record.push(graph.nodes().id(entity.node).to_owned());
+        }
+        statements.extend(found);
+    }
+    findings.is_truncated = statements.len() > RESULTS_MAX;
+    statements.truncate(RESULTS_MAX);
+    let ids: Vec<&str> = statements.iter().map(|it| graph.edge_id(it.hop.edge)).collect();
+    let stored = read::find(conn, organisation_id, RecordKind::Edge, &ids).await?;
+    let edges = stored.iter().map(|it| Ok((it.id.clone(), it.parse::<Edge>()?)));
+    let edges: HashMap<String, Edge> = edges.collect::<Result<_, StoreError>>()?;
+    for statement in &statements {
+        // An edge that was withdrawn a moment ago is no longer in the record.
+        if let Some(edge) = edges.get(graph.edge_id(statement.hop.edge)) {
+            findings.sources.push(graph.edge_source(statement.hop.edge));
+            findings.results.push(told(graph, statement, edge));
+        }
+    }
+    Ok(findings)
+}
+
+fn statements_about(graph: &Graph, entity: Entity) -> Vec<Statement> {
+    let own = against(graph, entity.node).into_iter().map(|hop| Statement { entity, inherited_from: None, hop });
+    let mut statements: Vec<Statement> = own.collect();
+    if entity.kind == EntityKind::Formulation {
+        for herb in ingredients(graph, entity.node) {
+            let hops = against(graph, herb).into_iter();
+            statements.extend(hops.map(|hop| Statement { entity, inherited_from: Some(herb), hop }));
+        }
+    }
+    // Stable: what is equally strong stays in the order of predicate and id.
+    statements.sort_by_key(|it| Reverse(graph.edge_strength(it.hop.edge)));
+    statements
+}
+
+fn against(graph: &Graph, node: NodeNumber) -> Vec<Hop> {
+    let out = hops_by(graph, node, Direction::Out, &AGAINST);
+    let back = hops_by(graph, node, Direction::In, &AGAINST_BOTH_WAYS);
+    out.into_iter().chain(back).collect()
+}
+
+fn hops_by(graph: &Graph, node: NodeNumber, direction: Direction, predicates: &[&str]) -> Vec<Hop> {
+    let known = predicates.iter().filter_map(|predicate| graph.predicates().find(predicate));
+    known.flat_map(|predicate| graph.hops(node, direction, Some(predicate))).collect()
+}
+
+/// The herbs of a formulation, each once, in the order of their ids.
+fn ingredients(graph: &Graph, formulation: NodeNumber) -> Vec<NodeNumber> {
+    let out = hops_by(graph, formulation, Direction::Out, &HAS_INGREDIENT);
+    let back = hops_by(graph, formulation, Direction::In, &IS_INGREDIENT_OF);
+    let ends = out.into_iter().chain(back).map(|hop| hop.end);
+    let mut herbs: Vec<NodeNumber> = ends.filter(|end| graph.nodes().is_a(*end, EntityKind::Herb.name())).collect();
+    herbs.sort_by(|a, b| graph.nodes().id(*a).cmp(graph.nodes().id(*b)));
+    herbs.dedup();
+    herbs
+}
+
+fn told(graph: &Graph, statement: &Statement, edge: &Edge) -> Contraindication {
+    let nodes = graph.nodes();
+    let other = statement.hop.end;
+    let texts: Vec<&str> = edge.evidence.iter().filter_map(|it| it.text.as_deref()).collect();
+    let references: Vec<String> = edge.evidence.iter().filter_map(|it| it.reference.clone()).collect();
+    let evidence = match (texts.is_empty(), references.is_empty()) {
+        (false, _) => texts.join("; "),
+        (true, false) => references.join("; "),
+        (true, true) => format!("stated by {}", edge.source),
+    };
+    Contraindication {
+        entity_id: nodes.id(statement.entity.node).to_owned(),
+        kind: statement.entity.kind,
+        entity_label: nodes.shared_label(statement.entity.node).as_ref().to_owned(),
+        contraindication: nodes.shared_label(other).as_ref().to_owned(),
+        contraindication_id: nodes.id(other).to_owned(),
+        predicate: edge.predicate.clone(),
+        evidence,
+        strength: edge.strength,
+        references,
+        inherited_from: statement.inherited_from.map(|herb| nodes.id(herb).to_owned()),
+        edge_id: edge.id.clone(),
+        source: edge.source.clone(),
+        licence: graph.sources().licence(graph.edge_source(statement.hop.edge)).to_owned(),
+    }
+}

@@ -1,0 +1,166 @@
+//! A herb, a node or a paper with what is said of it, as the resources show them.
+
+use std::collections::BTreeMap;
+
+use contract::evidence::record::{Author, Document, Node};
+use contract::evidence::resources::{Constituent, Herb, Indication, NodeDetails, Paper, Relation};
+use serde_json::Value;
+
+use crate::graph::{Direction, Graph, Hop, NodeNumber, label};
+
+/// Relations that are shown of a node.
+pub const RELATIONS_MAX: usize = 500;
+
+const CONTAINS: [&str; 5] = ["contains", "has_part", "has_constituent", "has_active_ingredient", "has_component"];
+const CONSTITUENTS: [&str; 4] = ["constituent", "chemical_entity", "small_molecule", "chemical_mixture"];
+const TREATS: [&str; 5] =
+    ["treats", "applied_to_treat", "treats_or_applied_or_studied_to_treat", "has_indication", "ameliorates_condition"];
+const PARTS: [&str; 2] = ["plant_part", "part"];
+/// Prefixes of ids that are codes of ICD-10, the Thai block among them.
+const ICD: [&str; 4] = ["ICD10", "ICD10TM", "ICD10CM", "ICD10WHO"];
+
+/// A herb with its relations, and the sources of all of it.
+pub fn herb(
+    graph: &Graph,
+    number: NodeNumber,
+    node: &Node,
+    record: impl Fn(NodeNumber) -> Option<Node>,
+) -> (Herb, Vec<u32>) {
+    let nodes = graph.nodes();
+    let mut sources = vec![nodes.source(number)];
+    let mut take = |predicates: &[&str], kinds: &[&str]| -> Vec<NodeNumber> {
+        let hops = predicates.iter().filter_map(|it| graph.predicates().find(it));
+        let hops = hops.flat_map(|predicate| graph.hops(number, Direction::Out, Some(predicate)));
+        let hops = hops.filter(|hop| kinds.is_empty() || kinds.iter().any(|kind| nodes.is_a(hop.end, kind)));
+        let hops: Vec<Hop> = hops.collect();
+        sources.extend(hops.iter().flat_map(|hop| [graph.edge_source(hop.edge), nodes.source(hop.end)]));
+        let mut ends: Vec<NodeNumber> = hops.iter().map(|hop| hop.end).collect();
+        ends.sort_by(|a, b| nodes.id(*a).cmp(nodes.id(*b)));
+        ends.dedup();
+        ends
+    };
+    let (constituents, treated, parts) =
+        (take(&CONTAINS, &CONSTITUENTS), take(&TREATS, &[]), take(&["has_part"], &PARTS));
+    let named = |end: &NodeNumber| nodes.shared_label(*end).as_ref().to_owned();
+    let constituent = |end: &NodeNumber| Constituent { id: nodes.id(*end).to_owned(), name: named(end) };
+    let indication = |end: &NodeNumber| Indication {
+        icd_code: record(*end).as_ref().and_then(icd_code).unwrap_or_default(),
+        description: named(end),
+    };
+    let herb = Herb {
+        id: node.id.clone(),
+        names: first_names(node),
+        parts: attribute_texts(node, "parts").into_iter().chain(parts.iter().map(named)).collect(),
+        constituents: constituents.iter().map(constituent).collect(),
+        indications: treated.iter().map(indication).collect(),
+        sources: Vec::new(),
+    };
+    (herb, sources)
+}
+
+/// The nodes that a herb is said to treat, whose records have their codes.
+pub fn treated(graph: &Graph, herb: NodeNumber) -> Vec<NodeNumber> {
+    let predicates = TREATS.iter().filter_map(|it| graph.predicates().find(it));
+    predicates.flat_map(|predicate| graph.hops(herb, Direction::Out, Some(predicate))).map(|hop| hop.end).collect()
+}
+
+fn first_names(node: &Node) -> BTreeMap<String, String> {
+    let mut names = BTreeMap::new();
+    for name in &node.names {
+        names.entry(name.lang.clone()).or_insert_with(|| name.text.clone());
+    }
+    names
+}
+
+fn attribute_texts(node: &Node, name: &str) -> Vec<String> {
+    match node.attributes.get(name) {
+        Some(Value::Array(items)) => items.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+        Some(Value::String(text)) => vec![text.clone()],
+        Some(_) | None => Vec::new(),
+    }
+}
+
+/// The node's own code, or that of its id or another id of it.
+fn icd_code(node: &Node) -> Option<String> {
+    let stated =
+        ["icd_code", "icdCode"].iter().find_map(|name| node.attributes.get(*name)?.as_str().map(str::to_owned));
+    let of = |id: &String| {
+        let (prefix, code) = id.split_once(':')?;
+        ICD.contains(&prefix).then(|| code.to_owned())
+    };
+    stated.or_else(|| std::iter::once(&node.id).chain(&node.same_as).find_map(of))
+}
+
+/// A node with what is said of it: first what it says of others, then what others say of it.
+pub fn node(graph: &Graph, number: NodeNumber, node: Node) -> (NodeDetails, Vec<u32>) {
+    let nodes = graph.nodes();
+    let out = graph.hops(number, Direction::Out, None).into_iter().map(|hop| (hop, false));
+    let back = graph.hops(number, Direction::In, None).into_iter().map(|hop| (hop, true));
+    let hops: Vec<(Hop, bool)> = out.chain(back).collect();
+    let n_relations = u64::try_from(hops.len()).unwrap_or(u64::MAX);
+    let mut sources = vec![nodes.source(number)];
+    let shown = hops.iter().take(RELATIONS_MAX);
+    sources.extend(shown.clone().flat_map(|(hop, _)| [graph.edge_source(hop.edge), nodes.source(hop.end)]));
+    let relation = |(hop, reverse): &(Hop, bool)| Relation {
+        predicate: graph.predicates().text(hop.predicate).to_owned(),
+        reverse: *reverse,
+        id: nodes.id(hop.end).to_owned(),
+        kind: nodes.kind(hop.end).as_ref().to_owned(),
+        label: nodes.shared_label(hop.end).as_ref().to_owned(),
+        edge_id: graph.edge_id(hop.edge).to_owned(),
+        source: graph.sources().id(graph.edge_source(hop.edge)).to_owned(),
+        strength: graph.edge_strength(hop.edge),
+    };
+    let details = NodeDetails {
+        kind: node.categories.first().cloned().unwrap_or_default(),
+        label: label(&node).to_owned(),
+        id: node.id,
+        categories: node.categories,
+        names: node.names,
+        description: node.description,
+        same_as: node.same_as,
+        attributes: node.attributes,
+        source: node.source,
+        licence: graph.sources().licence(nodes.source(number)).to_owned(),
+        relations: shown.map(relation).collect(),
+        n_relations,
+    };
+    (details, sources)
+}
+
+/// The id of a paper of PubMed in the record.
+pub fn paper_id(pmid: &str) -> String {
+    format!("PMID:{pmid}")
+}
+
+pub fn paper(pmid: &str, document: Document, licence: &str) -> Paper {
+    let address = format!("https://pubmed.ncbi.nlm.nih.gov/{pmid}/");
+    let doi = document.ids.get("doi").map(|doi| format!("https://doi.org/{doi}"));
+    let pmc = document.ids.get("pmc").map(|pmc| format!("https://pmc.ncbi.nlm.nih.gov/articles/{pmc}/"));
+    let mut links: Vec<String> = Vec::new();
+    for link in std::iter::once(address).chain(doi).chain(pmc).chain(document.links) {
+        if !links.contains(&link) {
+            links.push(link);
+        }
+    }
+    Paper {
+        pmid: pmid.to_owned(),
+        title: document.title,
+        text: document.text,
+        authors: document.authors.iter().map(author).collect(),
+        journal: document.journal.unwrap_or_default(),
+        year: document.year,
+        links,
+        retraction: document.retraction,
+        source: document.source,
+        licence: licence.to_owned(),
+    }
+}
+
+/// `Last First`, or the name of the group.
+fn author(author: &Author) -> String {
+    match author.fore.as_ref().or(author.initials.as_ref()) {
+        Some(fore) => format!("{} {fore}", author.last),
+        None => author.last.clone(),
+    }
+}

@@ -1,0 +1,57 @@
+//! BibTeX.
+
+use contract::evidence::record::{Author, Document};
+
+use super::{attribute, warning};
+
+pub fn bibtex(document: &Document, licence: &str) -> String {
+    let key: String = document.id.chars().filter(char::is_ascii_alphanumeric).collect();
+    let id = |key: &str| document.ids.get(key).cloned();
+    let authors: Vec<String> = document.authors.iter().map(author).collect();
+    let year = document.year.map(|year| year.to_string());
+    let text = |value: Option<&str>| value.map(escaped);
+    let fields = [
+        // Braces keep capitals as they are.
+        ("title", Some(format!("{{{}}}", escaped(&document.title)))),
+        ("author", (!authors.is_empty()).then(|| authors.join(" and "))),
+        ("journal", text(document.journal.as_deref())),
+        ("year", year),
+        ("volume", text(attribute(document, "volume"))),
+        ("number", text(attribute(document, "issue"))),
+        ("pages", attribute(document, "pages").map(|pages| escaped(pages).replace('-', "--"))),
+        ("doi", id("doi")),
+        ("pmid", id("pmid")),
+        ("pmcid", id("pmc")),
+        ("url", document.links.first().cloned()),
+        ("note", warning(document).map(|note| escaped(&note))),
+        ("copyright", Some(escaped(licence))),
+    ];
+    let kind = if document.journal.is_some() { "article" } else { "misc" };
+    let lines: String =
+        fields.into_iter().filter_map(|(name, value)| Some(format!("  {name} = {{{}}},\n", value?))).collect();
+    format!("@{kind}{{{key},\n{lines}}}\n")
+}
+
+fn author(author: &Author) -> String {
+    let given = author.fore.as_deref().or(author.initials.as_deref());
+    match given {
+        Some(given) => format!("{}, {}", escaped(&author.last), escaped(given)),
+        // Braces keep the name of a group in one piece.
+        None => format!("{{{}}}", escaped(&author.last)),
+    }
+}
+
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' | '%' | '$' | '#' | '_' | '{' | '}' => out.extend(['\\', character]),
+            '~' => out.push_str("\\textasciitilde{}"),
+            '^' => out.push_str("\\textasciicircum{}"),
+            '\\' => out.push_str("\\textbackslash{}"),
+            '\n' | '\r' => out.push(' '),
+            other => out.push(other),
+        }
+    }
+    out
+}

@@ -1,0 +1,62 @@
+//! KGX as lines of JSON. What was imported from KGX comes out as it went in, with its terms of use beside it.
+
+use contract::evidence::record::{Edge, Node};
+use serde_json::{Map, Value, json};
+
+pub fn kgx_node(node: &Node, licence: &str) -> Value {
+    let mut members: Map<String, Value> = node.attributes.clone().into_iter().collect();
+    let mut names = node.names.iter().map(|name| name.text.as_str());
+    members.insert("id".to_owned(), json!(node.id));
+    members.insert("category".to_owned(), node.categories.iter().map(|word| json!(class(word))).collect());
+    members.insert("name".to_owned(), json!(names.next()));
+    note(&mut members, "synonym", names.map(|name| json!(name)).collect());
+    note(&mut members, "same_as", json!(node.same_as));
+    note(&mut members, "description", json!(node.description));
+    members.insert("provided_by".to_owned(), json!([node.source]));
+    members.insert("license".to_owned(), json!(licence));
+    Value::Object(members)
+}
+
+pub fn kgx_edge(edge: &Edge, licence: &str) -> Value {
+    let mut members: Map<String, Value> = edge.qualifiers.clone().into_iter().collect();
+    let predicate = match (edge.predicate.strip_prefix("not_"), members.get("negated")) {
+        // The importers put it there; KGX has a member for it.
+        (Some(stated), Some(_)) => stated,
+        (_, _) => edge.predicate.as_str(),
+    };
+    let predicate = if predicate.contains(':') { predicate.to_owned() } else { format!("biolink:{predicate}") };
+    members.insert("id".to_owned(), json!(edge.id));
+    members.insert("subject".to_owned(), json!(edge.subject));
+    members.insert("predicate".to_owned(), json!(predicate));
+    members.insert("object".to_owned(), json!(edge.object));
+    note(
+        &mut members,
+        "publications",
+        edge.evidence.iter().filter_map(|found| Some(json!(found.reference.as_ref()?))).collect(),
+    );
+    note(
+        &mut members,
+        "supporting_text",
+        edge.evidence.iter().filter_map(|found| Some(json!(found.text.as_ref()?))).collect(),
+    );
+    note(&mut members, "evidence_strength", json!(edge.strength));
+    members.insert("provided_by".to_owned(), json!([edge.source]));
+    members.insert("license".to_owned(), json!(licence));
+    Value::Object(members)
+}
+
+/// `chemical_entity` → `biolink:ChemicalEntity`.
+fn class(word: &str) -> String {
+    let capital = |part: &str| {
+        let mut letters = part.chars();
+        letters.next().map(|first| first.to_uppercase().chain(letters).collect::<String>()).unwrap_or_default()
+    };
+    format!("biolink:{}", word.split('_').map(capital).collect::<String>())
+}
+
+fn note(members: &mut Map<String, Value>, key: &str, value: Value) {
+    let is_nothing = value.is_null() || value.as_array().is_some_and(Vec::is_empty);
+    if !is_nothing {
+        members.insert(key.to_owned(), value);
+    }
+}

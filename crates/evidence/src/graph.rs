@@ -1,0 +1,247 @@
+//! The graph in memory: what the record says of nodes and edges, ready to be walked.
+//!
+//! An immutable base in compressed rows, and a small overlay of what changed since. Which of the two an edge is in never
+//! shows: the order of neighbours is that of predicate, id of the other end and id of the edge, so two processes that hold
+//! the same version answer alike, whenever each of them last put its base in order.
+
+mod base;
+mod changes;
+pub mod live;
+pub mod names;
+mod nodes;
+mod overlay;
+pub mod pattern;
+mod snapshot;
+#[cfg(test)]
+mod tests;
+pub mod walk;
+mod words;
+
+use std::sync::Arc;
+
+use contract::evidence::record::Strength;
+use store::StoreError;
+
+use base::Base;
+use overlay::Overlay;
+
+pub use changes::{Changes, EdgeHead};
+pub use nodes::{NodeNumber, Nodes, label};
+pub use words::Words;
+
+#[derive(Debug, thiserror::Error)]
+pub enum GraphError {
+    #[error("the record could not be read")]
+    Store(#[source] StoreError),
+    #[error("the graph has more edges or longer ids than fit into memory")]
+    TooLarge,
+    #[error("the graph does not know of change {0} yet")]
+    Behind(i64),
+    #[error("the graph is still being read; {0}")]
+    Unavailable(&'static str),
+}
+
+/// The graph of one organisation at one change number.
+#[derive(Debug, Clone, Default)]
+pub struct Graph {
+    version: i64,
+    nodes: Arc<Nodes>,
+    predicates: Arc<Words>,
+    sources: Arc<Sources>,
+    base: Arc<Base>,
+    overlay: Arc<Overlay>,
+}
+
+/// Where statements come from, and under which licence.
+#[derive(Debug, Clone, Default)]
+pub struct Sources {
+    ids: Words,
+    licences: Vec<Arc<str>>,
+}
+
+impl Sources {
+    fn put(&mut self, id: &str, licence: &str) {
+        let number = words::index(self.intern(id));
+        if let Some(place) = self.licences.get_mut(number) {
+            *place = licence.into();
+        }
+    }
+
+    fn intern(&mut self, id: &str) -> u32 {
+        let number = self.ids.intern(id);
+        self.licences.resize(words::index(self.ids.len()), "".into());
+        number
+    }
+
+    pub fn id(&self, number: u32) -> &str {
+        self.ids.text(number)
+    }
+
+    pub fn shared_id(&self, number: u32) -> Arc<str> {
+        self.ids.shared(number)
+    }
+
+    pub fn find(&self, id: &str) -> Option<u32> {
+        self.ids.find(id)
+    }
+
+    pub fn licence(&self, number: u32) -> &str {
+        self.licences.get(words::index(number)).map_or("", |licence| licence)
+    }
+}
+
+/// Along an edge or against it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Direction {
+    Out,
+    In,
+}
+
+/// An edge, wherever it stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EdgeRef {
+    /// Among the outgoing edges of the base.
+    Out(u32),
+    /// Among the incoming edges of the base.
+    In(u32),
+    Added(u32),
+}
+
+/// A step to a neighbour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Hop {
+    pub end: NodeNumber,
+    pub predicate: u32,
+    pub edge: EdgeRef,
+}
+
+impl Graph {
+    /// The change number this graph is at.
+    pub fn version(&self) -> i64 {
+        self.version
+    }
+
+    pub fn nodes(&self) -> &Nodes {
+        &self.nodes
+    }
+
+    pub fn predicates(&self) -> &Words {
+        &self.predicates
+    }
+
+    pub fn sources(&self) -> &Sources {
+        &self.sources
+    }
+
+    pub fn n_edges(&self) -> usize {
+        self.base.n_edges() + self.overlay.n_added() - self.overlay.n_removed()
+    }
+
+    pub fn edge_id(&self, edge: EdgeRef) -> &str {
+        match self.placed(edge) {
+            Ok(place) => self.base.id(place),
+            Err(added) => self.overlay.edge(added).map_or("", |edge| &edge.id),
+        }
+    }
+
+    pub fn edge_source(&self, edge: EdgeRef) -> u32 {
+        match self.placed(edge) {
+            Ok(place) => self.base.source(place),
+            Err(added) => self.overlay.edge(added).map_or(0, |edge| edge.source),
+        }
+    }
+
+    pub fn edge_strength(&self, edge: EdgeRef) -> Option<Strength> {
+        base::unpacked(match self.placed(edge) {
+            Ok(place) => self.base.strength(place),
+            Err(added) => self.overlay.edge(added).map_or(0, |edge| edge.strength),
+        })
+    }
+
+    /// Whether an edge leads to this end or comes from it.
+    pub fn direction(&self, edge: EdgeRef, end: NodeNumber) -> Direction {
+        match edge {
+            EdgeRef::Out(_) => Direction::Out,
+            EdgeRef::In(_) => Direction::In,
+            EdgeRef::Added(added) => match self.overlay.edge(added) {
+                Some(edge) if edge.object == end => Direction::Out,
+                Some(_) | None => Direction::In,
+            },
+        }
+    }
+
+    /// The place in the base, or the number in the overlay.
+    fn placed(&self, edge: EdgeRef) -> Result<u32, u32> {
+        match edge {
+            EdgeRef::Out(place) => Ok(place),
+            EdgeRef::In(at) => Ok(self.base.into_places.get(words::index(at)).copied().unwrap_or(u32::MAX)),
+            EdgeRef::Added(added) => Err(added),
+        }
+    }
+
+    fn rows(&self, direction: Direction) -> &base::Rows {
+        match direction {
+            Direction::Out => &self.base.out,
+            Direction::In => &self.base.into,
+        }
+    }
+
+    /// The neighbours of a node, to nodes that are there, in the order of predicate, id and edge.
+    pub fn hops(&self, node: NodeNumber, direction: Direction, predicate: Option<u32>) -> Vec<Hop> {
+        let mut hops = self.all_hops(node, direction, predicate);
+        hops.retain(|hop| self.nodes.is_there(hop.end));
+        hops
+    }
+
+    /// Base and overlay together. Ends may be nodes that were withdrawn.
+    fn all_hops(&self, node: NodeNumber, direction: Direction, predicate: Option<u32>) -> Vec<Hop> {
+        let mut hops = Vec::new();
+        self.base_hops(node, direction, predicate, &mut hops);
+        if !self.overlay.is_about(node) {
+            return hops;
+        }
+        hops.retain(|hop| self.placed(hop.edge).is_ok_and(|place| !self.overlay.is_removed(place)));
+        for added in self.overlay.added(node, direction) {
+            let Some(edge) = self.overlay.edge(added) else { continue };
+            if predicate.is_none_or(|predicate| predicate == edge.predicate) {
+                let end = if direction == Direction::Out { edge.object } else { edge.subject };
+                hops.push(Hop { end, predicate: edge.predicate, edge: EdgeRef::Added(added) });
+            }
+        }
+        hops.sort_unstable_by(|a, b| {
+            self.predicates
+                .text(a.predicate)
+                .cmp(self.predicates.text(b.predicate))
+                .then_with(|| self.nodes.id(a.end).cmp(self.nodes.id(b.end)))
+                .then_with(|| self.edge_id(a.edge).cmp(self.edge_id(b.edge)))
+        });
+        hops
+    }
+
+    fn base_hops(&self, node: NodeNumber, direction: Direction, predicate: Option<u32>, hops: &mut Vec<Hop>) {
+        let rows = self.rows(direction);
+        let mut add = |predicate: u32, start: u32, ends: &[NodeNumber]| {
+            hops.extend((start..).zip(ends).map(|(at, end)| {
+                let edge = if direction == Direction::Out { EdgeRef::Out(at) } else { EdgeRef::In(at) };
+                Hop { end: *end, predicate, edge }
+            }));
+        };
+        match predicate {
+            Some(predicate) => {
+                let (start, ends) = rows.segment(node, predicate);
+                add(predicate, start, ends);
+            }
+            None => rows.segments(node).for_each(|(predicate, start, ends)| add(predicate, start, ends)),
+        }
+    }
+
+    /// The other ends of a node's edges under a predicate, as the base has them: for whoever measures the walk.
+    pub fn ends(&self, node: NodeNumber, direction: Direction, predicate: u32) -> &[NodeNumber] {
+        self.rows(direction).segment(node, predicate).1
+    }
+
+    /// About how much memory the graph takes.
+    pub fn size_bytes(&self) -> usize {
+        self.base.size_bytes() + self.nodes.size_bytes() + self.predicates.size_bytes() + self.overlay.size_bytes()
+    }
+}

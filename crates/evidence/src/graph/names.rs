@@ -1,0 +1,89 @@
+//! Names as they are compared: whatever the script, the case, or the way in which marks were typed.
+
+use contract::canonical;
+use unicode_normalization::UnicodeNormalization as _;
+
+/// A hash of a name that is compared. Thirty-two bits would meet by chance among a million names; sixty-four do not.
+pub type NameHash = u64;
+
+/// Compatible forms are one (full-width letters, ligatures, the two ways to write ำ), case is folded, invisible
+/// characters are dropped, and every white space is one space.
+pub fn normalise(name: &str) -> String {
+    let folded = name.nfkc().flat_map(char::to_lowercase).filter(|c| !is_invisible(*c));
+    let mut text = String::with_capacity(name.len());
+    for c in folded {
+        match c {
+            // Final sigma and sharp s have no lower-case form that would make them equal to their upper case.
+            'ς' => text.push('σ'),
+            'ß' => text.push_str("ss"),
+            // Two เ look like แ and are often typed for it.
+            'เ' if text.ends_with('เ') => {
+                text.pop();
+                text.push('แ');
+            }
+            c if c.is_whitespace() => {
+                if !text.is_empty() && !text.ends_with(' ') {
+                    text.push(' ');
+                }
+            }
+            // A tone mark belongs before the decomposed sara am; some keyboards put it between or after.
+            c if is_thai_tone(c) && text.ends_with("\u{e4d}\u{e32}") => {
+                text.truncate(text.len() - "\u{e4d}\u{e32}".len());
+                text.push(c);
+                text.push_str("\u{e4d}\u{e32}");
+            }
+            c if is_thai_tone(c) && text.ends_with('\u{e4d}') => {
+                text.pop();
+                text.push(c);
+                text.push('\u{e4d}');
+            }
+            c => text.push(c),
+        }
+    }
+    text.truncate(text.trim_end().len());
+    text
+}
+
+pub fn hash(name: &str) -> NameHash {
+    let digest = canonical::digest(normalise(name).as_bytes());
+    digest.iter().take(8).fold(0, |hash, byte| (hash << 8) | u64::from(*byte))
+}
+
+/// Zero-width spaces and joiners, the soft hyphen and the byte order mark. Thai text is full of the first.
+fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}' | '\u{ad}')
+}
+
+fn is_thai_tone(c: char) -> bool {
+    matches!(c, '\u{e48}'..='\u{e4b}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(a: &str, b: &str) {
+        assert_eq!(normalise(a), normalise(b), "{a} {b}");
+    }
+
+    #[test]
+    fn names_that_look_alike_are_one() {
+        check("Ginger", "gINGER");
+        check("  Zingiber\u{a0}officinale ", "zingiber officinale");
+        check("ＧＡＢＡ", "gaba");
+        check("Straße", "STRASSE");
+        check("น้ำ", "น\u{e49}\u{e4d}\u{e32}");
+        check("น้ำ", "น\u{e4d}\u{e49}\u{e32}");
+        check("แก้", "เเก้");
+        check("ฟ้า\u{200b}ทะลาย\u{200b}โจร", "ฟ้าทะลายโจร");
+        check("e\u{301}", "É");
+    }
+
+    #[test]
+    fn names_that_differ_stay_apart() {
+        for (a, b) in [("ขา", "ข่า"), ("ขิง", "ข่า"), ("vitamin b1", "vitamin b12"), ("", "x")] {
+            assert_ne!(normalise(a), normalise(b));
+            assert_ne!(hash(a), hash(b));
+        }
+    }
+}

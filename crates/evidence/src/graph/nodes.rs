@@ -1,0 +1,321 @@
+//! The nodes: ids, types, labels and names, by a number each.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use contract::evidence::record::Node;
+
+use super::names::{self, NameHash};
+use super::words::{Words, index};
+
+/// The number of a node within one graph. It means nothing outside of it.
+pub type NodeNumber = u32;
+
+/// The set of categories of what is no node at the moment: an end of an edge whose node was withdrawn.
+pub(super) const NOTHING: u32 = 0;
+
+#[derive(Debug, Clone)]
+pub struct Nodes {
+    pub(super) ids: Vec<Arc<str>>,
+    pub(super) labels: Vec<Arc<str>>,
+    /// The node's categories, by the number of their set.
+    pub(super) sets: Vec<u32>,
+    pub(super) sources: Vec<u32>,
+    pub(super) names: Vec<Box<[NameHash]>>,
+    /// So many nodes, from the first on, are in the order of their ids.
+    pub(super) n_sorted: u32,
+    pub(super) categories: Words,
+    /// Each set in the order the record has it: the first category is the node's type.
+    pub(super) category_sets: Vec<Box<[u32]>>,
+    set_numbers: HashMap<Box<[u32]>, u32>,
+    by_id: HashMap<Arc<str>, NodeNumber>,
+    by_name: HashMap<NameHash, Vec<NodeNumber>>,
+}
+
+impl Default for Nodes {
+    fn default() -> Nodes {
+        let nothing: Box<[u32]> = Box::default();
+        Nodes {
+            ids: Vec::new(),
+            labels: Vec::new(),
+            sets: Vec::new(),
+            sources: Vec::new(),
+            names: Vec::new(),
+            n_sorted: 0,
+            categories: Words::default(),
+            category_sets: vec![nothing.clone()],
+            set_numbers: HashMap::from([(nothing, NOTHING)]),
+            by_id: HashMap::new(),
+            by_name: HashMap::new(),
+        }
+    }
+}
+
+/// What the graph keeps of a node.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct NodeEntry<'a> {
+    pub id: &'a str,
+    pub label: &'a str,
+    pub categories: Vec<&'a str>,
+    pub source: u32,
+    pub names: Box<[NameHash]>,
+}
+
+impl<'a> NodeEntry<'a> {
+    pub fn new(node: &'a Node, source: u32) -> NodeEntry<'a> {
+        let mut hashes: Vec<NameHash> = node.names.iter().map(|name| names::hash(&name.text)).collect();
+        hashes.extend(node.same_as.iter().map(|id| names::hash(id)));
+        hashes.sort_unstable();
+        hashes.dedup();
+        NodeEntry {
+            id: &node.id,
+            label: label(node),
+            categories: node.categories.iter().map(String::as_str).collect(),
+            source,
+            names: hashes.into(),
+        }
+    }
+}
+
+/// Thai first, then English, then whatever there is.
+pub fn label(node: &Node) -> &str {
+    let of = |lang: &str| node.names.iter().find(|name| name.lang == lang);
+    of("th").or_else(|| of("en")).or(node.names.first()).map_or(&node.id, |name| &name.text)
+}
+
+impl Nodes {
+    pub fn len(&self) -> u32 {
+        u32::try_from(self.ids.len()).unwrap_or(u32::MAX)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.ids.is_empty()
+    }
+
+    /// A node that is there at the moment.
+    pub fn find(&self, id: &str) -> Option<NodeNumber> {
+        self.by_id.get(id).copied().filter(|node| self.is_there(*node))
+    }
+
+    /// The number of an id that was ever met, whether its node is there or not.
+    pub(super) fn number(&self, id: &str) -> Option<NodeNumber> {
+        self.by_id.get(id).copied()
+    }
+
+    /// Nodes with this name, in any language, or with this other id; in the order of their ids.
+    pub fn find_named(&self, name: &str) -> Vec<NodeNumber> {
+        let found = self.by_name.get(&names::hash(name)).into_iter().flatten().copied();
+        let mut found: Vec<NodeNumber> = found.filter(|node| self.is_there(*node)).collect();
+        found.sort_by(|a, b| self.id(*a).cmp(self.id(*b)));
+        found
+    }
+
+    pub fn is_there(&self, node: NodeNumber) -> bool {
+        self.set(node) != NOTHING
+    }
+
+    pub fn id(&self, node: NodeNumber) -> &str {
+        self.ids.get(index(node)).map_or("", |id| id)
+    }
+
+    pub fn shared_id(&self, node: NodeNumber) -> Arc<str> {
+        self.ids.get(index(node)).map_or_else(|| "".into(), Arc::clone)
+    }
+
+    pub fn shared_label(&self, node: NodeNumber) -> Arc<str> {
+        self.labels.get(index(node)).map_or_else(|| "".into(), Arc::clone)
+    }
+
+    pub(super) fn set(&self, node: NodeNumber) -> u32 {
+        self.sets.get(index(node)).copied().unwrap_or(NOTHING)
+    }
+
+    pub fn source(&self, node: NodeNumber) -> u32 {
+        self.sources.get(index(node)).copied().unwrap_or_default()
+    }
+
+    fn category_set(&self, node: NodeNumber) -> &[u32] {
+        self.category_sets.get(index(self.set(node))).map_or(&[], |set| set)
+    }
+
+    /// The node's type: its first category.
+    pub fn kind(&self, node: NodeNumber) -> Arc<str> {
+        self.category_set(node).first().map_or_else(|| "".into(), |category| self.categories.shared(*category))
+    }
+
+    pub fn is_a(&self, node: NodeNumber, category: &str) -> bool {
+        let category = self.categories.find(category);
+        category.is_some_and(|category| self.category_set(node).contains(&category))
+    }
+
+    /// For each set of categories, whether its nodes are of one of these; of `None`, whether they are nodes at all.
+    pub(super) fn sets_of(&self, categories: Option<&[&str]>) -> Vec<bool> {
+        let wanted = categories.map(|names| names.iter().filter_map(|it| self.categories.find(it)).collect::<Vec<_>>());
+        let fits = |set: &[u32]| match &wanted {
+            None => !set.is_empty(),
+            Some(wanted) => set.iter().any(|category| wanted.contains(category)),
+        };
+        self.category_sets.iter().map(|set| fits(set)).collect()
+    }
+
+    /// The number of an id, which it gets when it is first met, as an end of an edge or as a node.
+    pub(super) fn intern(&mut self, id: &str) -> NodeNumber {
+        if let Some(number) = self.by_id.get(id) {
+            return *number;
+        }
+        let (id, number): (Arc<str>, NodeNumber) = (id.into(), self.len());
+        self.by_id.insert(Arc::clone(&id), number);
+        self.labels.push(Arc::clone(&id));
+        self.ids.push(id);
+        self.sets.push(NOTHING);
+        self.sources.push(0);
+        self.names.push(Box::default());
+        number
+    }
+
+    /// Sets what a node is, whether it was there or not.
+    pub(super) fn put(&mut self, entry: &NodeEntry<'_>) {
+        let node = self.intern(entry.id);
+        self.forget_names(node);
+        let set: Box<[u32]> = entry.categories.iter().map(|category| self.categories.intern(category)).collect();
+        let set = self.intern_set(set);
+        // The label is often the id's own text, or the same for many.
+        let label = if entry.label == entry.id { self.shared_id(node) } else { entry.label.into() };
+        for hash in &entry.names {
+            self.by_name.entry(*hash).or_default().push(node);
+        }
+        let at = index(node);
+        if let (Some(to_label), Some(to_set), Some(to_source), Some(to_names)) =
+            (self.labels.get_mut(at), self.sets.get_mut(at), self.sources.get_mut(at), self.names.get_mut(at))
+        {
+            *to_label = label;
+            *to_set = set;
+            *to_source = entry.source;
+            to_names.clone_from(&entry.names);
+        }
+    }
+
+    /// The node is no more. Its number stays, for the edges that name it and in case it comes back.
+    pub(super) fn remove(&mut self, id: &str) {
+        let Some(node) = self.by_id.get(id).copied() else { return };
+        self.forget_names(node);
+        if let Some(set) = self.sets.get_mut(index(node)) {
+            *set = NOTHING;
+        }
+    }
+
+    fn forget_names(&mut self, node: NodeNumber) {
+        let names = self.names.get_mut(index(node)).map(std::mem::take).unwrap_or_default();
+        for hash in &names {
+            if let Some(nodes) = self.by_name.get_mut(hash) {
+                nodes.retain(|other| *other != node);
+            }
+        }
+    }
+
+    fn intern_set(&mut self, set: Box<[u32]>) -> u32 {
+        if let Some(number) = self.set_numbers.get(&set) {
+            return *number;
+        }
+        let number = u32::try_from(self.category_sets.len()).unwrap_or(u32::MAX);
+        self.category_sets.push(set.clone());
+        self.set_numbers.insert(set, number);
+        number
+    }
+
+    /// The same nodes in the order of their ids, and the new number of each.
+    pub(super) fn sorted(&self) -> (Nodes, Vec<NodeNumber>) {
+        let mut order: Vec<NodeNumber> = (0..self.len()).collect();
+        order.sort_unstable_by(|a, b| self.id(*a).cmp(self.id(*b)));
+        let mut renumbered = vec![0; self.ids.len()];
+        let mut nodes = Nodes {
+            categories: self.categories.clone(),
+            category_sets: self.category_sets.clone(),
+            set_numbers: self.set_numbers.clone(),
+            ..Nodes::default()
+        };
+        for old in order {
+            let at = index(old);
+            let id = self.shared_id(old);
+            let new = nodes.len();
+            if let Some(place) = renumbered.get_mut(at) {
+                *place = new;
+            }
+            nodes.by_id.insert(Arc::clone(&id), new);
+            nodes.ids.push(id);
+            nodes.labels.push(self.shared_label(old));
+            nodes.sets.push(self.set(old));
+            nodes.sources.push(self.source(old));
+            nodes.names.push(self.names.get(at).cloned().unwrap_or_default());
+        }
+        nodes.n_sorted = nodes.len();
+        nodes.index_names();
+        (nodes, renumbered)
+    }
+
+    fn index_names(&mut self) {
+        for (node, hashes) in (0..).zip(&self.names) {
+            for hash in hashes {
+                self.by_name.entry(*hash).or_default().push(node);
+            }
+        }
+    }
+
+    /// Puts nodes together from their columns, as a snapshot has them.
+    pub(super) fn from_columns(columns: Columns) -> Option<Nodes> {
+        let Columns { ids, labels, sets, sources, names, categories, category_sets } = columns;
+        let n = ids.len();
+        let fits = labels.len() == n && sets.len() == n && sources.len() == n && names.len() == n;
+        let has_sets = sets.iter().all(|set| index(*set) < category_sets.len());
+        if !(fits && has_sets && category_sets.first().is_some_and(|nothing| nothing.is_empty())) {
+            return None;
+        }
+        let mut words = Words::default();
+        for category in &categories {
+            words.intern(category);
+        }
+        let is_known = |set: &Box<[u32]>| set.iter().all(|category| *category < words.len());
+        if !category_sets.iter().all(is_known) || !ids.is_sorted() {
+            return None;
+        }
+        let by_id = ids.iter().map(Arc::clone).zip(0..).collect();
+        let set_numbers = category_sets.iter().cloned().zip(0..).collect();
+        let n_sorted = u32::try_from(n).ok()?;
+        let mut nodes = Nodes {
+            ids,
+            labels,
+            sets,
+            sources,
+            names,
+            n_sorted,
+            categories: words,
+            category_sets,
+            set_numbers,
+            by_id,
+            by_name: HashMap::new(),
+        };
+        nodes.index_names();
+        Some(nodes)
+    }
+
+    /// About how much memory the nodes take.
+    pub fn size_bytes(&self) -> usize {
+        let texts: usize = self.ids.iter().chain(&self.labels).map(|text| text.len() + 2 * size_of::<usize>()).sum();
+        let columns = self.ids.len() * (2 * size_of::<Arc<str>>() + 8 + size_of::<Box<[NameHash]>>());
+        let names: usize = self.names.iter().map(|names| names.len() * 8).sum();
+        let by_id = self.by_id.capacity() * (size_of::<Arc<str>>() + 9);
+        let by_name = self.by_name.capacity() * 33 + self.by_name.values().map(|it| it.capacity() * 4).sum::<usize>();
+        texts + columns + names + by_id + by_name + self.categories.size_bytes()
+    }
+}
+
+/// The columns of the nodes, in the order of their ids.
+pub(super) struct Columns {
+    pub ids: Vec<Arc<str>>,
+    pub labels: Vec<Arc<str>>,
+    pub sets: Vec<u32>,
+    pub sources: Vec<u32>,
+    pub names: Vec<Box<[NameHash]>>,
+    pub categories: Vec<String>,
+    pub category_sets: Vec<Box<[u32]>>,
+}

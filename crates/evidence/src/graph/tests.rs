@@ -1,0 +1,281 @@
+//! The graph against a plain list of statements: whatever way it came to be, it must say the same.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+
+use contract::evidence::record::{Name, Node, Source, Strength};
+use proptest::prelude::*;
+
+use super::changes::Loading;
+use super::pattern::Pattern;
+use super::walk::{Filter, Stop, Walk};
+use super::*;
+
+const KINDS: [&str; 3] = ["herb", "constituent", "indication"];
+const PREDICATES: [&str; 3] = ["treats", "contains", "affects"];
+
+fn node(id: &str, kind: &str) -> Node {
+    let names = vec![Name { text: format!("name of {id}"), lang: "en".to_owned() }];
+    Node {
+        id: id.to_owned(),
+        categories: vec![kind.to_owned()],
+        names,
+        description: None,
+        same_as: Vec::new(),
+        attributes: BTreeMap::new(),
+        source: "s".to_owned(),
+    }
+}
+
+fn edge(id: &str, subject: &str, predicate: &str, object: &str, strength: Option<Strength>) -> EdgeHead<'static> {
+    EdgeHead {
+        id: id.to_owned().into(),
+        subject: subject.to_owned().into(),
+        predicate: predicate.to_owned().into(),
+        object: object.to_owned().into(),
+        strength,
+        source: "s".into(),
+    }
+}
+
+fn source() -> Source {
+    let (id, title, licence) = ("s".to_owned(), "S".to_owned(), "CC0-1.0".to_owned());
+    Source { id, title, licence, uri: None, notice: None, version: None }
+}
+
+/// What there is, in plain words.
+#[derive(Debug, Clone, Default)]
+struct Plain {
+    nodes: BTreeMap<String, Node>,
+    edges: BTreeMap<String, EdgeHead<'static>>,
+}
+
+/// One change: a node or edge that is put or withdrawn.
+#[derive(Debug, Clone)]
+enum Change {
+    Node(u8, u8),
+    GoneNode(u8),
+    Edge(u8, u8, u8, u8, u8),
+    GoneEdge(u8),
+}
+
+fn change() -> impl Strategy<Value = Change> {
+    prop_oneof![
+        3 => (0..12_u8, 0..3_u8).prop_map(|(id, kind)| Change::Node(id, kind)),
+        1 => (0..12_u8).prop_map(Change::GoneNode),
+        8 => (0..40_u8, 0..12_u8, 0..3_u8, 0..12_u8, 0..4_u8).prop_map(|(id, s, p, o, x)| Change::Edge(id, s, p, o, x)),
+        2 => (0..40_u8).prop_map(Change::GoneEdge),
+    ]
+}
+
+impl Plain {
+    fn apply(&mut self, change: &Change) -> Changes {
+        let mut told = Changes::default();
+        let kind = |kind: u8| KINDS[usize::from(kind) % 3];
+        match *change {
+            Change::Node(id, of) => {
+                let node = node(&format!("N{id}"), kind(of));
+                self.nodes.insert(node.id.clone(), node.clone());
+                told.nodes.push(node);
+            }
+            Change::GoneNode(id) => {
+                self.nodes.remove(&format!("N{id}"));
+                told.gone_nodes.push(format!("N{id}"));
+            }
+            Change::Edge(id, s, p, o, x) => {
+                let strength = base::unpacked(x);
+                let predicate = PREDICATES[usize::from(p)];
+                let edge = edge(&format!("E{id}"), &format!("N{s}"), predicate, &format!("N{o}"), strength);
+                self.edges.insert(edge.id.to_string(), edge.clone());
+                told.edges.push(edge);
+            }
+            Change::GoneEdge(id) => {
+                self.edges.remove(&format!("E{id}"));
+                told.gone_edges.push(format!("E{id}"));
+            }
+        }
+        told
+    }
+
+    fn graph(&self) -> Graph {
+        let mut loading = Loading::default();
+        loading.source(&source());
+        self.nodes.values().for_each(|node| loading.node(node));
+        self.edges.values().for_each(|edge| loading.edge(edge).unwrap());
+        loading.finish(1).unwrap()
+    }
+
+    /// Every path of a pattern, found by looking at every edge at every step.
+    fn paths(&self, start: &str, pattern: &Pattern) -> BTreeSet<Vec<String>> {
+        let fits = |id: &str, kind: &Option<String>| {
+            self.nodes.get(id).is_some_and(|node| kind.as_ref().is_none_or(|kind| node.categories.contains(kind)))
+        };
+        let mut paths = BTreeSet::from([vec![start.to_owned()]]);
+        for hop in &pattern.hops {
+            let mut longer = BTreeSet::new();
+            for path in &paths {
+                for edge in self.edges.values() {
+                    let (from, to) = match hop.direction {
+                        Direction::Out => (&edge.subject, &edge.object),
+                        Direction::In => (&edge.object, &edge.subject),
+                    };
+                    let visited: Vec<&String> = path.iter().step_by(2).collect();
+                    let is_next = path.last().unwrap() == from
+                        && hop.predicate.as_ref().is_none_or(|it| **it == edge.predicate)
+                        && fits(to, &hop.end)
+                        && !visited.iter().any(|before| ***before == **to);
+                    if is_next {
+                        longer.insert([path.clone(), vec![edge.predicate.to_string(), to.to_string()]].concat());
+                    }
+                }
+            }
+            paths = longer;
+        }
+        paths
+    }
+}
+
+fn walked(graph: &Graph, start: &str, pattern: &Pattern, filter: &Filter) -> Vec<Vec<String>> {
+    let Some(number) = graph.nodes().find(start) else { return Vec::new() };
+    let mut paths = Vec::new();
+    let walk = Walk::along(graph, number, pattern, filter, u64::MAX);
+    walk.each(|hops| {
+        let mut path = vec![start.to_owned()];
+        for hop in hops {
+            path.push(graph.predicates().text(hop.predicate).to_owned());
+            path.push(graph.nodes().id(hop.end).to_owned());
+        }
+        paths.push(path);
+        ControlFlow::Continue(())
+    })
+    .unwrap();
+    assert_eq!(walk.count().unwrap(), u64::try_from(paths.len()).unwrap());
+    paths
+}
+
+const QUESTIONS: [&str; 6] = [
+    "herb -*-> constituent -*-> indication",
+    "* -*-> *",
+    "* -contains-> constituent -treats-> *",
+    "* <-*- * -*-> *",
+    "* -treats-> indication <-treats- herb -contains-> *",
+    "herb -affects-> * -affects-> * -affects-> *",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn a_graph_that_grew_is_the_one_that_was_read_and_the_one_that_was_kept(
+        before in prop::collection::vec(change(), 0..60),
+        after in prop::collection::vec(change(), 0..60),
+    ) {
+        let mut plain = Plain::default();
+        for change in &before {
+            plain.apply(change);
+        }
+        let mut grown = plain.graph();
+        for change in &after {
+            grown.apply(&plain.apply(change));
+        }
+        let read = plain.graph();
+        let compacted = grown.compacted().unwrap();
+        prop_assert_eq!(compacted.n_loose(), 0);
+        let folder = testkit::temp_dir();
+        let path = folder.path().join("graph");
+        snapshot::write(&path, &compacted, "batch").unwrap();
+        let (kept, batch) = snapshot::read(&path).unwrap();
+        prop_assert_eq!(batch, "batch");
+        for question in QUESTIONS {
+            let pattern = Pattern::parse(question).unwrap();
+            for start in plain.nodes.keys() {
+                let expected = walked(&read, start, &pattern, &Filter::default());
+                prop_assert_eq!(&walked(&grown, start, &pattern, &Filter::default()), &expected);
+                prop_assert_eq!(&walked(&compacted, start, &pattern, &Filter::default()), &expected);
+                prop_assert_eq!(&walked(&kept, start, &pattern, &Filter::default()), &expected);
+                prop_assert!(expected.is_sorted());
+                prop_assert_eq!(expected.into_iter().collect::<BTreeSet<_>>(), plain.paths(start, &pattern));
+            }
+        }
+        for node in plain.nodes.values() {
+            let named = grown.nodes().find_named(&node.names[0].text.to_uppercase());
+            prop_assert_eq!(named.iter().map(|it| grown.nodes().id(*it)).collect::<Vec<_>>(), vec![node.id.as_str()]);
+        }
+    }
+}
+
+fn small() -> Plain {
+    let mut plain = Plain::default();
+    for (id, kind) in [("H1", "herb"), ("C1", "constituent"), ("C2", "constituent"), ("I1", "indication")] {
+        plain.nodes.insert(id.to_owned(), node(id, kind));
+    }
+    let statements = [
+        ("E1", "H1", "contains", "C1", None),
+        ("E2", "H1", "contains", "C2", Some(Strength::Low)),
+        ("E3", "C1", "treats", "I1", Some(Strength::High)),
+        ("E4", "C2", "treats", "I1", Some(Strength::Moderate)),
+        ("E5", "H1", "contains", "C1", Some(Strength::High)),
+    ];
+    for (id, subject, predicate, object, strength) in statements {
+        plain.edges.insert(id.to_owned(), edge(id, subject, predicate, object, strength));
+    }
+    plain
+}
+
+#[test]
+fn filters_narrow_and_a_statement_of_two_edges_is_one_hop() {
+    let graph = small().graph();
+    let pattern = Pattern::parse("herb -contains-> * -treats-> *").unwrap();
+    let check = |filter: Filter, expected: &[&str]| {
+        let found = walked(&graph, "H1", &pattern, &filter);
+        let found: Vec<&str> = found.iter().map(|path| path[2].as_str()).collect();
+        assert_eq!(found, expected);
+    };
+    let some = |word: &str| Some(vec![word.to_owned()]);
+    check(Filter::default(), &["C1", "C2"]);
+    check(Filter { strength_min: Some(Strength::Moderate), ..Filter::default() }, &["C1"]);
+    check(Filter { strength_min: Some(Strength::Low), ..Filter::default() }, &["C1", "C2"]);
+    check(Filter { kinds: some("constituent"), ..Filter::default() }, &[]);
+    check(Filter { predicates: some("contains"), ..Filter::default() }, &[]);
+    check(Filter { sources: some("elsewhere"), ..Filter::default() }, &[]);
+    check(Filter { sources: some("s"), ..Filter::default() }, &["C1", "C2"]);
+}
+
+#[test]
+fn a_walk_stops_at_the_same_place_wherever_the_edges_are() {
+    let plain = small();
+    let mut grown = Plain { nodes: plain.nodes.clone(), edges: BTreeMap::new() }.graph();
+    let edges = plain.edges.values().cloned().collect();
+    grown.apply(&Changes { edges, version: 2, ..Changes::default() });
+    let pattern = Pattern::parse("herb -*-> * -*-> *").unwrap();
+    for n_work_max in 0..8 {
+        let stops = [&plain.graph(), &grown].map(|graph| {
+            let start = graph.nodes().find("H1").unwrap();
+            let mut n_paths = 0;
+            let ended = Walk::along(graph, start, &pattern, &Filter::default(), n_work_max).each(|_| {
+                n_paths += 1;
+                ControlFlow::Continue(())
+            });
+            (n_paths, ended)
+        });
+        assert_eq!(stops[0], stops[1], "{n_work_max}");
+        assert_eq!(stops[0].1.is_err(), n_work_max < 5, "{stops:?}");
+        assert!(stops[0].1 != Err(Stop::Enough));
+    }
+}
+
+#[test]
+fn a_snapshot_that_was_damaged_is_not_read() {
+    let folder = testkit::temp_dir();
+    let path = folder.path().join("graph");
+    snapshot::write(&path, &small().graph(), "batch").unwrap();
+    let whole = std::fs::read(&path).unwrap();
+    for at in (0..whole.len()).step_by(7) {
+        let mut damaged = whole.clone();
+        damaged[at] ^= 1;
+        std::fs::write(&path, &damaged).unwrap();
+        assert!(snapshot::read(&path).is_none());
+        std::fs::write(&path, &whole[..at]).unwrap();
+        assert!(snapshot::read(&path).is_none());
+    }
+}

@@ -1,0 +1,139 @@
+//! ICD-10: WHO's classes in XML (ClaML, and the plainer `item` tree), the American modification as text of fixed
+//! width, and the Thai modification as a table. Which one it is, the content tells.
+
+mod classes;
+mod table;
+mod text;
+
+use std::collections::{BTreeMap, HashSet, VecDeque};
+
+use contract::evidence::record::{Edge, Node, Record};
+use serde_json::{Value, json};
+
+use super::input::{self, Input};
+use super::{ImportError, Item, Options, Parser, vocabulary};
+
+pub fn open(input: Input, options: Options) -> Result<Box<dyn Parser>, ImportError> {
+    let (start, input) = input::sniff(input)?;
+    let source = options.source.id;
+    if start.trim_ascii_start().first() == Some(&b'<') {
+        return Ok(Box::new(classes::Classes::new(input, source)));
+    }
+    let line = start.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    if table::is_header(&String::from_utf8_lossy(line)) {
+        return Ok(Box::new(table::Table::new(input, source)?));
+    }
+    Ok(Box::new(text::Text::new(input, source)))
+}
+
+/// `A000` and `A00.0` → `A00.0`; ranges (`A00-A09`) and chapters (`I`) stay.
+fn dotted(code: &str) -> String {
+    let code = code.trim();
+    let is_category = code.chars().count() > 3
+        && code.is_ascii()
+        && !code.contains(['.', '-'])
+        && code.bytes().nth(1).is_some_and(|byte| byte.is_ascii_digit());
+    match code.split_at_checked(3) {
+        Some((category, rest)) if is_category => format!("{category}.{rest}"),
+        Some(_) | None => code.to_owned(),
+    }
+}
+
+/// Whether it looks like a code of a disease: a letter, a digit, then letters and digits.
+fn is_code(text: &str) -> bool {
+    let bare: Vec<u8> = text.bytes().filter(|byte| *byte != b'.').collect();
+    (3..=8).contains(&bare.len())
+        && bare.first().is_some_and(u8::is_ascii_uppercase)
+        && bare.get(1).is_some_and(u8::is_ascii_digit)
+        && bare.iter().all(u8::is_ascii_alphanumeric)
+}
+
+/// One class on its way into the record.
+struct Class<'a> {
+    prefix: &'static str,
+    code: &'a str,
+    name: &'a str,
+    lang: &'static str,
+    /// `chapter`, `block`, `category` …, where the source says it.
+    kind: Option<&'a str>,
+    parent: Option<String>,
+    same_as: Vec<String>,
+    attributes: BTreeMap<String, Value>,
+}
+
+/// Codes that were read, since an edge to a parent that the file does not hold would lead nowhere.
+struct Codes {
+    source: String,
+    known: HashSet<String>,
+}
+
+/// All versions together have fewer.
+const CODES_MAX: usize = 500_000;
+
+impl Codes {
+    fn new(source: String) -> Codes {
+        Codes { source, known: HashSet::new() }
+    }
+
+    /// Adds the class, and that it belongs to its parent.
+    fn push(&mut self, class: Class<'_>, out: &mut VecDeque<Item>) {
+        let Class { prefix, code, name, lang, kind, parent, same_as, mut attributes } = class;
+        let id = format!("{prefix}:{code}");
+        attributes.insert("icd_code".to_owned(), json!(code));
+        if let Some(kind) = kind {
+            attributes.insert("icd_level".to_owned(), json!(kind));
+        }
+        let parent = parent.or_else(|| self.shorter(code)).map(|parent| format!("{prefix}:{parent}"));
+        out.push_back(Item::of(Record::Node(Node {
+            id: id.clone(),
+            categories: vec!["indication".to_owned(), "disease_or_phenotypic_feature".to_owned()],
+            names: vec![vocabulary::name_in(name, lang)],
+            description: None,
+            same_as,
+            attributes,
+            source: self.source.clone(),
+        })));
+        if let Some(parent) = parent {
+            let edge = vocabulary::edge_id(&[&self.source, &id, "subclass_of", &parent], "");
+            out.push_back(Item::of(Record::Edge(Edge {
+                id: edge,
+                subject: id,
+                predicate: "subclass_of".to_owned(),
+                object: parent,
+                strength: None,
+                evidence: Vec::new(),
+                qualifiers: BTreeMap::new(),
+                source: self.source.clone(),
+            })));
+        }
+        if self.known.len() < CODES_MAX {
+            self.known.insert(code.to_owned());
+        }
+    }
+
+    /// The longest known code that this one begins with.
+    fn shorter(&self, code: &str) -> Option<String> {
+        let lengths = (3..code.len()).rev();
+        let mut prefixes = lengths.filter_map(|length| code.get(..length)).map(|prefix| prefix.trim_end_matches('.'));
+        prefixes.find(|prefix| self.known.contains(*prefix)).map(str::to_owned)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_get_their_dot() {
+        for (code, expected) in [
+            ("A000", "A00.0"),
+            ("A00", "A00"),
+            ("A00.0", "A00.0"),
+            ("A00-A09", "A00-A09"),
+            ("XVII", "XVII"),
+            ("S72001A", "S72.001A"),
+        ] {
+            assert_eq!(dotted(code), expected);
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! PubMed XML: baseline and update files, and the answers of EFetch.
+//!
+//! Titles and abstracts are in English whatever the paper's language; the title in its own language, abstracts in others
+//! and everything else that is worth keeping stand in the attributes.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use contract::evidence::record::{Author, Deletion, Document, Record, RecordKind, Retraction, RetractionKind};
+use serde_json::{Value, json};
+
+use super::input::Input;
+use super::paper::{self, note};
+use super::xml::{Element, Step, Xml};
+use super::{ImportError, Item, Options, Parser, Progress};
+
+pub struct Pubmed {
+    xml: Xml<Input>,
+    source: String,
+    n_articles: u64,
+}
+
+impl Pubmed {
+    pub fn new(input: Input, options: Options) -> Pubmed {
+        Pubmed { xml: Xml::new(input), source: options.source.id, n_articles: 0 }
+    }
+}
+
+impl Parser for Pubmed {
+    fn advance(&mut self, out: &mut VecDeque<Item>) -> Result<Progress, ImportError> {
+        let element = match self.xml.step()? {
+            Step::Start(element) => element,
+            Step::Eof => return Ok(Progress::Ended),
+            Step::Text(_) | Step::Undefined(_) | Step::End => return Ok(Progress::More),
+        };
+        match element.name.as_str() {
+            "PubmedArticle" | "PubmedBookArticle" | "DeleteCitation" => {
+                self.n_articles += 1;
+                match self.xml.whole(element)? {
+                    Ok(whole) => self.read(&whole, out),
+                    Err(reason) => out.push_back(Item::rejected(format!("article {}", self.n_articles), reason)),
+                }
+            }
+            // Their children are the records.
+            "PubmedArticleSet" | "PubmedBookArticleSet" => {}
+            _ => self.xml.skip()?,
+        }
+        Ok(Progress::More)
+    }
+}
+
+impl Pubmed {
+    fn read(&self, element: &Element, out: &mut VecDeque<Item>) {
+        if element.name == "DeleteCitation" {
+            out.extend(element.all("PMID").map(|number| deletion(&number.text().unwrap_or_default())));
+            return;
+        }
+        let citation = element.first("MedlineCitation").or_else(|| element.first("BookDocument"));
+        let number = citation.and_then(|citation| citation.text_at(&["PMID"])).unwrap_or_default();
+        out.push_back(match (citation, paper::pmid(&number)) {
+            (Some(citation), Some(pmid)) => match document(&pmid, citation, element, &self.source) {
+                Ok(document) => Item::of(Record::Document(document)),
+                Err(reason) => Item::rejected(format!("PMID {pmid}"), reason),
+            },
+            (_, _) => {
+                let shown: String = number.chars().take(40).collect();
+                Item::rejected(
+                    format!("article {}", self.n_articles),
+                    format!("`PMID` is `{shown}`, expected one to eight digits"),
+                )
+            }
+        });
+    }
+}
+
+fn deletion(number: &str) -> Item {
+    match paper::pmid(number) {
+        Some(pmid) => Item::of(Record::Deletion(Deletion { kind: RecordKind::Document, id: format!("PMID:{pmid}") })),
+        None => {
+            let shown: String = number.chars().take(40).collect();
+            Item::rejected("DeleteCitation", format!("`{shown}` is no PubMed number"))
+        }
+    }
+}
+
+/// `citation` is inside `article`, or is a book's own.
+fn document(pmid: &str, citation: &Element, article: &Element, source: &str) -> Result<Document, String> {
+    let mut document = paper::pubmed_document(pmid, source);
+    let body = citation.first("Article").unwrap_or(citation);
+    let spoken = body.first("Language").or_else(|| citation.first("Language")).and_then(Element::text);
+    let vernacular = body.text_at(&["VernacularTitle"]);
+    let book = citation.text_at(&["Book", "BookTitle"]);
+    let title = body.text_at(&["ArticleTitle"]).filter(|title| !title.starts_with("[Not Available]"));
+    let is_vernacular = title.is_none() && vernacular.is_some();
+    document.title = title.or(vernacular.clone()).or(book.clone()).ok_or("it has no title")?;
+    document.journal = journal(body, citation).or(book);
+    document.year = year(body, citation, article);
+    document.authors = body.all("AuthorList").flat_map(|list| list.all("Author")).filter_map(author).collect();
+    document.retraction = retraction(citation, body);
+    let other = other_abstracts(citation);
+    match body.first("Abstract").and_then(abstract_text) {
+        Some(text) => document.text = text,
+        None => {
+            if let Some((lang, text)) = other.first() {
+                document.text.clone_from(text);
+                document.lang.clone_from(lang);
+            } else if is_vernacular {
+                document.lang = paper::lang(spoken.as_deref().unwrap_or_default());
+            }
+        }
+    }
+    document.ids.extend(ids(body, article));
+    document.links = paper::links(&document.ids);
+    let attributes = &mut document.attributes;
+    note(attributes, "vernacular_title", json!(vernacular));
+    let other = other.iter().map(|(lang, text)| json!({ "lang": lang, "text": text }));
+    note(attributes, "other_abstracts", other.collect());
+    let languages = body.all("Language").filter_map(Element::text);
+    note(attributes, "languages", languages.map(|code| json!(paper::lang(&code))).collect());
+    describe(attributes, citation, body);
+    Ok(document)
+}
+
+fn journal(body: &Element, citation: &Element) -> Option<String> {
+    body.text_at(&["Journal", "Title"])
+        .or_else(|| body.text_at(&["Journal", "ISOAbbreviation"]))
+        .or_else(|| citation.text_at(&["MedlineJournalInfo", "MedlineTA"]))
+}
+
+/// The issue's year, as a citation has it; where it has none, that of the first appearance.
+fn year(body: &Element, citation: &Element, article: &Element) -> Option<i32> {
+    let date = body.at(&["Journal", "JournalIssue", "PubDate"]).or_else(|| citation.at(&["Book", "PubDate"]));
+    let stated = date.and_then(|date| date.text_at(&["Year"]).or_else(|| date.text_at(&["MedlineDate"])));
+    let appeared = || body.text_at(&["ArticleDate", "Year"]);
+    let entered = || {
+        let history = article.first("PubmedData").or_else(|| article.first("PubmedBookData"))?.first("History")?;
+        let entries = || history.all("PubMedPubDate");
+        let entry = entries().find(|entry| entry.attribute("PubStatus") == Some("pubmed")).or(entries().next());
+        entry?.text_at(&["Year"])
+    };
+    let candidates = [stated, appeared(), entered()];
+    candidates.into_iter().flatten().find_map(|text| paper::year(&text))
+}
+
+fn author(element: &Element) -> Option<Author> {
+    if element.attribute("ValidYN") == Some("N") {
+        return None;
+    }
+    if let Some(name) = element.text_at(&["CollectiveName"]) {
+        return Some(paper::group(name));
+    }
+    let part = |name| element.text_at(&[name]);
+    Some(paper::person(part("LastName")?, part("ForeName"), part("Initials"), part("Suffix")))
+}
+
+/// The parts of a structured abstract, each with its heading, one a line.
+fn abstract_text(element: &Element) -> Option<String> {
+    let part = |part: &Element| {
+        let text = part.text()?;
+        Some(match part.attribute("Label").map(str::trim) {
+            Some(label) if !label.is_empty() && label != "UNLABELLED" => format!("{label}: {text}"),
+            Some(_) | None => text,
+        })
+    };
+    let parts: Vec<String> = element.all("AbstractText").filter_map(part).collect();
+    (!parts.is_empty()).then(|| parts.join("\n"))
+}
+
+fn other_abstracts(citation: &Element) -> Vec<(String, String)> {
+    let read = |element: &Element| {
+        Some((paper::lang(element.attribute("Language").unwrap_or("und")), abstract_text(element)?))
+    };
+    citation.all("OtherAbstract").filter_map(read).collect()
+}
+
+/// A notice of retraction counts also where the publication type was not updated, and the other way round.
+fn retraction(citation: &Element, body: &Element) -> Option<Retraction> {
+    let corrections = || citation.all("CommentsCorrectionsList").flat_map(|list| list.all("CommentsCorrections"));
+    let notice = |kind: &str| {
+        let found = corrections().find(|correction| correction.attribute("RefType") == Some(kind))?;
+        let pmid = found.text_at(&["PMID"]).and_then(|number| paper::pmid(&number));
+        Some(pmid.map(|pmid| format!("PMID:{pmid}")).or_else(|| found.text_at(&["RefSource"])))
+    };
+    let types = || body.all("PublicationTypeList").flat_map(|list| list.all("PublicationType"));
+    let is_type = |name: &str| types().filter_map(Element::text).any(|kind| kind == name);
+    let retracted = notice("RetractionIn");
+    if retracted.is_some() || is_type("Retracted Publication") {
+        return Some(Retraction { kind: RetractionKind::Retracted, notice: retracted.flatten() });
+    }
+    let doubted = notice("ExpressionOfConcernIn")?;
+    Some(Retraction { kind: RetractionKind::ExpressionOfConcern, notice: doubted })
+}
+
+fn ids(body: &Element, article: &Element) -> BTreeMap<String, String> {
+    let mut ids = BTreeMap::new();
+    for location in body.all("ELocationID") {
+        if location.attribute("ValidYN") != Some("N")
+            && let (Some("doi"), Some(id)) = (location.attribute("EIdType"), location.text())
+        {
+            ids.insert("doi".to_owned(), id);
+        }
+    }
+    let data = article.first("PubmedData").or_else(|| article.first("PubmedBookData"));
+    for id in data.into_iter().flat_map(|data| data.all("ArticleIdList")).flat_map(|list| list.all("ArticleId")) {
+        if let (Some(kind @ ("doi" | "pmc" | "pii")), Some(text)) = (id.attribute("IdType"), id.text()) {
+            ids.insert(kind.to_owned(), text);
+        }
+    }
+    ids
+}
+
+fn describe(attributes: &mut BTreeMap<String, Value>, citation: &Element, body: &Element) {
+    let issue = body.at(&["Journal", "JournalIssue"]);
+    let texts = |list: &'static str, item: &'static str, within: &Element| -> Vec<String> {
+        within.all(list).flat_map(|list| list.all(item)).filter_map(Element::text).collect()
+    };
+    note(attributes, "journal_abbreviation", json!(body.text_at(&["Journal", "ISOAbbreviation"])));
+    note(attributes, "issn", json!(body.text_at(&["Journal", "ISSN"])));
+    note(attributes, "volume", json!(issue.and_then(|issue| issue.text_at(&["Volume"]))));
+    note(attributes, "issue", json!(issue.and_then(|issue| issue.text_at(&["Issue"]))));
+    note(attributes, "pages", json!(body.text_at(&["Pagination", "MedlinePgn"])));
+    note(attributes, "medline_date", json!(issue.and_then(|issue| issue.text_at(&["PubDate", "MedlineDate"]))));
+    note(attributes, "month", json!(issue.and_then(|issue| issue.text_at(&["PubDate", "Month"]))));
+    note(attributes, "publication_types", json!(texts("PublicationTypeList", "PublicationType", body)));
+    note(attributes, "keywords", json!(texts("KeywordList", "Keyword", citation)));
+    note(attributes, "copyright", json!(body.text_at(&["Abstract", "CopyrightInformation"])));
+    let headings = citation.all("MeshHeadingList").flat_map(|list| list.all("MeshHeading")).filter_map(|heading| {
+        let name = heading.first("DescriptorName")?;
+        Some(json!({ "id": name.attribute("UI").map(|id| format!("MESH:{id}")), "name": name.text()? }))
+    });
+    note(attributes, "mesh", headings.collect());
+    let grants = body.all("GrantList").flat_map(|list| list.all("Grant")).filter_map(|grant| {
+        let (id, agency) = (grant.text_at(&["GrantID"]), grant.text_at(&["Agency"]));
+        (id.is_some() || agency.is_some()).then(|| json!({ "id": id, "agency": agency }))
+    });
+    note(attributes, "grants", grants.collect());
+    let corrections =
+        citation.all("CommentsCorrectionsList").flat_map(|list| list.all("CommentsCorrections")).filter_map(|found| {
+            let kind = found
+                .attribute("RefType")
+                .filter(|kind| kind.starts_with("Erratum") || kind.starts_with("Retraction"))?;
+            Some(json!({ "kind": kind, "citation": found.text_at(&["RefSource"]), "pmid": found.text_at(&["PMID"]) }))
+        });
+    note(attributes, "corrections", corrections.collect());
+}

@@ -1,0 +1,112 @@
+//! TRAPI messages of versions 1 and 2: their knowledge graph. Ids of edges hold inside one message only, so edges get
+//! ids made of what they say.
+
+use std::collections::VecDeque;
+
+use contract::evidence::record::Record;
+use serde_json::{Map, Value};
+
+use super::input::Input;
+use super::json::{Cutter, Path};
+use super::kgx::{self, OwnIds};
+use super::{ImportError, Item, Options, Parser, Progress};
+
+/// A response, a bare message, and what the relay server of the network wraps around both.
+const PATHS: &[Path] = &[
+    &["message", "knowledge_graph", "nodes"],
+    &["message", "knowledge_graph", "edges"],
+    &["knowledge_graph", "nodes"],
+    &["knowledge_graph", "edges"],
+    &["fields", "data", "message", "knowledge_graph", "nodes"],
+    &["fields", "data", "message", "knowledge_graph", "edges"],
+];
+
+pub struct Trapi {
+    cutter: Cutter<Input>,
+    source: String,
+    n_cut: u64,
+}
+
+impl Trapi {
+    pub fn new(input: Input, options: Options) -> Trapi {
+        Trapi { cutter: Cutter::new(input, PATHS), source: options.source.id, n_cut: 0 }
+    }
+}
+
+impl Parser for Trapi {
+    fn advance(&mut self, out: &mut VecDeque<Item>) -> Result<Progress, ImportError> {
+        let Some(cut) = self.cutter.next_cut()? else { return Ok(Progress::Ended) };
+        self.n_cut += 1;
+        let is_edge = PATHS.get(cut.path).and_then(|path| path.last()) == Some(&"edges");
+        let key = cut.key;
+        let at = key.clone().unwrap_or_else(|| format!("record {}", self.n_cut));
+        let read = cut.value.and_then(|text| match serde_json::from_slice(&text) {
+            Ok(Value::Object(members)) if is_edge => edge(members, &self.source),
+            Ok(Value::Object(members)) => node(members, key, &self.source),
+            Ok(_) => Err("expected a JSON object".to_owned()),
+            Err(error) => Err(format!("not valid JSON: {error}")),
+        });
+        out.push_back(match read {
+            Ok(record) => Item::of(record),
+            Err(reason) => Item::rejected(at.chars().take(200).collect::<String>(), reason),
+        });
+        Ok(Progress::More)
+    }
+}
+
+fn node(mut members: Map<String, Value>, key: Option<String>, source: &str) -> Result<Record, String> {
+    if let Some(key) = key {
+        members.insert("id".to_owned(), Value::String(key));
+    }
+    spread(&mut members, "attributes", "attribute_type_id", "value");
+    kgx::node(members, source).map(Record::Node)
+}
+
+fn edge(mut members: Map<String, Value>, source: &str) -> Result<Record, String> {
+    spread(&mut members, "qualifiers", "qualifier_type_id", "qualifier_value");
+    spread(&mut members, "attributes", "attribute_type_id", "value");
+    let primary = members.get("sources").and_then(Value::as_array).into_iter().flatten().find(|source| {
+        source.get("resource_role").and_then(Value::as_str).map(bare) == Some("primary_knowledge_source")
+    });
+    if let Some(id) = primary.and_then(|source| source.get("resource_id")).cloned() {
+        members.insert("primary_knowledge_source".to_owned(), id);
+    }
+    kgx::edge(members, source, OwnIds::Ignored).map(Record::Edge)
+}
+
+/// Lists of a name and a value (version 1) and objects (version 2) become members; a name that stands twice, a list.
+fn spread(members: &mut Map<String, Value>, list: &str, name: &str, value: &str) {
+    let pairs: Vec<(String, Value)> = match members.remove(list) {
+        Some(Value::Array(items)) => {
+            let pair = |mut item: Value| {
+                let key = item.get(name).and_then(Value::as_str).map(|key| bare(key).to_owned())?;
+                Some((key, item.get_mut(value).map(Value::take).unwrap_or_default()))
+            };
+            items.into_iter().filter_map(pair).collect()
+        }
+        Some(Value::Object(items)) => items.into_iter().map(|(key, value)| (bare(&key).to_owned(), value)).collect(),
+        Some(_) | None => Vec::new(),
+    };
+    for (key, value) in pairs {
+        // What the edge itself says is not overwritten by a remark about it.
+        let is_taken = ["subject", "predicate", "object", "id"].contains(&key.as_str());
+        let key = if is_taken { format!("attribute_{key}") } else { key };
+        match members.get_mut(&key) {
+            None => {
+                members.insert(key, value);
+            }
+            Some(Value::Array(items)) => match value {
+                Value::Array(more) => items.extend(more),
+                other => items.push(other),
+            },
+            Some(held) => {
+                let first = held.take();
+                *held = Value::Array(vec![first, value]);
+            }
+        }
+    }
+}
+
+fn bare(id: &str) -> &str {
+    id.strip_prefix("biolink:").unwrap_or(id)
+}

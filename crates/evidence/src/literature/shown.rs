@@ -1,0 +1,103 @@
+//! A paper as Markdown for models, and as entries of a bibliography.
+
+use contract::evidence::pubmed::BibliographyEntry;
+use contract::evidence::record::{Author, Document, RetractionKind, Source};
+
+/// Where a paper is from and on which terms, as shown beside it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Credit {
+    pub title: String,
+    pub licence: String,
+    pub notice: Option<String>,
+}
+
+impl From<Source> for Credit {
+    fn from(source: Source) -> Credit {
+        Credit { title: source.title, licence: source.licence, notice: source.notice }
+    }
+}
+
+/// The first ones stand for the others.
+const AUTHORS_SHOWN_MAX: usize = 5;
+/// An abstract in a list of results is cut after this.
+const ABSTRACT_CHARS_MAX: usize = 2_000;
+
+pub fn bibliography(documents: &[Document]) -> Vec<BibliographyEntry> {
+    let entry = |document: &Document| BibliographyEntry {
+        authors: document.authors.iter().map(short).collect(),
+        year: document.year,
+        title: document.title.clone(),
+        journal: document.journal.clone().unwrap_or_default(),
+        pmid: document.ids.get("pmid").cloned().unwrap_or_default(),
+    };
+    documents.iter().map(entry).collect()
+}
+
+/// `Last I`; a group by its name.
+fn short(author: &Author) -> String {
+    let initials = author.initials.clone().or_else(|| {
+        let fore = author.fore.as_deref()?;
+        Some(fore.split([' ', '-']).filter_map(|word| word.chars().next()).collect())
+    });
+    match initials.filter(|initials| !initials.is_empty()) {
+        Some(initials) => format!("{} {initials}", author.last),
+        None => author.last.clone(),
+    }
+}
+
+/// One result of a search.
+pub fn article(document: &Document) -> String {
+    let mut parts = vec![format!("## {}", one_line(&document.title)), head(document, AUTHORS_SHOWN_MAX)];
+    if !document.text.is_empty() {
+        let cut: String = document.text.chars().take(ABSTRACT_CHARS_MAX).collect();
+        let is_cut = cut.len() < document.text.len();
+        parts.push(if is_cut { format!("{cut} …") } else { cut });
+    }
+    parts.join("\n\n")
+}
+
+/// One paper with everything.
+pub fn details(document: &Document, credit: Option<&Credit>) -> String {
+    let mut parts = vec![format!("# {}", one_line(&document.title)), head(document, usize::MAX)];
+    parts.push("## Abstract".to_owned());
+    parts.push(if document.text.is_empty() { "The record has no abstract.".to_owned() } else { document.text.clone() });
+    if !document.links.is_empty() {
+        parts.push(document.links.iter().map(|link| format!("- {link}")).collect::<Vec<_>>().join("\n"));
+    }
+    if let Some(Credit { title, licence, notice }) = credit {
+        let notice = notice.as_ref().map(|notice| format!(" {notice}")).unwrap_or_default();
+        parts.push(format!("Source: {title} (licence: {licence}).{notice}"));
+    }
+    parts.join("\n\n")
+}
+
+fn head(document: &Document, n_authors_max: usize) -> String {
+    let mut lines = Vec::new();
+    if let Some(retraction) = &document.retraction {
+        let what = match retraction.kind {
+            RetractionKind::Retracted => "RETRACTED",
+            RetractionKind::ExpressionOfConcern => "EXPRESSION OF CONCERN",
+        };
+        let notice = retraction.notice.as_ref().map(|notice| format!(" ({})", one_line(notice))).unwrap_or_default();
+        lines.push(format!("**{what}**{notice}"));
+    }
+    let mut authors: Vec<String> = document.authors.iter().take(n_authors_max).map(short).collect();
+    if document.authors.len() > authors.len() {
+        authors.push("et al.".to_owned());
+    }
+    let mut add = |label: &str, value: Option<String>| {
+        if let Some(value) = value.filter(|value| !value.is_empty()) {
+            lines.push(format!("**{label}:** {}", one_line(&value)));
+        }
+    };
+    add("Authors", Some(authors.join(", ")));
+    add("Journal", document.journal.clone());
+    add("Year", document.year.map(|year| year.to_string()));
+    add("PMID", document.ids.get("pmid").cloned());
+    add("DOI", document.ids.get("doi").cloned());
+    lines.join("\n")
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,208 @@
+//! Parts of the graph to look at: everything about a node, and what several nodes have to do with each other.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use contract::evidence::network::{GraphLink, GraphNode, KnowledgeGraph};
+use contract::evidence::record::{Edge, RecordKind};
+use serde_json::{Map, json};
+use store::{Conn, StoreError};
+
+use crate::graph::{Direction, EdgeRef, Graph, NodeNumber};
+use crate::record::read;
+
+/// Statements that one answer shows.
+pub const STATEMENTS_MAX: usize = 1_000;
+
+/// Ids of variants, of which there are more than anybody can look at.
+const LEFT_OUT: &str = "CAID:";
+
+/// One edge, from its subject to its object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Statement {
+    subject: NodeNumber,
+    predicate: u32,
+    object: NodeNumber,
+    edge: EdgeRef,
+}
+
+/// Statements around the nodes that were asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Network {
+    starts: Vec<NodeNumber>,
+    statements: Vec<Statement>,
+    /// How many there are, shown or not.
+    pub n_statements: usize,
+}
+
+/// Everything that is said of a node, in both directions.
+pub fn everything(graph: &Graph, node: NodeNumber) -> Network {
+    Network::new(graph, vec![node], statements_of(graph, node))
+}
+
+/// What is said between the nodes, and of others that at least two of them are connected with.
+pub fn neighbourhood(graph: &Graph, nodes: &[NodeNumber]) -> Network {
+    let of_each: Vec<(NodeNumber, Vec<Statement>)> =
+        nodes.iter().map(|node| (*node, statements_of(graph, *node))).collect();
+    let mut friends: HashMap<NodeNumber, BTreeSet<NodeNumber>> = HashMap::new();
+    for (node, statements) in &of_each {
+        for statement in statements {
+            friends.entry(statement.other(*node)).or_default().insert(*node);
+        }
+    }
+    let is_shared = |other: NodeNumber| nodes.contains(&other) || friends.get(&other).is_some_and(|it| it.len() > 1);
+    let shared = of_each.into_iter().flat_map(|(node, statements)| {
+        statements.into_iter().filter(move |statement| statement.other(node) != node).map(move |it| (node, it))
+    });
+    let statements = shared.filter(|(node, it)| is_shared(it.other(*node))).map(|(_, it)| it).collect();
+    Network::new(graph, nodes.to_vec(), statements)
+}
+
+impl Statement {
+    fn other(&self, node: NodeNumber) -> NodeNumber {
+        if self.subject == node { self.object } else { self.subject }
+    }
+}
+
+fn statements_of(graph: &Graph, node: NodeNumber) -> Vec<Statement> {
+    let of = |direction: Direction| {
+        graph.hops(node, direction, None).into_iter().map(move |hop| {
+            let (subject, object) = if direction == Direction::Out { (node, hop.end) } else { (hop.end, node) };
+            Statement { subject, predicate: hop.predicate, object, edge: hop.edge }
+        })
+    };
+    let is_shown = |it: &Statement| !graph.nodes().id(it.other(node)).starts_with(LEFT_OUT);
+    of(Direction::Out).chain(of(Direction::In)).filter(is_shown).collect()
+}
+
+impl Network {
+    /// An edge between two of the nodes was met from both of its ends.
+    fn new(graph: &Graph, starts: Vec<NodeNumber>, statements: Vec<Statement>) -> Network {
+        let mut seen = BTreeSet::new();
+        let mut statements: Vec<Statement> =
+            statements.into_iter().filter(|it| seen.insert(graph.edge_id(it.edge).to_owned())).collect();
+        let n_statements = statements.len();
+        statements.truncate(STATEMENTS_MAX);
+        Network { starts, statements, n_statements }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.statements.is_empty()
+    }
+
+    /// The sources of all that is shown.
+    pub fn sources(&self, graph: &Graph) -> Vec<u32> {
+        let nodes = self.nodes().into_keys().map(|node| graph.nodes().source(node));
+        self.statements.iter().map(|it| graph.edge_source(it.edge)).chain(nodes).collect()
+    }
+
+    /// The nodes that are shown, with how many links each has.
+    fn nodes(&self) -> BTreeMap<NodeNumber, u64> {
+        let mut nodes: BTreeMap<NodeNumber, u64> = self.starts.iter().map(|start| (*start, 0)).collect();
+        for end in self.statements.iter().flat_map(|it| [it.subject, it.object]) {
+            *nodes.entry(end).or_default() += 1;
+        }
+        nodes
+    }
+
+    pub fn n_nodes(&self) -> usize {
+        self.nodes().len()
+    }
+
+    /// The statements as the record has them, with the documents behind each.
+    pub async fn edges(
+        &self,
+        conn: &mut Conn,
+        organisation_id: &str,
+        graph: &Graph,
+    ) -> Result<HashMap<String, Edge>, StoreError> {
+        let ids: Vec<&str> = self.statements.iter().map(|it| graph.edge_id(it.edge)).collect();
+        let stored = read::find(conn, organisation_id, RecordKind::Edge, &ids).await?;
+        stored.iter().map(|it| Ok((it.id.clone(), it.parse::<Edge>()?))).collect()
+    }
+
+    /// Something to show, with the documents behind each statement.
+    pub fn shown(&self, graph: &Graph, title: &str, edges: &HashMap<String, Edge>) -> KnowledgeGraph {
+        let link = |statement: &Statement| {
+            let edge = edges.get(graph.edge_id(statement.edge));
+            let references = edge.iter().flat_map(|edge| &edge.evidence).filter_map(|it| it.reference.clone());
+            GraphLink {
+                source: graph.nodes().id(statement.subject).to_owned(),
+                target: graph.nodes().id(statement.object).to_owned(),
+                value: 1,
+                label: graph.predicates().text(statement.predicate).to_owned(),
+                evidence: references.collect(),
+                knowledge_source: graph.sources().id(graph.edge_source(statement.edge)).to_owned(),
+            }
+        };
+        let mut nodes: Vec<GraphNode> =
+            self.nodes().into_iter().map(|(node, n_links)| self.node(graph, node, n_links)).collect();
+        // The numbers of nodes differ from process to process; their ids do not.
+        nodes.sort_by(|a, b| (!a.is_starting_node, &a.id).cmp(&(!b.is_starting_node, &b.id)));
+        let mut metadata = Map::new();
+        metadata.insert("title".to_owned(), json!(title));
+        metadata.insert("source".to_owned(), json!("materia"));
+        metadata.insert("version".to_owned(), json!(graph.version()));
+        KnowledgeGraph { nodes, links: self.statements.iter().map(link).collect(), metadata }
+    }
+
+    fn node(&self, graph: &Graph, node: NodeNumber, n_links: u64) -> GraphNode {
+        let id = graph.nodes().id(node).to_owned();
+        let group = group(&id);
+        GraphNode {
+            name: graph.nodes().shared_label(node).as_ref().to_owned(),
+            group,
+            entity_type: entity_type(&graph.nodes().kind(node)),
+            val: n_links.max(1),
+            is_starting_node: self.starts.contains(&node),
+            id,
+        }
+    }
+
+    /// The statements in words, for a model: one line each.
+    pub fn text(&self, graph: &Graph, title: &str) -> String {
+        let named = |node: NodeNumber| format!("{} ({})", graph.nodes().shared_label(node), graph.nodes().id(node));
+        let line = |it: &Statement| {
+            let source = graph.sources().id(graph.edge_source(it.edge));
+            let predicate = graph.predicates().text(it.predicate).replace('_', " ");
+            format!("- {} {predicate} {} [{source}]", named(it.subject), named(it.object))
+        };
+        let lines: Vec<String> = self.statements.iter().map(line).collect();
+        let more = self.n_statements - self.statements.len();
+        let rest = if more == 0 { String::new() } else { format!("\n\n{more} more statements are not shown.") };
+        let said = if lines.is_empty() { "No statement is recorded.".to_owned() } else { lines.join("\n") };
+        format!("# Search Results for: {title}\n\n{said}{rest}")
+    }
+}
+
+fn group(id: &str) -> u8 {
+    match id.split_once(':').map_or("", |(prefix, _)| prefix) {
+        "DRUGBANK" => 1,
+        "NCBIGene" => 2,
+        "MONDO" | "HP" | "DOID" => 3,
+        "UMLS" => 4,
+        "REACT" => 5,
+        "NCIT" => 6,
+        _ => 7,
+    }
+}
+
+/// `chemical_entity` as `ChemicalEntity`, which is how Biolink and viewers write types.
+fn entity_type(kind: &str) -> String {
+    let capital = |word: &str| {
+        let mut letters = word.chars();
+        letters.next().map(|first| first.to_uppercase().chain(letters).collect::<String>()).unwrap_or_default()
+    };
+    kind.split('_').map(capital).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_and_types_are_those_of_the_viewers() {
+        assert_eq!(["DRUGBANK:DB1", "NCBIGene:2", "HP:3", "H1", "X:1"].map(group), [1, 2, 3, 7, 7]);
+        assert_eq!(entity_type("chemical_entity"), "ChemicalEntity");
+        assert_eq!(entity_type("herb"), "Herb");
+    }
+}

@@ -1,0 +1,195 @@
+//! Path queries: from the words of a question to paths with labels, licences and the reason for each hop.
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+
+use contract::evidence::graph::{DEPTH_DEFAULT, PATHS_DEFAULT, PathNode, QueryKg, QueryKgOutput, Truncated, Via};
+
+use crate::graph::pattern::{Pattern, PatternError};
+use crate::graph::walk::{Filter, Stop, Walk};
+use crate::graph::{Direction, Graph, Hop, NodeNumber};
+use crate::resolve::{Unresolved, resolve};
+
+/// Edges that a question may look at.
+pub const WORK_MAX: u64 = 20_000_000;
+/// Edges that a count may look at: nothing is kept on the way.
+pub const COUNT_WORK_MAX: u64 = 500_000_000;
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PathsError {
+    #[error(transparent)]
+    Pattern(PatternError),
+    #[error("the pattern has {n_hops} hops, but `max_depth` is {max_depth}")]
+    TooDeep { n_hops: usize, max_depth: u32 },
+    #[error("the depth is 0, which only a dry run may have")]
+    NoDepth,
+    #[error("the pattern begins with `{pattern}`, but `start` is a `{start}`")]
+    OtherStart { pattern: String, start: String },
+    #[error(transparent)]
+    Start(Unresolved),
+    #[error("there are too many paths to count; a narrower pattern or filter has fewer")]
+    TooMany,
+}
+
+/// A question that can be asked of a graph.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Question {
+    kind: String,
+    id: String,
+    pattern: Option<Pattern>,
+    filter: Filter,
+    max_depth: u32,
+    limit: usize,
+    is_count: bool,
+}
+
+/// What was found, and whose words it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    pub output: QueryKgOutput,
+    /// Source and licence, in the order of the sources.
+    pub licences: Vec<(String, String)>,
+}
+
+impl Question {
+    pub fn parse(asked: &QueryKg) -> Result<Question, PathsError> {
+        let pattern = asked.pattern.as_deref().map(Pattern::parse).transpose().map_err(PathsError::Pattern)?;
+        let max_depth = asked.max_depth.unwrap_or(DEPTH_DEFAULT);
+        if max_depth == 0 && !asked.dry {
+            return Err(PathsError::NoDepth);
+        }
+        if let Some(pattern) = pattern.as_ref().filter(|it| !asked.dry && it.hops.len() > depth(max_depth)) {
+            return Err(PathsError::TooDeep { n_hops: pattern.hops.len(), max_depth });
+        }
+        let filters = asked.filters.clone().unwrap_or_default();
+        Ok(Question {
+            kind: asked.start.kind.clone(),
+            id: asked.start.id.clone(),
+            pattern,
+            filter: Filter {
+                kinds: filters.kind.map(|it| it.list()),
+                predicates: filters.predicate.map(|it| it.list()),
+                sources: filters.source.map(|it| it.list()),
+                strength_min: filters.strength,
+            },
+            max_depth,
+            limit: depth(asked.limit.unwrap_or(PATHS_DEFAULT)),
+            is_count: asked.count,
+        })
+    }
+
+    /// Answers, looking at no more than so many edges. `None` means that this was not enough.
+    pub fn ask(&self, graph: &Graph, n_work_max: u64) -> Result<Option<Found>, PathsError> {
+        let start = resolve(graph, &self.id, Some(&self.kind)).map_err(PathsError::Start)?;
+        if let Some(kind) = self.pattern.as_ref().and_then(|pattern| pattern.start.as_deref())
+            && !graph.nodes().is_a(start, kind)
+        {
+            let (pattern, start) = (kind.to_owned(), self.kind.clone());
+            return Err(PathsError::OtherStart { pattern, start });
+        }
+        if self.is_count {
+            return Ok(self.count(graph, start, n_work_max).map(|count| Found::count(count)));
+        }
+        let (paths, truncated) = self.walk(graph, start, n_work_max);
+        if truncated == Some(Truncated::Work) && n_work_max < WORK_MAX {
+            return Ok(None);
+        }
+        Ok(Some(told(graph, start, &paths, truncated)))
+    }
+
+    /// As [`Question::ask`], with as much work as any question may cost.
+    pub fn ask_fully(&self, graph: &Graph) -> Result<Found, PathsError> {
+        let n_work_max = if self.is_count { COUNT_WORK_MAX } else { WORK_MAX };
+        self.ask(graph, n_work_max)?.ok_or(PathsError::TooMany)
+    }
+
+    fn walks<'g>(&self, graph: &'g Graph, start: NodeNumber, n_work_max: u64) -> Vec<Walk<'g>> {
+        match &self.pattern {
+            Some(pattern) => vec![Walk::along(graph, start, pattern, &self.filter, n_work_max)],
+            None => (1..=depth(self.max_depth))
+                .map(|n_hops| Walk::anywhere(graph, start, n_hops, &self.filter, n_work_max))
+                .collect(),
+        }
+    }
+
+    fn walk(&self, graph: &Graph, start: NodeNumber, n_work_max: u64) -> (Vec<Box<[Hop]>>, Option<Truncated>) {
+        let mut paths: Vec<Box<[Hop]>> = Vec::new();
+        for walk in self.walks(graph, start, n_work_max) {
+            let mut is_more = false;
+            let ended = walk.each(|hops| {
+                if paths.len() == self.limit {
+                    is_more = true;
+                    return ControlFlow::Break(());
+                }
+                paths.push(hops.into());
+                ControlFlow::Continue(())
+            });
+            match ended {
+                Ok(()) => {}
+                Err(Stop::Enough) => return (paths, is_more.then_some(Truncated::Limit)),
+                Err(Stop::Work) => return (paths, Some(Truncated::Work)),
+            }
+        }
+        (paths, None)
+    }
+
+    fn count(&self, graph: &Graph, start: NodeNumber, n_work_max: u64) -> Option<u64> {
+        self.walks(graph, start, n_work_max).iter().map(|walk| walk.count().ok()).sum()
+    }
+}
+
+fn depth(number: u32) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
+}
+
+impl Found {
+    fn count(count: u64) -> Found {
+        let output = QueryKgOutput { paths: Vec::new(), count: Some(count), truncated: None };
+        Found { output, licences: Vec::new() }
+    }
+}
+
+fn told(graph: &Graph, start: NodeNumber, paths: &[Box<[Hop]>], truncated: Option<Truncated>) -> Found {
+    let nodes = graph.nodes();
+    let node = |number: NodeNumber, via: Option<Via>| PathNode {
+        id: nodes.shared_id(number),
+        kind: nodes.kind(number),
+        label: nodes.shared_label(number),
+        via,
+    };
+    let first = node(start, None);
+    let mut sources = BTreeSet::new();
+    let mut shown = Vec::with_capacity(paths.len());
+    for hops in paths {
+        let mut path = Vec::with_capacity(hops.len() + 1);
+        path.push(first.clone());
+        for hop in hops {
+            let source = graph.edge_source(hop.edge);
+            sources.extend([source, nodes.source(hop.end)]);
+            let via = Via {
+                predicate: graph.predicates().shared(hop.predicate),
+                reverse: graph.direction(hop.edge, hop.end) == Direction::In,
+                edge_id: graph.edge_id(hop.edge).to_owned(),
+                source: graph.sources().shared_id(source),
+                strength: graph.edge_strength(hop.edge),
+            };
+            path.push(node(hop.end, Some(via)));
+        }
+        shown.push(path);
+    }
+    if !paths.is_empty() {
+        sources.insert(nodes.source(start));
+    }
+    let output = QueryKgOutput { paths: shown, count: None, truncated };
+    Found { output, licences: licences(graph, sources) }
+}
+
+/// Ids and licences of sources, in the order of the ids.
+pub fn licences(graph: &Graph, sources: impl IntoIterator<Item = u32>) -> Vec<(String, String)> {
+    let named =
+        sources.into_iter().map(|it| (graph.sources().id(it).to_owned(), graph.sources().licence(it).to_owned()));
+    let mut named: Vec<(String, String)> = named.collect();
+    named.sort();
+    named.dedup();
+    named
+}

@@ -1,0 +1,97 @@
+//! Importers: each format as a small made-up file with its items beside it, in whatever pieces it is read; and files
+//! that mean harm.
+
+mod chunks;
+mod hostile;
+
+use std::io::{Cursor, Read};
+
+use evidence::import::{Format, ImportError, Item, Options, open};
+use testkit::check_golden;
+
+/// Every file of `fixtures` with its format.
+const FIXTURES: &[(&str, Format)] = &[
+    ("pubmed.xml", Format::Pubmed),
+    ("medline.txt", Format::Medline),
+    ("jats.xml", Format::Jats),
+    ("kgx_nodes.tsv", Format::Kgx),
+    ("kgx_edges.tsv", Format::Kgx),
+    ("kgx.json", Format::Kgx),
+    ("kgx.jsonl", Format::Kgx),
+    ("trapi_1.json", Format::Trapi),
+    ("trapi_2.json", Format::Trapi),
+    ("semmeddb.csv", Format::Semmeddb),
+    ("hetionet_nodes.tsv", Format::Hetionet),
+    ("hetionet_edges.tsv", Format::Hetionet),
+    ("icd10_items.xml", Format::Icd10),
+    ("icd10_claml.xml", Format::Icd10),
+    ("icd10cm.txt", Format::Icd10),
+    ("icd10tm.csv", Format::Icd10),
+    ("beir.jsonl", Format::Beir),
+];
+
+fn fixture(name: &str) -> Vec<u8> {
+    std::fs::read(format!("{}/tests/fixtures/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap()
+}
+
+/// Each item as a line, and the error at the end as one.
+fn lines(format: Format, stream: impl Read + Send + 'static) -> Vec<String> {
+    let options = Options { source: format.source(), lang: None };
+    let items = match open(format, options, stream) {
+        Ok(items) => items,
+        Err(error) => return vec![fault(&error)],
+    };
+    let line = |item| match item {
+        Ok(Item::Record(record)) => serde_json::to_string(&record).unwrap(),
+        Ok(Item::Rejected(rejection)) => format!("rejected {}: {}", rejection.at, rejection.reason),
+        Err(error) => fault(&error),
+    };
+    items.map(line).collect()
+}
+
+/// The whole chain, as people are told.
+fn fault(error: &ImportError) -> String {
+    let mut text = format!("error: {error}");
+    let mut cause: Option<&dyn std::error::Error> = std::error::Error::source(error);
+    while let Some(error) = cause {
+        text.push_str(&format!(": {error}"));
+        cause = error.source();
+    }
+    text
+}
+
+#[test]
+fn every_format_gives_the_items_beside_its_fixture() {
+    for (name, format) in FIXTURES {
+        let text = lines(*format, Cursor::new(fixture(name))).join("\n");
+        check_golden(&format!("{}/tests/fixtures/{name}.items", env!("CARGO_MANIFEST_DIR")), &format!("{text}\n"));
+    }
+}
+
+#[test]
+fn both_versions_of_trapi_say_the_same_with_the_same_id() {
+    let edge = |name: &str| {
+        let found = lines(Format::Trapi, Cursor::new(fixture(name)));
+        let edge = found.into_iter().find(|line| line.contains("\"record\":\"edge\"")).unwrap();
+        serde_json::from_str::<serde_json::Value>(&edge).unwrap()
+    };
+    let (first, second) = (edge("trapi_1.json"), edge("trapi_2.json"));
+    assert_eq!(first["id"], second["id"]);
+    assert_eq!(first["qualifiers"]["object_direction_qualifier"], "increased");
+    assert_eq!(first["evidence"], second["evidence"]);
+}
+
+#[test]
+fn a_file_of_another_format_is_told_apart() {
+    let check = |format: Format, text: &'static str, expected: &str| {
+        let found = lines(format, Cursor::new(text));
+        assert!(found.last().is_some_and(|line| line.contains(expected)), "{format}: {found:?}");
+    };
+    check(Format::Pubmed, "PMID- 1\n", "the file holds no XML");
+    check(Format::Kgx, "a\tb\n1\t2\n", "this is no kgx file");
+    check(Format::Hetionet, "a\tb\n1\t2\n", "this is no hetionet file");
+    check(Format::Medline, "<PubmedArticleSet/>\n", "has no tag");
+    check(Format::Icd10, "words and words\n", "expected a code and a name");
+    check(Format::Trapi, "[1, 2", "truncated");
+    check(Format::Beir, "", "the file is empty");
+}

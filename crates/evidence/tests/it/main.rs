@@ -1,0 +1,12 @@
+//! Evidence as its callers see it.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "helpers of tests, where a panic is the failure report"
+)]
+
+mod export;
+mod import;

@@ -1,0 +1,116 @@
+//! `export_records`: documents as BibTeX, RIS or CSL-JSON, nodes and edges as KGX.
+
+use contract::actor::Role;
+use contract::error::OpError;
+use contract::evidence::export::{ExportFormat, ExportRecords, ExportedRecords};
+use contract::evidence::record::{Document, Edge, Node, RecordKind};
+use evidence::export;
+use evidence::record::read::{self, Stored};
+use serde_json::Value;
+
+use super::sources::sources;
+use crate::context::Context;
+use crate::family::Family;
+use crate::operation::{Answer, Operation, Read, store_error};
+
+impl Operation for ExportRecords {
+    const NAME: &'static str = "export_records";
+    const ABOUT: &'static str =
+        "Documents as BibTeX, RIS or CSL-JSON, nodes and edges as KGX, each with its terms of use.";
+    const FAMILY: Family = Family::Evidence;
+    const ROLES: &'static [Role] = &Role::ALL;
+    // For pages and programs; an agent cites by the bibliography of its searches.
+    const IS_TOOL: bool = false;
+
+    type Output = ExportedRecords;
+}
+
+impl Read for ExportRecords {
+    async fn run(&self, ctx: &Context<'_>) -> Result<Answer<ExportedRecords>, OpError> {
+        let (kind, media_type) = match self.format {
+            ExportFormat::Bibtex => (RecordKind::Document, "application/x-bibtex"),
+            ExportFormat::Ris => (RecordKind::Document, "application/x-research-info-systems"),
+            ExportFormat::CslJson => (RecordKind::Document, "application/vnd.citationstyles.csl+json"),
+            ExportFormat::KgxNodes => (RecordKind::Node, "application/jsonl"),
+            ExportFormat::KgxEdges => (RecordKind::Edge, "application/jsonl"),
+        };
+        let (records, next_cursor) = page(self, kind, ctx).await?;
+        let content = written(self, &records, ctx).await?;
+        let n_records = u64::try_from(records.len()).unwrap_or(u64::MAX);
+        Ok(Answer::of(ExportedRecords { content, media_type: media_type.to_owned(), n_records, next_cursor }))
+    }
+}
+
+async fn page(
+    wanted: &ExportRecords,
+    kind: RecordKind,
+    ctx: &Context<'_>,
+) -> Result<(Vec<Stored>, Option<String>), OpError> {
+    let organisation_id = ctx.actor().organisation_id.as_str();
+    let mut reader = ctx.read().await?;
+    if let Some(ids) = &wanted.ids {
+        let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+        let mut found = read::find(&mut reader, organisation_id, kind, &ids).await.map_err(store_error)?;
+        found.sort_by(|a, b| a.id.cmp(&b.id));
+        found.dedup_by(|a, b| a.id == b.id);
+        return Ok((found, None));
+    }
+    let after = wanted.cursor.as_deref().unwrap_or_default();
+    let n_max = usize::try_from(wanted.limit).unwrap_or(usize::MAX);
+    let page = read::page(&mut reader, organisation_id, kind, after, i64::from(wanted.limit) + 1).await;
+    let mut page = page.map_err(store_error)?;
+    let is_more = page.len() > n_max;
+    page.truncate(n_max);
+    let next = page.last().filter(|_| is_more).map(|last| last.id.clone());
+    Ok((page, next))
+}
+
+async fn written(wanted: &ExportRecords, records: &[Stored], ctx: &Context<'_>) -> Result<String, OpError> {
+    Ok(match wanted.format {
+        ExportFormat::Bibtex => texts::<Document, _>(records, ctx, export::bibtex).await?.join("\n"),
+        ExportFormat::Ris => texts::<Document, _>(records, ctx, export::ris).await?.join("\n"),
+        ExportFormat::CslJson => Value::Array(texts::<Document, _>(records, ctx, export::csl).await?).to_string(),
+        ExportFormat::KgxNodes => lines(&texts::<Node, _>(records, ctx, export::kgx_node).await?),
+        ExportFormat::KgxEdges => lines(&texts::<Edge, _>(records, ctx, export::kgx_edge).await?),
+    })
+}
+
+/// A record that names its source.
+trait Sourced: serde::de::DeserializeOwned {
+    fn source(&self) -> &str;
+}
+
+impl Sourced for Document {
+    fn source(&self) -> &str {
+        &self.source
+    }
+}
+
+impl Sourced for Node {
+    fn source(&self) -> &str {
+        &self.source
+    }
+}
+
+impl Sourced for Edge {
+    fn source(&self) -> &str {
+        &self.source
+    }
+}
+
+/// Each record as `write` writes it, with the licence of its source.
+async fn texts<T: Sourced, O>(
+    records: &[Stored],
+    ctx: &Context<'_>,
+    write: fn(&T, &str) -> O,
+) -> Result<Vec<O>, OpError> {
+    let parsed: Vec<T> = records.iter().map(Stored::parse).collect::<Result<_, _>>().map_err(store_error)?;
+    let ids: Vec<&str> = parsed.iter().map(Sourced::source).collect();
+    let sources = sources(ctx, &ids).await?;
+    let licence = |record: &T| sources.get(record.source()).map_or("not stated", |source| source.licence.as_str());
+    Ok(parsed.iter().map(|record| write(record, licence(record))).collect())
+}
+
+fn lines(values: &[Value]) -> String {
+    values.iter().map(|value| format!("{value}\n")).collect()
+}

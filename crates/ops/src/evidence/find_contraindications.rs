@@ -1,0 +1,61 @@
+//! `find_contraindications`: what is recorded against taking herbs and formulations.
+
+use contract::actor::Role;
+use contract::error::OpError;
+use contract::evidence::contraindications::{EntityKind, FindContraindications, FindContraindicationsOutput};
+use evidence::contraindications::{self, Entity};
+use evidence::graph::Graph;
+use evidence::resolve::resolve;
+
+use super::{graph, provenance_of, unresolved};
+use crate::context::Context;
+use crate::family::Family;
+use crate::operation::{Answer, Operation, Read, store_error};
+
+impl Operation for FindContraindications {
+    const NAME: &'static str = "find_contraindications";
+    const ABOUT: &'static str = "Find what is recorded against taking herbs or formulations: conditions, people and drugs, \
+        each with evidence, strength, source and licence. A formulation inherits from its herbs. An id or name that is \
+        not known is an error, never an empty answer.";
+    const FAMILY: Family = Family::Evidence;
+    const ROLES: &'static [Role] = &Role::ALL;
+    const ALIASES: &'static [&'static str] = &["tool.find_contraindications"];
+    const IS_STAMPED: bool = true;
+
+    type Output = FindContraindicationsOutput;
+}
+
+impl Read for FindContraindications {
+    async fn run(&self, ctx: &Context<'_>) -> Result<Answer<FindContraindicationsOutput>, OpError> {
+        if self.herb_ids.is_empty() && self.formulation_ids.is_empty() {
+            return Err(OpError::invalid("herb_ids", "at least one herb or formulation"));
+        }
+        let graph = graph(ctx, self.min_version).await?;
+        let mut entities = find_all(&graph, "herb_ids", &self.herb_ids, EntityKind::Herb)?;
+        entities.extend(find_all(&graph, "formulation_ids", &self.formulation_ids, EntityKind::Formulation)?);
+        let mut reader = ctx.read().await?;
+        let organisation_id = ctx.actor().organisation_id.as_str();
+        let found = contraindications::find(&mut reader, organisation_id, &graph, &entities).await;
+        let found = found.map_err(store_error)?;
+        let mut answer = Answer::of(FindContraindicationsOutput {
+            results: found.results,
+            no_record: found.no_record,
+            truncated: found.is_truncated,
+        });
+        answer.metadata = provenance_of(&graph, found.sources);
+        Ok(answer)
+    }
+}
+
+/// The entities that are meant, each once.
+fn find_all(graph: &Graph, field: &str, words: &[String], kind: EntityKind) -> Result<Vec<Entity>, OpError> {
+    let mut entities: Vec<Entity> = Vec::with_capacity(words.len());
+    for (at, word) in words.iter().enumerate() {
+        let node = resolve(graph, word, Some(kind.name()));
+        let node = node.map_err(|error| unresolved(&format!("{field}/{at}"), &error))?;
+        if !entities.iter().any(|entity| entity.node == node) {
+            entities.push(Entity { node, kind });
+        }
+    }
+    Ok(entities)
+}

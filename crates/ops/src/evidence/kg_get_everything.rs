@@ -1,0 +1,40 @@
+//! `kg_get_everything`: everything that is said of a thing, to read and to look at.
+
+use contract::actor::Role;
+use contract::envelope::Content;
+use contract::error::OpError;
+use contract::evidence::network::KgGetEverything;
+use evidence::network;
+use evidence::resolve::resolve;
+
+use super::{elsewhere, graph, show_network, unresolved};
+use crate::context::Context;
+use crate::family::Family;
+use crate::operation::{Answer, Operation, Read};
+
+impl Operation for KgGetEverything {
+    const NAME: &'static str = "kg_get_everything";
+    const ABOUT: &'static str =
+        "Get everything the evidence graph says of one thing, in both directions, with a picture of it.";
+    const FAMILY: Family = Family::Evidence;
+    const ROLES: &'static [Role] = &Role::ALL;
+
+    type Output = Content;
+}
+
+impl Read for KgGetEverything {
+    async fn run(&self, ctx: &Context<'_>) -> Result<Answer<Content>, OpError> {
+        let graph = graph(ctx, None).await?;
+        let node = resolve(&graph, &self.curie, None);
+        // A name is known here only; an id may be known elsewhere too.
+        let curie = node.as_ref().map_or_else(|_| self.curie.clone(), |node| graph.nodes().id(*node).to_owned());
+        if let Some(elsewhere) = elsewhere::ask(ctx, std::slice::from_ref(&curie)).await?
+            && let Some(node) = elsewhere.nodes.first().copied()
+        {
+            return elsewhere.answer(&curie, |graph| network::everything(graph, node));
+        }
+        let node = node.map_err(|error| unresolved("curie", &error))?;
+        let title = format!("{} ({})", graph.nodes().shared_label(node), graph.nodes().id(node));
+        show_network(ctx, &graph, &network::everything(&graph, node), &title).await
+    }
+}

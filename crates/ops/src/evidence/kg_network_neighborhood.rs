@@ -1,0 +1,56 @@
+//! `kg_network_neighborhood`: how several things hang together, to read and to look at.
+
+use std::collections::BTreeSet;
+
+use contract::actor::Role;
+use contract::envelope::Content;
+use contract::error::OpError;
+use contract::evidence::network::KgNetworkNeighborhood;
+use evidence::graph::NodeNumber;
+use evidence::network;
+use evidence::resolve::resolve;
+
+use super::{elsewhere, graph, show_network, unresolved};
+use crate::context::Context;
+use crate::family::Family;
+use crate::operation::{Answer, Operation, Read};
+
+impl Operation for KgNetworkNeighborhood {
+    const NAME: &'static str = "kg_network_neighborhood";
+    const ABOUT: &'static str = "Get what the evidence graph says between two or more things, and what they have in common, \
+        with a picture of it.";
+    const FAMILY: Family = Family::Evidence;
+    const ROLES: &'static [Role] = &Role::ALL;
+
+    type Output = Content;
+}
+
+impl Read for KgNetworkNeighborhood {
+    async fn run(&self, ctx: &Context<'_>) -> Result<Answer<Content>, OpError> {
+        let graph = graph(ctx, None).await?;
+        let id = |curie: &String| match resolve(&graph, curie, None) {
+            Ok(node) => graph.nodes().id(node).to_owned(),
+            Err(_) => curie.clone(),
+        };
+        let ids: BTreeSet<String> = self.curies.iter().map(id).collect();
+        let ids: Vec<String> = ids.into_iter().collect();
+        if ids.len() >= 2
+            && let Some(elsewhere) = elsewhere::ask(ctx, &ids).await?
+        {
+            return elsewhere.answer(&ids.join(", "), |graph| network::neighbourhood(graph, &elsewhere.nodes));
+        }
+        let mut nodes: Vec<NodeNumber> = Vec::with_capacity(self.curies.len());
+        for (at, curie) in self.curies.iter().enumerate() {
+            let node = resolve(&graph, curie, None);
+            let node = node.map_err(|error| unresolved(&format!("curies/{at}"), &error))?;
+            if !nodes.contains(&node) {
+                nodes.push(node);
+            }
+        }
+        if nodes.len() < 2 {
+            return Err(OpError::invalid("curies", "at least two different things"));
+        }
+        let names: Vec<String> = nodes.iter().map(|node| graph.nodes().id(*node).to_owned()).collect();
+        show_network(ctx, &graph, &network::neighbourhood(&graph, &nodes), &names.join(", ")).await
+    }
+}

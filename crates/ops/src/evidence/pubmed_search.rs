@@ -1,0 +1,155 @@
+//! `pubmed_search`: papers by terms, of PubMed where it may be asked, else of the record.
+
+use contract::actor::Role;
+use contract::envelope::{Artifact, Audience, Content};
+use contract::error::OpError;
+use contract::evidence::pubmed::{BIBLIOGRAPHY, PubmedSearch, SortBy};
+use contract::evidence::record::{Document, RecordKind, Source};
+use evidence::import::Format;
+use evidence::literature::{self, Query, QueryError};
+use evidence::record::read;
+use serde_json::{Value, json};
+
+use super::sources::sources;
+use crate::context::Context;
+use crate::family::Family;
+use crate::literature::LiteratureSearch;
+use crate::operation::{Answer, Operation, Read, store_error};
+
+/// Documents of the record that one call looks at.
+const DOCUMENTS_MAX: u64 = 200_000;
+const PAGE_MAX: i64 = 500;
+
+impl Operation for PubmedSearch {
+    const NAME: &'static str = "pubmed_search";
+    const ABOUT: &'static str = "Search papers by words and phrases joined with AND, OR and NOT from left to right. Terms \
+        in capitals are genes. Answers with abstracts and a bibliography.";
+    const FAMILY: Family = Family::Evidence;
+    const ROLES: &'static [Role] = &Role::ALL;
+
+    type Output = Content;
+}
+
+/// What was found, and where.
+struct Found {
+    documents: Vec<Document>,
+    is_of_record: bool,
+    /// Why the answer may lack papers.
+    caution: Option<&'static str>,
+}
+
+impl Read for PubmedSearch {
+    async fn run(&self, ctx: &Context<'_>) -> Result<Answer<Content>, OpError> {
+        let query = Query::parse(&self.terms).map_err(refusal)?;
+        let text = query.text();
+        let Found { documents, is_of_record, caution } = find(self, &query, ctx).await?;
+        let articles: Vec<String> = documents.iter().map(literature::article).collect();
+        let shown = format!("# Search Results for: {text}\n\n{}", articles.join("\n\n"));
+        let mut answer = Answer::of(Content::text(shown.trim_end().to_owned(), Audience::Model));
+        if !documents.is_empty() {
+            let entries = literature::bibliography(&documents);
+            answer.artifacts.push(Artifact {
+                id: None,
+                kind: BIBLIOGRAPHY.to_owned(),
+                title: "Bibliography".to_owned(),
+                content: serde_json::to_string(&entries).map_err(OpError::internal)?,
+                language: None,
+            });
+        }
+        let found = match documents.len() {
+            0 => "no paper found".to_owned(),
+            1 => "1 paper found".to_owned(),
+            n => format!("{n} papers found"),
+        };
+        let place = if is_of_record { "in the record" } else { "at PubMed" };
+        let caution = caution.map(|caution| format!("; {caution}")).unwrap_or_default();
+        let metadata = [
+            ("querySuccess", json!(true)),
+            ("nodeCount", json!(documents.len())),
+            ("message", json!(format!("{found} {place}{caution}"))),
+            ("licences", credits(&documents, is_of_record, ctx).await?),
+        ];
+        answer.metadata.extend(metadata.map(|(key, value)| (key.to_owned(), value)));
+        if is_of_record {
+            return Ok(documents.iter().fold(answer, |answer, document| answer.touching("document", &document.id)));
+        }
+        Ok(answer)
+    }
+}
+
+async fn find(wanted: &PubmedSearch, query: &Query, ctx: &Context<'_>) -> Result<Found, OpError> {
+    let Some(library) = &ctx.services().literature else { return find_here(wanted, query, ctx, None).await };
+    let search = LiteratureSearch { query: query.text(), n_max: wanted.max_results, sort_by: wanted.sort_by };
+    match library.search(search).await {
+        Ok(mut documents) => {
+            if wanted.sort_by == SortBy::Title {
+                documents.sort_by_cached_key(|document| document.title.to_lowercase());
+            }
+            Ok(Found { documents, is_of_record: false, caution: None })
+        }
+        Err(error) => {
+            tracing::warn!(error = %error, "PubMed did not answer; the record does");
+            find_here(wanted, query, ctx, Some("PubMed itself could not be asked")).await
+        }
+    }
+}
+
+async fn find_here(
+    wanted: &PubmedSearch,
+    query: &Query,
+    ctx: &Context<'_>,
+    mut caution: Option<&'static str>,
+) -> Result<Found, OpError> {
+    let organisation_id = ctx.actor().organisation_id.as_str();
+    let n_max = usize::try_from(wanted.max_results).unwrap_or(usize::MAX);
+    let mut reader = ctx.read().await?;
+    let (mut found, mut after, mut n_seen) = (Vec::new(), String::new(), 0_u64);
+    loop {
+        let page = read::page(&mut reader, organisation_id, RecordKind::Document, &after, PAGE_MAX).await;
+        let page = page.map_err(store_error)?;
+        let Some(last) = page.last() else { break };
+        after.clone_from(&last.id);
+        n_seen += u64::try_from(page.len()).unwrap_or(u64::MAX);
+        for stored in &page {
+            let document: Document = stored.parse().map_err(store_error)?;
+            if document.ids.contains_key("pmid")
+                && let Some(score) = query.score(&document)
+            {
+                found.push((score, document));
+            }
+        }
+        // The order is total, so what is beyond the limit now stays beyond it.
+        literature::sort(&mut found, wanted.sort_by);
+        found.truncate(n_max);
+        if n_seen >= DOCUMENTS_MAX {
+            caution = Some("only a part of the record was looked at; use hybrid_search");
+            break;
+        }
+    }
+    let documents = found.into_iter().map(|(_, document)| document).collect();
+    Ok(Found { documents, is_of_record: true, caution })
+}
+
+/// Whom the papers are from and on which terms.
+async fn credits(documents: &[Document], is_of_record: bool, ctx: &Context<'_>) -> Result<Value, OpError> {
+    if documents.is_empty() {
+        return Ok(json!([]));
+    }
+    if !is_of_record {
+        return Ok(json!([credit(Format::Pubmed.source())]));
+    }
+    let ids: Vec<&str> = documents.iter().map(|document| document.source.as_str()).collect();
+    Ok(sources(ctx, &ids).await?.into_values().map(credit).collect())
+}
+
+fn credit(source: Source) -> Value {
+    json!({ "source": source.id, "licence": source.licence, "notice": source.notice })
+}
+
+fn refusal(error: QueryError) -> OpError {
+    let refusal = match error {
+        QueryError::Empty { index } => OpError::invalid(format!("terms/{index}/term"), "letters or digits"),
+        QueryError::BeginsWithNot => OpError::invalid("terms/0/operator", "AND or OR").received("NOT"),
+    };
+    refusal.with_source(error)
+}

@@ -1,0 +1,69 @@
+//! `query_kg`: paths through the graph, from a herb to its constituents to what they treat, or any other way.
+
+use contract::actor::Role;
+use contract::error::{Kind, OpError};
+use contract::evidence::graph::{DEPTH_DEFAULT, PATHS_DEFAULT, QueryKg, QueryKgOutput};
+use evidence::paths::{PathsError, Question};
+use std::sync::Arc;
+
+use super::{graph, graph_error, provenance, unresolved};
+use crate::context::{Context, Settings};
+use crate::family::Family;
+use crate::operation::{Answer, Operation, Read};
+
+/// A question that looks at fewer edges than these is answered at once, and every other one in the pool for long work.
+const WORK_AT_ONCE_MAX: u64 = 50_000;
+
+impl Operation for QueryKg {
+    const NAME: &'static str = "query_kg";
+    const ABOUT: &'static str = "Find paths in the evidence graph from a node, along a pattern such as \
+        `herb -contains-> constituent -treats-> indication`, with the edge, source and strength of every hop.";
+    const FAMILY: Family = Family::Evidence;
+    const ROLES: &'static [Role] = &Role::ALL;
+    const ALIASES: &'static [&'static str] = &["tool.query_kg"];
+    const IS_STAMPED: bool = true;
+
+    type Output = QueryKgOutput;
+
+    fn fill_defaults(&mut self, _settings: &Settings) {
+        self.max_depth.get_or_insert(DEPTH_DEFAULT);
+        self.limit.get_or_insert(PATHS_DEFAULT);
+    }
+}
+
+impl Read for QueryKg {
+    async fn run(&self, ctx: &Context<'_>) -> Result<Answer<QueryKgOutput>, OpError> {
+        let question = Question::parse(self).map_err(refused)?;
+        if self.dry {
+            return Ok(Answer::of(QueryKgOutput { paths: Vec::new(), count: None, truncated: None }));
+        }
+        let graph = graph(ctx, self.min_version).await?;
+        let found = match question.ask(&graph, WORK_AT_ONCE_MAX).map_err(refused)? {
+            Some(found) => found,
+            None => {
+                let graphs = ctx.services().evidence.graphs().map_err(graph_error)?;
+                let graph = Arc::clone(&graph);
+                graphs.work(move || question.ask_fully(&graph)).await.map_err(graph_error)?.map_err(refused)?
+            }
+        };
+        let mut answer = Answer::of(found.output);
+        answer.metadata = provenance(&graph, found.licences);
+        Ok(answer)
+    }
+}
+
+fn refused(error: PathsError) -> OpError {
+    let field = match &error {
+        PathsError::Start(error) => return unresolved("start/id", error),
+        PathsError::Pattern(_) | PathsError::OtherStart { .. } => "pattern",
+        PathsError::TooDeep { .. } | PathsError::NoDepth => "max_depth",
+        PathsError::TooMany => "count",
+    };
+    let mut refusal = OpError::new(Kind::Invalid, format!("`{field}`: {error}"));
+    refusal.details.field = Some(field.to_owned());
+    if let PathsError::Pattern(error) = &error {
+        refusal.details.expected = Some(error.expected.to_owned());
+        refusal.details.more.insert("position".to_owned(), error.position.into());
+    }
+    refusal
+}

@@ -1,0 +1,38 @@
+//! `read_node`: a node of the graph with what is said of it; served as `kg://node/{curie}`.
+
+use contract::actor::Role;
+use contract::error::OpError;
+use contract::evidence::resources::{NodeDetails, ReadNode};
+use evidence::details;
+use evidence::resolve::resolve;
+
+use super::{graph, node_record, provenance_of, unresolved};
+use crate::context::Context;
+use crate::family::Family;
+use crate::operation::{Answer, Operation, Read};
+
+impl Operation for ReadNode {
+    const NAME: &'static str = "read_node";
+    const ABOUT: &'static str = "Read a node of the evidence graph with its names and its relations.";
+    const FAMILY: Family = Family::Evidence;
+    const ROLES: &'static [Role] = &Role::ALL;
+    // Agents reach it as a resource; a catalogue has room for so many tools.
+    const IS_TOOL: bool = false;
+    const RECORDED_AS: &'static str = "resource.kg.node";
+
+    type Output = NodeDetails;
+}
+
+impl Read for ReadNode {
+    async fn run(&self, ctx: &Context<'_>) -> Result<Answer<NodeDetails>, OpError> {
+        let graph = graph(ctx, None).await?;
+        let number = resolve(&graph, &self.curie, None).map_err(|error| unresolved("curie", &error))?;
+        let mut reader = ctx.read().await?;
+        let node = node_record(ctx, &mut reader, &graph, number).await?;
+        let (details, sources) = details::node(&graph, number, node);
+        let id = details.id.clone();
+        let mut answer = Answer::of(details).touching("node", id);
+        answer.metadata = provenance_of(&graph, sources);
+        Ok(answer)
+    }
+}

@@ -1,0 +1,47 @@
+//! `read_paper`: a paper of PubMed from the record; served as `paper://pmid/{id}`.
+
+use contract::actor::Role;
+use contract::error::OpError;
+use contract::evidence::record::{Document, RecordKind, Source};
+use contract::evidence::resources::{Paper, ReadPaper};
+use evidence::details;
+use evidence::record::{batches, read};
+use serde_json::json;
+
+use crate::context::Context;
+use crate::family::Family;
+use crate::operation::{Answer, Operation, Read, store_error};
+
+impl Operation for ReadPaper {
+    const NAME: &'static str = "read_paper";
+    const ABOUT: &'static str = "Read what is recorded of a paper: title, abstract, authors, journal, year, links, and \
+        whether it was retracted.";
+    const FAMILY: Family = Family::Evidence;
+    const ROLES: &'static [Role] = &Role::ALL;
+    // Agents reach it as a resource; a catalogue has room for so many tools.
+    const IS_TOOL: bool = false;
+    const RECORDED_AS: &'static str = "resource.paper.pmid";
+
+    type Output = Paper;
+}
+
+impl Read for ReadPaper {
+    async fn run(&self, ctx: &Context<'_>) -> Result<Answer<Paper>, OpError> {
+        let organisation_id = ctx.actor().organisation_id.as_str();
+        let id = details::paper_id(&self.pmid);
+        let mut reader = ctx.read().await?;
+        let found = read::find_one(&mut reader, organisation_id, RecordKind::Document, &id).await;
+        let found = found.map_err(store_error)?;
+        let found = found.ok_or_else(|| OpError::not_found(format!("no paper with the PMID `{}`", self.pmid)))?;
+        let document: Document = found.parse().map_err(store_error)?;
+        let source = read::find_one(&mut reader, organisation_id, RecordKind::Source, &document.source).await;
+        let source = source.map_err(store_error)?.map(|stored| stored.parse::<Source>()).transpose();
+        let licence = source.map_err(store_error)?.map(|source| source.licence).unwrap_or_default();
+        let version = batches::latest(&mut reader, organisation_id).await.map_err(store_error)?;
+        let licences = json!([{ "source": document.source, "licence": licence }]);
+        let mut answer = Answer::of(details::paper(&self.pmid, document, &licence)).touching("document", id);
+        answer.metadata.insert("version".to_owned(), json!(version));
+        answer.metadata.insert("licences".to_owned(), licences);
+        Ok(answer)
+    }
+}

@@ -1,0 +1,22 @@
+//! Whom records are from and on which terms, for the answers that show them.
+
+use std::collections::BTreeMap;
+
+use contract::error::OpError;
+use contract::evidence::record::{RecordKind, Source};
+use evidence::record::read;
+
+use crate::context::Context;
+use crate::operation::store_error;
+
+/// The sources of these ids, with the terms that go along with what is taken from them.
+pub async fn sources(ctx: &Context<'_>, ids: &[&str]) -> Result<BTreeMap<String, Source>, OpError> {
+    let mut ids = ids.to_vec();
+    ids.sort_unstable();
+    ids.dedup();
+    let mut reader = ctx.read().await?;
+    let organisation_id = ctx.actor().organisation_id.as_str();
+    let found = read::find(&mut reader, organisation_id, RecordKind::Source, &ids).await.map_err(store_error)?;
+    let parsed = found.iter().map(|stored| Ok((stored.id.clone(), stored.parse()?)));
+    parsed.collect::<Result<_, _>>().map_err(store_error)
+}

@@ -1,0 +1,9 @@
+//! The evidence: records through the door, and what is asked of them.
+
+mod contraindications;
+pub mod herbs;
+mod literature;
+mod networks;
+mod paths;
+mod records;
+mod resources;

@@ -1,0 +1,58 @@
+//! `find_contraindications` through the door.
+
+use serde_json::{Value, json};
+
+use super::herbs::{herbal, put};
+use crate::ledger::both;
+use crate::script::Stage;
+
+async fn find(stage: &Stage, input: Value) -> Result<Value, String> {
+    let reply = stage.call("clinician", "find_contraindications", input).await;
+    reply.result.map(|success| success.output).map_err(|error| format!("{}: {}", error.code(), error.message))
+}
+
+fn told(output: &Value) -> Vec<String> {
+    let text = |it: &Value, member: &str| it[member].as_str().unwrap_or("-").to_owned();
+    let line = |it: &Value| {
+        let members = ["entity_id", "contraindication_id", "strength", "evidence", "inherited_from"];
+        members.map(|member| text(it, member)).join(" | ")
+    };
+    output["results"].as_array().unwrap().iter().map(line).collect()
+}
+
+#[tokio::test]
+async fn a_herb_is_found_by_any_name_and_a_formulation_inherits_from_its_herbs() {
+    for stage in both().await {
+        put(&stage, &herbal()).await;
+        let of_ginger = ["H1 | D1 | high | bleeding was seen | -", "H1 | P1 | - | stated by herbal | -"];
+        for name in ["H1", "ขิง", "Ginger", "zingiber OFFICINALE"] {
+            assert_eq!(told(&find(&stage, json!({"herb_ids": [name]})).await.unwrap()), of_ginger);
+        }
+        let found = find(&stage, json!({"formulation_ids": ["mixture"]})).await.unwrap();
+        let expected = [
+            "F1 | D1 | high | bleeding was seen | H1",
+            "F1 | D1 | moderate | levels rose | H2",
+            "F1 | P1 | - | stated by herbal | H1",
+        ];
+        assert_eq!(told(&found), expected);
+        let first = &found["results"][0];
+        assert_eq!((&first["type"], &first["licence"]), (&json!("formulation"), &json!("CC0-1.0")));
+        assert_eq!((&first["contraindication"], &first["references"]), (&json!("วาร์ฟาริน"), &json!(["PMID:11"])));
+        assert_eq!(found["audit"]["status"], "ok");
+    }
+}
+
+#[tokio::test]
+async fn what_is_unknown_is_an_error_and_what_has_no_record_is_said_to_have_none() {
+    for stage in both().await {
+        put(&stage, &herbal()).await;
+        let unknown = find(&stage, json!({"herb_ids": ["H1", "mandrake"]})).await.unwrap_err();
+        assert_eq!(unknown, "NOT_FOUND: no herb has the id or name `mandrake`");
+        let drug = find(&stage, json!({"herb_ids": ["warfarin"]})).await.unwrap_err();
+        assert_eq!(drug, "NOT_FOUND: `warfarin` is a drug, not a herb");
+        let nothing = find(&stage, json!({})).await.unwrap_err();
+        assert_eq!(nothing, "INVALID_ARG: `herb_ids`: expected at least one herb or formulation");
+        let found = find(&stage, json!({"herb_ids": ["lemongrass"]})).await.unwrap();
+        assert_eq!((&found["results"], &found["no_record"]), (&json!([]), &json!(["H3"])));
+    }
+}

@@ -1,0 +1,167 @@
+//! Papers by terms and by number, and records in the formats of others.
+
+use serde_json::{Value, json};
+
+use super::herbs::{edge, node, put, source};
+use crate::ledger::both;
+use crate::script::Stage;
+
+fn paper(pmid: &str, title: &str, text: &str, year: i32, last: &str) -> Value {
+    json!({"record": "document", "id": format!("PMID:{pmid}"), "kind": "paper", "title": title, "text": text,
+        "lang": "en", "authors": [{"last": last, "fore": "Ann B", "initials": "AB"}, {"last": "The Invented Group"}],
+        "journal": "J Invent Herbs", "year": year, "ids": {"pmid": pmid}, "source": "herbal"})
+}
+
+async fn library(stage: &Stage) {
+    let mut withdrawn = paper("13", "Ginger cures everything", "Ginger, ginger, ginger.", 2015, "Gamma");
+    withdrawn["retraction"] = json!({"kind": "retracted", "notice": "PMID:14"});
+    let mut chapter = paper("99", "Ginger without a number", "Ginger.", 2020, "Delta");
+    chapter["ids"] = json!({});
+    chapter["id"] = json!("DOI:x");
+    let papers = [
+        paper("11", "Ginger and warfarin", "No bleeding was seen.", 2001, "Beta"),
+        paper("12", "Tea", "Ginger tea was served. CYP2C9 was not measured.", 2010, "Alpha"),
+        withdrawn,
+        chapter,
+    ];
+    put(stage, &[vec![source()], papers.to_vec()].concat()).await;
+}
+
+fn pmids(success: &ops::Success) -> Vec<String> {
+    let Some(artifact) = success.artifacts.first() else { return Vec::new() };
+    let entries: Vec<Value> = serde_json::from_str(&artifact.content).unwrap();
+    entries.iter().map(|entry| entry["pmid"].as_str().unwrap().to_owned()).collect()
+}
+
+#[tokio::test]
+async fn a_search_answers_in_the_shape_of_seed_003() {
+    for stage in both().await {
+        library(&stage).await;
+        let input = json!({"terms": [{"term": "ginger"}, {"term": "no bleeding", "operator": "AND"}]});
+        let success = stage.call("agent", "pubmed_search", input).await.result.unwrap();
+        let item = &success.output["content"][0];
+        assert_eq!((&item["type"], &item["forModel"]), (&json!("text"), &json!(true)));
+        let text = item["text"].as_str().unwrap();
+        assert!(
+            text.starts_with("# Search Results for: ginger AND \"no bleeding\"\n\n## Ginger and warfarin\n\n"),
+            "{text}"
+        );
+        let artifact = &success.artifacts[0];
+        assert_eq!((artifact.kind.as_str(), artifact.title.as_str()), ("application/vnd.bibliography", "Bibliography"));
+        let entries: Value = serde_json::from_str(&artifact.content).unwrap();
+        let expected = json!([{"authors": ["Beta AB", "The Invented Group"], "year": 2001,
+            "title": "Ginger and warfarin", "journal": "J Invent Herbs", "pmid": "11"}]);
+        assert_eq!(entries, expected);
+        let metadata = Value::Object(success.metadata);
+        assert_eq!(metadata["querySuccess"], true);
+        assert_eq!(metadata["nodeCount"], 1);
+        assert_eq!(metadata["message"], "1 paper found in the record");
+        assert_eq!(metadata["licences"][0]["licence"], "CC0-1.0");
+    }
+}
+
+#[tokio::test]
+async fn terms_join_and_orders_hold() {
+    for stage in both().await {
+        library(&stage).await;
+        let search = async |input: Value| pmids(&stage.call("viewer", "pubmed_search", input).await.result.unwrap());
+        let ginger = json!([{"term": "ginger"}]);
+        assert_eq!(search(json!({"terms": ginger})).await, ["13", "11", "12"]);
+        assert_eq!(search(json!({"terms": ginger, "sort_by": "pub_date"})).await, ["13", "12", "11"]);
+        assert_eq!(search(json!({"terms": ginger, "sort_by": "first_author"})).await, ["12", "11", "13"]);
+        assert_eq!(search(json!({"terms": ginger, "sort_by": "title", "max_results": 2})).await, ["11", "13"]);
+        let without = json!([{"term": "ginger"}, {"term": "tea", "operator": "NOT"}]);
+        assert_eq!(search(json!({"terms": without, "sort_by": "pub_date"})).await, ["13", "11"]);
+        assert!(search(json!({"terms": [{"term": "senna"}]})).await.is_empty());
+    }
+}
+
+#[tokio::test]
+async fn a_search_that_says_nothing_is_refused_and_other_houses_see_nothing() {
+    for stage in both().await {
+        library(&stage).await;
+        let refused = |input: Value| {
+            let stage = &stage;
+            async move { stage.call("viewer", "pubmed_search", input).await.result.unwrap_err().message }
+        };
+        assert_eq!(refused(json!({"terms": []})).await, "`terms`: expected at least 1 items");
+        assert_eq!(
+            refused(json!({"terms": [{"term": "x"}, {"term": "?!"}]})).await,
+            "`terms/1/term`: expected letters or digits"
+        );
+        assert_eq!(
+            refused(json!({"terms": [{"term": "x", "operator": "NOT"}]})).await,
+            "`terms/0/operator`: expected AND or OR"
+        );
+        assert_eq!(
+            refused(json!({"terms": [{"term": "x"}], "max_results": 101})).await,
+            "`max_results`: expected at most 100"
+        );
+        let elsewhere = stage.call("rival", "pubmed_search", json!({"terms": [{"term": "ginger"}]})).await;
+        let elsewhere = elsewhere.result.unwrap();
+        assert!(elsewhere.artifacts.is_empty());
+        assert_eq!(elsewhere.metadata["message"], "no paper found in the record");
+    }
+}
+
+#[tokio::test]
+async fn details_are_content_only_and_say_that_a_paper_was_retracted() {
+    for stage in both().await {
+        library(&stage).await;
+        let details = stage.call("agent", "pubmed_get_details", json!({"pmid": "0013"})).await.result.unwrap();
+        assert!(details.artifacts.is_empty() && details.metadata.is_empty());
+        let item = details.output["content"][0].as_object().unwrap();
+        assert!(!item.contains_key("forModel"));
+        let text = item["text"].as_str().unwrap();
+        for part in [
+            "# Ginger cures everything",
+            "**RETRACTED** (PMID:14)",
+            "Ginger, ginger",
+            "Made-up herbal (licence: CC0-1.0)",
+        ] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        let unknown = stage.call("agent", "pubmed_get_details", json!({"pmid": "77"})).await.result.unwrap_err();
+        assert_eq!(unknown.message, "no paper with the PubMed number `77` is known");
+        let wrong = stage.call("agent", "pubmed_get_details", json!({"pmid": "PMC1"})).await.result.unwrap_err();
+        assert!(wrong.message.starts_with("`pmid`: expected"), "{}", wrong.message);
+    }
+}
+
+#[tokio::test]
+async fn exports_come_in_pages_with_their_terms() {
+    for stage in both().await {
+        library(&stage).await;
+        let export = async |input: Value| stage.call("viewer", "export_records", input).await.result.unwrap().output;
+        let first = export(json!({"format": "ris", "limit": 3})).await;
+        assert_eq!(first["n_records"], 3);
+        let second = export(json!({"format": "ris", "limit": 3, "cursor": first["next_cursor"]})).await;
+        assert_eq!((&second["n_records"], second.get("next_cursor")), (&json!(1), None));
+        let cited = export(json!({"format": "csl_json", "ids": ["PMID:13", "PMID:0"]})).await;
+        let items: Value = serde_json::from_str(cited["content"].as_str().unwrap()).unwrap();
+        assert_eq!((&items[0]["PMID"], &items[0]["note"]), (&json!("13"), &json!("Retracted: PMID:14")));
+        assert_eq!(items[0]["license"], "CC0-1.0");
+        let bib = export(json!({"format": "bibtex", "ids": ["PMID:11"]})).await;
+        assert!(bib["content"].as_str().unwrap().contains("author = {Beta, Ann B and {The Invented Group}},"));
+    }
+}
+
+#[tokio::test]
+async fn the_graph_is_exported_as_kgx() {
+    for stage in both().await {
+        let names = json!([{"text": "ขิง", "lang": "th"}, {"text": "ginger", "lang": "en"}]);
+        let nodes = [node("H1", "herb", names.clone()), node("C1", "chemical_entity", names)];
+        put(&stage, &[vec![source()], nodes.to_vec(), vec![edge("E1", "H1", "contains", "C1")]].concat()).await;
+        let export = async |format: &str| {
+            let output = stage.call("viewer", "export_records", json!({"format": format})).await.result.unwrap().output;
+            let lines = output["content"].as_str().unwrap().lines().map(|line| serde_json::from_str(line).unwrap());
+            lines.collect::<Vec<Value>>()
+        };
+        let nodes = export("kgx_nodes").await;
+        let expected = json!({"id": "C1", "category": ["biolink:ChemicalEntity"], "name": "ขิง", "synonym": ["ginger"],
+            "provided_by": ["herbal"], "license": "CC0-1.0"});
+        assert_eq!(nodes[0], expected);
+        let edges = export("kgx_edges").await;
+        assert_eq!((&edges[0]["predicate"], &edges[0]["license"]), (&json!("biolink:contains"), &json!("CC0-1.0")));
+    }
+}

@@ -1,0 +1,65 @@
+//! `kg_get_everything` and `kg_network_neighborhood` through the door.
+
+use serde_json::{Value, json};
+
+use super::herbs::{herbal, put};
+use crate::ledger::both;
+use crate::script::Stage;
+
+/// The words of an answer, what it shows, and the facts about it.
+async fn ask(stage: &Stage, operation: &str, input: Value) -> (String, Value, Value) {
+    let success = stage.call("agent", operation, input).await.result.unwrap();
+    assert_eq!(success.output["content"][0]["forModel"], true);
+    let text = success.output["content"][0]["text"].as_str().unwrap().to_owned();
+    let shown = success.artifacts.first().map_or(Value::Null, |artifact| {
+        assert_eq!(artifact.kind, "application/vnd.knowledge-graph");
+        serde_json::from_str(&artifact.content).unwrap()
+    });
+    (text, shown, Value::Object(success.metadata))
+}
+
+fn ids(shown: &Value) -> Vec<&str> {
+    shown["nodes"].as_array().unwrap().iter().map(|node| node["id"].as_str().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn everything_about_a_node_is_told_and_shown() {
+    for stage in both().await {
+        put(&stage, &herbal()).await;
+        let (text, shown, facts) = ask(&stage, "kg_get_everything", json!({"curie": "warfarin"})).await;
+        let expected = "# Search Results for: วาร์ฟาริน (D1)\n\n\
+            - วาร์ฟาริน (D1) interacts with ขมิ้นชัน (H2) [herbal]\n\
+            - ขิง (H1) interacts with วาร์ฟาริน (D1) [herbal]";
+        assert_eq!(text, expected);
+        assert_eq!(ids(&shown), ["D1", "H1", "H2"]);
+        let node = json!({"id": "D1", "name": "วาร์ฟาริน", "group": 7, "entityType": "Drug", "val": 2,
+            "isStartingNode": true});
+        assert_eq!(shown["nodes"][0], node);
+        let link = json!({"source": "D1", "target": "H2", "value": 1, "label": "interacts_with",
+            "evidence": ["PMID:11"], "knowledgeSource": "herbal"});
+        assert_eq!(shown["links"][0], link);
+        assert_eq!((&facts["querySuccess"], &facts["nodeCount"]), (&json!(true), &json!(3)));
+        assert_eq!(facts["licences"], json!([{"source": "herbal", "licence": "CC0-1.0"}]));
+        let (text, shown, facts) = ask(&stage, "kg_get_everything", json!({"curie": "H3"})).await;
+        assert!(text.ends_with("No statement is recorded.") && shown.is_null(), "{text}");
+        assert_eq!(facts["message"], "no statement is recorded");
+        let error = stage.call("agent", "kg_get_everything", json!({"curie": "X:1"})).await.result.unwrap_err();
+        assert_eq!((error.code(), error.message.as_str()), ("NOT_FOUND", "no node has the id or name `X:1`"));
+    }
+}
+
+#[tokio::test]
+async fn a_neighbourhood_is_what_several_have_in_common() {
+    for stage in both().await {
+        put(&stage, &herbal()).await;
+        let (_, shown, _) = ask(&stage, "kg_network_neighborhood", json!({"curies": ["H1", "H2"]})).await;
+        // The drug and the mixture; not what only one of the herbs contains or treats.
+        assert_eq!(ids(&shown), ["H1", "H2", "D1", "F1"]);
+        let (_, shown, _) = ask(&stage, "kg_network_neighborhood", json!({"curies": ["C9", "I05", "H3"]})).await;
+        // The ginger is connected with both, and one is said to treat the other.
+        assert_eq!(ids(&shown), ["C9", "H3", "I05", "H1"]);
+        assert_eq!(shown["links"].as_array().unwrap().len(), 3);
+        let twice = stage.call("agent", "kg_network_neighborhood", json!({"curies": ["H1", "ขิง"]})).await;
+        assert_eq!(twice.result.unwrap_err().message, "`curies`: expected at least two different things");
+    }
+}

@@ -1,0 +1,167 @@
+//! `query_kg` through the door.
+
+use contract::canonical;
+use serde_json::{Value, json};
+
+use super::herbs::{edge, herbal, node, put};
+use crate::ledger::both;
+use crate::script::{Stage, on_postgres};
+
+async fn ask(stage: &Stage, input: Value) -> Result<Value, String> {
+    let reply = stage.call("agent", "query_kg", input).await;
+    reply.result.map(|success| success.output).map_err(|error| format!("{}: {}", error.code(), error.message))
+}
+
+fn ids(output: &Value) -> Vec<String> {
+    let path = |path: &Value| {
+        let ids: Vec<&str> = path.as_array().unwrap().iter().map(|it| it["id"].as_str().unwrap()).collect();
+        ids.join(" ")
+    };
+    output["paths"].as_array().unwrap().iter().map(path).collect()
+}
+
+#[tokio::test]
+async fn the_path_of_the_seed_is_found_with_the_reason_for_every_hop() {
+    for stage in both().await {
+        put(&stage, &herbal()).await;
+        let input = json!({"start": {"type": "herb", "id": "H1"},
+            "pattern": "herb -contains-> constituent -treats-> indication"});
+        let reply = stage.call("agent", "tool.query_kg", input).await;
+        let success = reply.result.unwrap();
+        let via = |edge: &str, predicate: &str| json!({"predicate": predicate, "edge_id": edge, "source": "herbal"});
+        let expected = json!([[
+            {"id": "H1", "type": "herb", "label": "ขิง"},
+            {"id": "C9", "type": "constituent", "label": "จินเจอรอล", "via": via("E1", "contains")},
+            {"id": "I05", "type": "indication", "label": "คลื่นไส้", "via": via("E2", "treats")},
+        ]]);
+        assert_eq!(success.output["paths"], expected);
+        assert_eq!(success.metadata["version"], 1);
+        assert_eq!(success.metadata["licences"], json!([{"source": "herbal", "licence": "CC0-1.0"}]));
+        // The audit block is part of the output, and the hash is of the rest.
+        let audit = &success.output["audit"];
+        assert_eq!(audit["status"], "ok");
+        assert_eq!(audit["out_hash"], canonical::hash_without(&success.output, "audit"));
+        assert_eq!(audit["out_hash"], reply.audit.out_hash);
+        let text: Value = serde_json::from_str(&success.text.unwrap()).unwrap();
+        assert_eq!(text, success.output);
+    }
+}
+
+#[tokio::test]
+async fn names_filters_directions_and_limits() {
+    for stage in both().await {
+        put(&stage, &herbal()).await;
+        let check = async |input: Value, expected: &[&str]| {
+            assert_eq!(ids(&ask(&stage, input.clone()).await.unwrap()), expected, "{input}");
+        };
+        let herb = json!({"type": "herb", "id": "ZINGIBER officinale"});
+        check(json!({"start": herb, "max_depth": 1}), &["H1 C9", "H1 P1", "H1 D1", "H1 I05"]).await;
+        check(json!({"start": herb, "pattern": "herb <-has_part- formulation"}), &["H1 F1"]).await;
+        check(json!({"start": herb, "filters": {"strength": "high"}}), &["H1 D1"]).await;
+        let filters = json!({"predicate": ["contains", "treats"], "type": ["constituent", "indication"]});
+        check(json!({"start": herb, "filters": filters}), &["H1 C9", "H1 I05", "H1 C9 I05"]).await;
+        check(json!({"start": herb, "filters": {"source": "book"}}), &[]).await;
+        let limited = ask(&stage, json!({"start": herb, "limit": 1, "max_depth": 1})).await.unwrap();
+        assert_eq!((ids(&limited), &limited["truncated"]), (vec!["H1 C9".to_owned()], &json!("limit")));
+        let counted = ask(&stage, json!({"start": herb, "max_depth": 1, "count": true})).await.unwrap();
+        assert_eq!((&counted["count"], &counted["paths"]), (&json!(4), &json!([])));
+        let dry = json!({"start": {"type": "herb", "id": "ping"}, "max_depth": 0, "dry": true});
+        check(dry, &[]).await;
+    }
+}
+
+#[tokio::test]
+async fn a_wrong_question_is_told_what_is_wrong_and_where() {
+    for stage in both().await {
+        put(&stage, &herbal()).await;
+        put(&stage, &[node("H9", "herb", json!([{"text": "ginger", "lang": "en"}]))]).await;
+        let start = json!({"type": "herb", "id": "H1"});
+        for (input, expected) in [
+            (
+                json!({"start": start, "pattern": "herb -contains- x"}),
+                "INVALID_ARG: `pattern`: position 15: expected `->` after the predicate",
+            ),
+            (
+                json!({"start": start, "pattern": "drug -x-> y"}),
+                "INVALID_ARG: `pattern`: the pattern begins with `drug`, but `start` is a `herb`",
+            ),
+            (
+                json!({"start": start, "pattern": "* -*-> * -*-> *", "max_depth": 1}),
+                "INVALID_ARG: `max_depth`: the pattern has 2 hops, but `max_depth` is 1",
+            ),
+            (
+                json!({"start": start, "max_depth": 0}),
+                "INVALID_ARG: `max_depth`: the depth is 0, which only a dry run may have",
+            ),
+            (json!({"start": start, "max_depth": 7}), "INVALID_ARG: `max_depth`: expected at most 6"),
+            (json!({"start": {"type": "herb", "id": "H77"}}), "NOT_FOUND: no herb has the id or name `H77`"),
+            (json!({"start": {"type": "herb", "id": "D1"}}), "NOT_FOUND: `D1` is a drug, not a herb"),
+            (
+                json!({"start": {"type": "herb", "id": "Ginger"}}),
+                "INVALID_ARG: `Ginger` is the name of several: H1, H9; use one of these ids",
+            ),
+            (json!({"start": start, "min_version": 99}), "BUSY: the graph does not know of change 99 yet"),
+        ] {
+            assert_eq!(ask(&stage, input.clone()).await.unwrap_err(), expected, "{input}");
+        }
+        let rival = stage.call("rival", "query_kg", json!({"start": start})).await.result.unwrap_err();
+        assert_eq!(rival.code(), "NOT_FOUND", "somebody else's graph");
+    }
+}
+
+#[tokio::test]
+async fn who_changes_the_record_sees_it_at_once_and_others_within_two_seconds() {
+    for stage in both().await {
+        put(&stage, &herbal()).await;
+        let input = json!({"start": {"type": "herb", "id": "H3"}});
+        assert_eq!(ids(&ask(&stage, input.clone()).await.unwrap()), Vec::<String>::new());
+        for n in 0..20 {
+            let id = format!("N{n}");
+            let names = json!([{"text": id, "lang": "en"}]);
+            put(&stage, &[node(&id, "constituent", names), edge(&id, "H3", "contains", &id)]).await;
+            assert_eq!(ids(&ask(&stage, input.clone()).await.unwrap()).len(), n + 1);
+        }
+        put(&stage, &[json!({"record": "deletion", "kind": "edge", "id": "N7"})]).await;
+        put(&stage, &[json!({"record": "deletion", "kind": "node", "id": "N8"})]).await;
+        assert_eq!(ids(&ask(&stage, input).await.unwrap()).len(), 18);
+    }
+    let here = on_postgres(ops::operations::OPERATIONS).await;
+    let there = here.again().await;
+    put(&here, &herbal()).await;
+    let input = json!({"start": {"type": "herb", "id": "H3"}});
+    assert_eq!(ids(&ask(&there, input.clone()).await.unwrap()), Vec::<String>::new());
+    let changed = put(&here, &[edge("X1", "H3", "contains", "C9")]).await;
+    let asked = json!({"start": {"type": "herb", "id": "H3"}, "min_version": changed["version"]});
+    assert_eq!(ids(&ask(&there, asked).await.unwrap()), ["H3 C9", "H3 C9 I05"]);
+    put(&here, &[edge("X2", "H3", "treats", "I05")]).await;
+    let changed = tokio::time::Instant::now();
+    while ids(&ask(&there, input.clone()).await.unwrap()).len() < 3 {
+        assert!(changed.elapsed() < std::time::Duration::from_secs(2), "the other process does not hear of it");
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+}
+
+#[tokio::test]
+async fn two_processes_answer_the_same_question_with_the_same_hash() {
+    let here = on_postgres(ops::operations::OPERATIONS).await;
+    // One has everything in its overlay, the other reads it all at once.
+    let started = json!({"start": {"type": "herb", "id": "H1"}});
+    put(&here, &herbal()[..11]).await;
+    ask(&here, started.clone()).await.unwrap();
+    for record in &herbal()[11..] {
+        put(&here, std::slice::from_ref(record)).await;
+        ask(&here, started.clone()).await.unwrap();
+    }
+    let there = here.again().await;
+    for input in [
+        started.clone(),
+        json!({"start": {"type": "herb", "id": "H1"}, "pattern": "* <-*- * -*-> * -*-> *", "limit": 3}),
+        json!({"start": {"type": "formulation", "id": "F1"}, "count": true}),
+    ] {
+        let one = here.call("agent", "query_kg", input.clone()).await;
+        let other = there.call("agent", "query_kg", input.clone()).await;
+        assert_eq!(one.audit.out_hash, other.audit.out_hash, "{input}");
+        assert_eq!(one.audit.in_hash, other.audit.in_hash);
+        assert_eq!(one.result.unwrap().metadata, other.result.unwrap().metadata);
+    }
+}

@@ -1,0 +1,150 @@
+//! `materia export`: documents as citations, the graph as KGX, page by page through the door.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use contract::actor::Actor;
+use contract::evidence::export::{ExportFormat, ExportedRecords};
+use ops::Call;
+use serde_json::{Value, json};
+
+use super::Place;
+use crate::assemble;
+use crate::auth::owner;
+use crate::owner::House;
+use crate::settings::Settings;
+use crate::telemetry;
+
+#[derive(clap::Args)]
+#[command(after_help = "Examples:\n  materia export bibtex > library.bib\n  materia export ris --out library.ris\n  \
+    materia export csl-json PMID:24790635 PMID:29768149\n  \
+    materia export kgx --out graph              writes graph/nodes.jsonl and graph/edges.jsonl")]
+pub struct Arguments {
+    #[arg(value_enum)]
+    format: Format,
+    /// Documents to export [default: all of them]
+    #[arg(value_name = "ID")]
+    ids: Vec<String>,
+    /// File to write, or folder for kgx [default: standard output]
+    #[arg(long, value_name = "PATH")]
+    out: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    Kgx,
+    Bibtex,
+    Ris,
+    CslJson,
+}
+
+/// Records in one call.
+const PAGE_MAX: u32 = 500;
+
+pub async fn run(place: Place, arguments: Arguments) -> anyhow::Result<ExitCode> {
+    let mut settings = Settings::read(&place.data, &place.flags())?;
+    if std::env::var_os("MATERIA_LOG").is_none() {
+        "off".clone_into(&mut settings.log);
+    }
+    telemetry::start(&settings.log);
+    let house = assemble::enter(place.data, &settings).await?;
+    let reader = Reader { house: Arc::clone(&house), actor: owner(&settings.organisation_id), ids: arguments.ids };
+    let written = write(&reader, arguments.format, arguments.out.as_deref()).await;
+    house.close().await;
+    match written {
+        // A reader that went away (`| head`) is not an error.
+        Err(error) if error.downcast_ref::<io::Error>().is_some_and(|it| it.kind() == io::ErrorKind::BrokenPipe) => {
+            Ok(ExitCode::SUCCESS)
+        }
+        written => written.map(|()| ExitCode::SUCCESS),
+    }
+}
+
+async fn write(reader: &Reader, format: Format, out: Option<&Path>) -> anyhow::Result<()> {
+    match (format, out) {
+        (Format::Kgx, Some(folder)) => {
+            std::fs::create_dir_all(folder).with_context(|| format!("could not make {}", folder.display()))?;
+            reader.copy(ExportFormat::KgxNodes, &mut *open(Some(&folder.join("nodes.jsonl")))?).await?;
+            reader.copy(ExportFormat::KgxEdges, &mut *open(Some(&folder.join("edges.jsonl")))?).await
+        }
+        (Format::Kgx, None) => {
+            // Lines of both kinds in one stream are KGX too, nodes first.
+            reader.copy(ExportFormat::KgxNodes, &mut *open(None)?).await?;
+            reader.copy(ExportFormat::KgxEdges, &mut *open(None)?).await
+        }
+        (Format::Bibtex, out) => reader.copy(ExportFormat::Bibtex, &mut *open(out)?).await,
+        (Format::Ris, out) => reader.copy(ExportFormat::Ris, &mut *open(out)?).await,
+        (Format::CslJson, out) => reader.copy(ExportFormat::CslJson, &mut *open(out)?).await,
+    }
+}
+
+fn open(path: Option<&Path>) -> anyhow::Result<Box<dyn Write + Send>> {
+    Ok(match path {
+        Some(path) => {
+            let file = File::create(path).with_context(|| format!("could not write {}", path.display()))?;
+            Box::new(BufWriter::new(file))
+        }
+        None => Box::new(BufWriter::new(io::stdout())),
+    })
+}
+
+struct Reader {
+    house: Arc<House>,
+    actor: Actor,
+    ids: Vec<String>,
+}
+
+impl Reader {
+    async fn copy(&self, format: ExportFormat, out: &mut (dyn Write + Send)) -> anyhow::Result<()> {
+        // Pages of CSL-JSON are arrays; the whole is one array.
+        let is_array = format == ExportFormat::CslJson;
+        let mut is_first = true;
+        let mut cursor: Option<String> = None;
+        if is_array {
+            writeln!(out, "[")?;
+        }
+        loop {
+            let page = self.page(format, cursor.as_deref()).await?;
+            if is_array {
+                let items: Vec<Value> =
+                    serde_json::from_str(&page.content).context("a page of the export is no JSON")?;
+                for item in items {
+                    write!(out, "{}{item}", if is_first { "" } else { ",\n" })?;
+                    is_first = false;
+                }
+            } else {
+                let gap =
+                    if is_first || !matches!(format, ExportFormat::Bibtex | ExportFormat::Ris) { "" } else { "\n" };
+                write!(out, "{gap}{}", page.content)?;
+                is_first = page.n_records == 0 && is_first;
+            }
+            cursor = page.next_cursor;
+            if cursor.is_none() {
+                break;
+            }
+        }
+        if is_array {
+            writeln!(out, "\n]")?;
+        }
+        out.flush()?;
+        Ok(())
+    }
+
+    async fn page(&self, format: ExportFormat, cursor: Option<&str>) -> anyhow::Result<ExportedRecords> {
+        let mut input = json!({ "format": format, "limit": PAGE_MAX });
+        if let Some(members) = input.as_object_mut() {
+            members.extend(cursor.map(|cursor| ("cursor".to_owned(), json!(cursor))));
+            members.extend((!self.ids.is_empty()).then(|| ("ids".to_owned(), json!(self.ids))));
+        }
+        let call = Call { operation: "export_records".to_owned(), input, ..Call::default() };
+        match self.house.call(&self.actor, call).await.result {
+            Ok(success) => serde_json::from_value(success.output)
+                .context("the answer of `export_records` is not what was expected"),
+            Err(error) => Err(anyhow::anyhow!("{}", error.message)),
+        }
+    }
+}

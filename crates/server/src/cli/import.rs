@@ -1,0 +1,189 @@
+//! `materia import`: public files into the record, in batches through the door.
+//!
+//! Files of graphs are read twice, nodes first: an edge is kept only between nodes that are known, and nothing in the
+//! formats says which comes first. An import that was interrupted goes on where it ended when it is run again.
+
+mod files;
+mod resume;
+mod send;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context as _, bail};
+use contract::evidence::record::Source;
+use evidence::import::{Format, Options, Rejection};
+use serde_json::json;
+
+use self::files::Opened;
+use self::send::Desk;
+use super::{Place, print_lines};
+use crate::assemble;
+use crate::auth::owner;
+use crate::settings::Settings;
+use crate::telemetry;
+
+/// Rejections that are told one by one; the others are counted.
+const REJECTIONS_SHOWN_MAX: usize = 20;
+
+#[derive(clap::Args)]
+#[command(after_help = "Formats:\n  pubmed     PubMed XML: baseline and update files, answers of EFetch\n  \
+    medline    MEDLINE text\n  jats       full texts in JATS\n  kgx        nodes and edges as TSV, JSON or JSON lines\n  \
+    trapi      messages of TRAPI 1 and 2\n  semmeddb   the table of predications\n  hetionet   nodes and edges as TSV\n  \
+    icd10      WHO's XML, ICD-10-CM text, the Thai table\n  beir       documents of a retrieval collection\n\n\
+    Files may be packed by gzip; `-` is standard input. What the record has already is repeated, what cannot be kept is \
+    rejected with the reason, and an import that was interrupted goes on when it is run again.\n\nExamples:\n  \
+    materia import pubmed pubmed25n0001.xml.gz pubmed25n0002.xml.gz\n  \
+    materia import kgx nodes.tsv edges.tsv --source monarch --licence CC-BY-4.0\n  \
+    materia import beir corpus.jsonl.gz --source nfcorpus --licence \"academic use\"\n  \
+    zcat export.xml.gz | materia import pubmed - --json")]
+pub struct Arguments {
+    /// One of pubmed, medline, jats, kgx, trapi, semmeddb, hetionet, icd10, beir
+    #[arg(value_parser = parse_format)]
+    format: Format,
+    /// Files to read, or `-` for standard input
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Id of the source that the records will name [default: that of the format]
+    #[arg(long, value_name = "ID")]
+    source: Option<String>,
+    /// Title of the source
+    #[arg(long, value_name = "TEXT")]
+    title: Option<String>,
+    /// Terms under which the source may be used; every answer carries them
+    #[arg(long, value_name = "TEXT")]
+    licence: Option<String>,
+    /// Language of texts where the format does not say it
+    #[arg(long, value_name = "CODE")]
+    lang: Option<String>,
+    /// Print rejections and the totals as lines of JSON
+    #[arg(long)]
+    json: bool,
+}
+
+fn parse_format(name: &str) -> Result<Format, String> {
+    Format::find(name).ok_or_else(|| {
+        let known: Vec<&str> = Format::ALL.into_iter().map(Format::name).collect();
+        format!("expected one of {}", known.join(", "))
+    })
+}
+
+/// What became of the records. `read` is the sum of the others.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+struct Totals {
+    read: u64,
+    /// Kept, or withdrawn as the file asked.
+    kept: u64,
+    repeated: u64,
+    rejected: u64,
+}
+
+impl Totals {
+    fn add(&mut self, other: Totals) {
+        self.read += other.read;
+        self.kept += other.kept;
+        self.repeated += other.repeated;
+        self.rejected += other.rejected;
+    }
+}
+
+pub async fn run(place: Place, arguments: Arguments) -> anyhow::Result<ExitCode> {
+    let mut settings = Settings::read(&place.data, &place.flags())?;
+    if std::env::var_os("MATERIA_LOG").is_none() {
+        "off".clone_into(&mut settings.log);
+    }
+    telemetry::start(&settings.log);
+    let files: Vec<Opened> = arguments.files.iter().map(|path| Opened::new(path)).collect::<anyhow::Result<_>>()?;
+    let marks = place.data.join("imports");
+    let house = assemble::enter(place.data, &settings).await?;
+    let mut desk = Desk::new(&house, owner(&settings.organisation_id));
+    let outcome = import(&arguments, files, &marks, &mut desk).await;
+    let Desk { totals, rejections, .. } = desk;
+    house.close().await;
+    report(&arguments, totals, &rejections)?;
+    outcome?;
+    // A file of which nothing could be kept was not what it was taken for.
+    let is_nothing_kept = totals.rejected > 0 && totals.kept + totals.repeated == 0;
+    Ok(if is_nothing_kept { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+async fn import(
+    arguments: &Arguments,
+    mut files: Vec<Opened>,
+    marks: &std::path::Path,
+    desk: &mut Desk<'_>,
+) -> anyhow::Result<()> {
+    let source = desk.settle_source(wanted_source(arguments)).await?;
+    let options = Options { source, lang: arguments.lang.clone() };
+    for file in &mut files {
+        file.find_mark(marks, arguments.format, &options).await?;
+        desk.resume(file).await?;
+    }
+    let is_graph = matches!(arguments.format, Format::Kgx | Format::Trapi | Format::Hetionet);
+    let can_read_twice = files.iter().all(|file| !file.is_standard_input());
+    let passes: &[files::Pass] = match is_graph && can_read_twice {
+        true => &[files::Pass::AllButEdges, files::Pass::Edges],
+        false => &[files::Pass::All],
+    };
+    for pass in passes {
+        for file in &mut files {
+            let name = file.name();
+            desk.read(arguments.format, &options, file, *pass)
+                .await
+                .with_context(|| format!("could not import {name}"))?;
+        }
+    }
+    for file in &files {
+        file.forget_mark()?;
+    }
+    Ok(())
+}
+
+fn wanted_source(arguments: &Arguments) -> (Source, bool) {
+    let mut source = arguments.format.source();
+    let is_stated = arguments.title.is_some() || arguments.licence.is_some();
+    if let Some(id) = &arguments.source {
+        source.id.clone_from(id);
+        source.title.clone_from(id);
+    }
+    if let Some(title) = &arguments.title {
+        source.title.clone_from(title);
+    }
+    if let Some(licence) = &arguments.licence {
+        source.licence.clone_from(licence);
+    }
+    (source, is_stated)
+}
+
+fn report(arguments: &Arguments, totals: Totals, rejections: &[(String, Rejection)]) -> anyhow::Result<()> {
+    let n_more = totals.rejected.saturating_sub(u64::try_from(rejections.len())?);
+    let shown = rejections.iter().map(|(file, rejection)| {
+        if arguments.json {
+            json!({ "file": file, "at": rejection.at, "reason": rejection.reason }).to_string()
+        } else {
+            format!("rejected {file}, {}: {}", rejection.at, rejection.reason)
+        }
+    });
+    print_lines(shown)?;
+    if n_more > 0 && !arguments.json {
+        print_lines([format!("and {n_more} more rejected")])?;
+    }
+    let Totals { read, kept, repeated, rejected } = totals;
+    print_lines([if arguments.json {
+        serde_json::to_string(&totals)?
+    } else {
+        format!("read {read}, kept {kept}, repeated {repeated}, rejected {rejected}")
+    }])
+}
+
+/// Errors of the door in the words of the person who runs the import.
+fn refused(error: &contract::error::OpError) -> anyhow::Error {
+    anyhow::anyhow!("{}", error.message)
+}
+
+fn check_totals(totals: Totals) -> anyhow::Result<()> {
+    if totals.read != totals.kept + totals.repeated + totals.rejected {
+        bail!("the answer of `put_records` does not account for every record");
+    }
+    Ok(())
+}

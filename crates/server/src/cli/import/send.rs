@@ -1,0 +1,275 @@
+//! Reading in a thread of its own, sending batch by batch: at most two batches are held.
+
+use std::mem;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use anyhow::Context as _;
+use contract::actor::Actor;
+use contract::error::Kind;
+use contract::evidence::record::{Record, Source};
+use contract::evidence::records::{PutRecordsOutput, RECORDS_MAX, ReadRecordsOutput};
+use contract::ledger::FoundEvents;
+use evidence::import::{self, Format, Item, Options, Rejection};
+use indicatif::{ProgressBar, ProgressStyle};
+use ops::{Call, Success};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+use tokio::sync::mpsc;
+use uuid::Uuid;
+
+use super::files::{Opened, Pass};
+use super::{REJECTIONS_SHOWN_MAX, Totals, check_totals, refused};
+use crate::owner::House;
+
+/// Half of what a line to the owner of the data folder may be.
+const BATCH_BYTES_MAX: usize = 4 * 1024 * 1024;
+const BATCHES_AHEAD: usize = 1;
+const TRIES_MAX: u32 = 6;
+
+/// Records on their way, and the rejections between them.
+#[derive(Default)]
+struct Batch {
+    records: Vec<Value>,
+    rejections: Vec<Rejection>,
+    n_bytes: usize,
+    /// Items of the file that are done with this batch.
+    n_done: u64,
+}
+
+impl Batch {
+    /// Whether there is no room for one more record of this size.
+    fn is_full(&self, n_bytes: usize) -> bool {
+        let n_max = usize::try_from(RECORDS_MAX).unwrap_or(usize::MAX);
+        let is_heavy = self.n_bytes > 0 && self.n_bytes + n_bytes > BATCH_BYTES_MAX;
+        self.records.len() >= n_max || self.rejections.len() >= n_max || is_heavy
+    }
+
+    fn extend(&mut self, entry: Option<Entry>) {
+        match entry {
+            Some(Entry::Record(value, n_bytes)) => {
+                self.n_bytes += n_bytes;
+                self.records.push(value);
+            }
+            Some(Entry::Rejected(rejection)) => self.rejections.push(rejection),
+            None => {}
+        }
+    }
+}
+
+/// What goes into a batch: a record as JSON with its length, or why there is none.
+enum Entry {
+    Record(Value, usize),
+    Rejected(Rejection),
+}
+
+impl Entry {
+    fn new(item: Item) -> Entry {
+        let record = match item {
+            Item::Record(record) => record,
+            Item::Rejected(rejection) => return Entry::Rejected(rejection),
+        };
+        match serde_json::to_value(&record) {
+            Ok(value) => {
+                let n_bytes = value.to_string().len();
+                Entry::Record(value, n_bytes)
+            }
+            Err(error) => Entry::Rejected(Rejection { at: "a record".to_owned(), reason: error.to_string() }),
+        }
+    }
+
+    fn n_bytes(&self) -> usize {
+        match self {
+            Entry::Record(_, n_bytes) => *n_bytes,
+            Entry::Rejected(_) => 0,
+        }
+    }
+}
+
+pub struct Desk<'a> {
+    house: &'a Arc<House>,
+    actor: Actor,
+    pub totals: Totals,
+    /// The first ones, with their files.
+    pub rejections: Vec<(String, Rejection)>,
+}
+
+impl<'a> Desk<'a> {
+    pub fn new(house: &'a Arc<House>, actor: Actor) -> Desk<'a> {
+        Desk { house, actor, totals: Totals::default(), rejections: Vec::new() }
+    }
+
+    /// The source as the record has it, or as it is to be. What a curator said about it stays unless the caller says
+    /// otherwise.
+    pub async fn settle_source(&self, (wanted, is_stated): (Source, bool)) -> anyhow::Result<Source> {
+        let input = json!({ "kind": "source", "ids": [wanted.id] });
+        let (_, found): (_, ReadRecordsOutput) = self.ask("read_records", input).await?;
+        let known = found.records.into_iter().next().map(|mut members| {
+            members.remove("record");
+            serde_json::from_value::<Source>(Value::Object(members))
+        });
+        if let (Some(Ok(known)), false) = (known, is_stated) {
+            return Ok(known);
+        }
+        let input = json!({ "records": [Record::Source(wanted.clone())] });
+        let (_, output): (_, PutRecordsOutput) = self.ask("put_records", input).await?;
+        match output.rejected.first() {
+            Some(rejected) => Err(anyhow::anyhow!("the source cannot be kept: {}", rejected.reason)),
+            None => Ok(wanted),
+        }
+    }
+
+    /// Goes on where an earlier import of the file ended, if the record knows of it.
+    pub async fn resume(&mut self, file: &mut Opened) -> anyhow::Result<()> {
+        let Some(mark) = file.mark().cloned() else { return Ok(()) };
+        let Some(call_id) = mark.call_id else { return Ok(()) };
+        let (_, found): (_, FoundEvents) = self.ask("audit_search", json!({ "call_id": call_id, "limit": 1 })).await?;
+        if found.events.is_empty() {
+            file.clear_mark();
+        } else {
+            eprintln!("{}: goes on after {} records", file.name(), mark.totals.read);
+            self.totals.add(mark.totals);
+        }
+        Ok(())
+    }
+
+    pub async fn read(
+        &mut self,
+        format: Format,
+        options: &Options,
+        file: &mut Opened,
+        pass: Pass,
+    ) -> anyhow::Result<()> {
+        let (stream, n_read) = file.read()?;
+        let n_skipped = file.mark().and_then(|mark| mark.n_done.get(pass.index()).copied()).unwrap_or(0);
+        let (sender, mut batches) = mpsc::channel(BATCHES_AHEAD);
+        let reading = tokio::task::spawn_blocking({
+            let options = options.clone();
+            move || cut(format, options, stream, pass, n_skipped, &sender)
+        });
+        let bar = bar(file);
+        while let Some(batch) = batches.recv().await {
+            let n_done = batch.n_done;
+            let (call_id, totals) = self.send(&file.name(), batch).await?;
+            self.totals.add(totals);
+            file.set_mark(|mark| {
+                mark.call_id = call_id.or(mark.call_id);
+                mark.totals.add(totals);
+                if let Some(done) = mark.n_done.get_mut(pass.index()) {
+                    *done = n_done;
+                }
+            })?;
+            advance(&bar, &n_read);
+        }
+        bar.finish_and_clear();
+        reading.await?.map_err(anyhow::Error::from)
+    }
+
+    async fn send(&mut self, file: &str, batch: Batch) -> anyhow::Result<(Option<Uuid>, Totals)> {
+        let n_records = u64::try_from(batch.records.len())?;
+        let n_rejected = u64::try_from(batch.rejections.len())?;
+        let mut totals = Totals { read: n_records + n_rejected, rejected: n_rejected, ..Totals::default() };
+        let mut rejections = batch.rejections;
+        let mut call_id = None;
+        if n_records > 0 {
+            let input = Value::Object(Map::from_iter([("records".to_owned(), Value::Array(batch.records))]));
+            let (id, output): (_, PutRecordsOutput) = self.ask("put_records", input).await?;
+            call_id = Some(id);
+            totals.kept = output.kept + output.deleted;
+            totals.repeated = output.repeated;
+            totals.rejected += u64::try_from(output.rejected.len())?;
+            rejections.extend(output.rejected.into_iter().map(|rejected| {
+                let at = rejected.id.unwrap_or_else(|| format!("record {}", rejected.position + 1));
+                Rejection { at, reason: rejected.reason }
+            }));
+        }
+        check_totals(totals)?;
+        let room = REJECTIONS_SHOWN_MAX.saturating_sub(self.rejections.len());
+        self.rejections.extend(rejections.into_iter().take(room).map(|rejection| (file.to_owned(), rejection)));
+        Ok((call_id, totals))
+    }
+
+    /// One call, repeated while the house is busy: a batch that was kept already is only repeated.
+    async fn ask<T: DeserializeOwned>(&self, operation: &str, input: Value) -> anyhow::Result<(Uuid, T)> {
+        let mut n_tries = 1;
+        loop {
+            let call = Call { operation: operation.to_owned(), input: input.clone(), ..Call::default() };
+            let reply = self.house.call(&self.actor, call).await;
+            match reply.result {
+                Ok(Success { output, .. }) => {
+                    let output = serde_json::from_value(output)
+                        .with_context(|| format!("the answer of `{operation}` is not what was expected"))?;
+                    return Ok((reply.call_id, output));
+                }
+                Err(error) if error.kind == Kind::Busy && n_tries < TRIES_MAX => {
+                    let wait_ms = error.details.retry_after_ms.unwrap_or(1_000);
+                    tokio::time::sleep(Duration::from_millis(wait_ms * u64::from(n_tries))).await;
+                    n_tries += 1;
+                }
+                Err(error) => return Err(refused(&error)),
+            }
+        }
+    }
+}
+
+/// Cuts a stream into batches until it ends, or nobody wants them any more. What came before an error is sent.
+fn cut(
+    format: Format,
+    options: Options,
+    stream: Box<dyn std::io::Read + Send>,
+    pass: Pass,
+    n_skipped: u64,
+    sender: &mpsc::Sender<Batch>,
+) -> Result<(), import::ImportError> {
+    let mut batch = Batch::default();
+    let mut outcome = Ok(());
+    for (n_done, item) in (1_u64..).zip(import::open(format, options, stream)?) {
+        let item = match item {
+            Ok(item) => item,
+            Err(error) => {
+                outcome = Err(error);
+                break;
+            }
+        };
+        if n_done <= n_skipped {
+            continue;
+        }
+        let entry = is_wanted(&item, pass).then(|| Entry::new(item));
+        let n_bytes = entry.as_ref().map_or(0, Entry::n_bytes);
+        // A closed channel means that sending failed, which is told there.
+        if batch.is_full(n_bytes) && sender.blocking_send(mem::take(&mut batch)).is_err() {
+            return outcome;
+        }
+        batch.n_done = n_done;
+        batch.extend(entry);
+    }
+    if batch.n_done > 0 {
+        sender.blocking_send(batch).ok();
+    }
+    outcome
+}
+
+fn is_wanted(item: &Item, pass: Pass) -> bool {
+    let is_edge = match item {
+        Item::Record(record) => matches!(**record, Record::Edge(_)),
+        Item::Rejected(_) => false,
+    };
+    match pass {
+        Pass::All => true,
+        Pass::AllButEdges => !is_edge,
+        Pass::Edges => is_edge,
+    }
+}
+
+/// Only a terminal shows it.
+fn bar(file: &Opened) -> ProgressBar {
+    let bar = if file.is_standard_input() { ProgressBar::no_length() } else { ProgressBar::new(file.size_bytes()) };
+    let template = "{prefix} {bar:30} {bytes}/{total_bytes} {bytes_per_sec} {eta}";
+    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+    bar.with_style(style).with_prefix(file.name())
+}
+
+fn advance(bar: &ProgressBar, n_read: &AtomicU64) {
+    bar.set_position(n_read.load(Ordering::Relaxed));
+}

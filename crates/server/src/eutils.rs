@@ -1,0 +1,236 @@
+//! PubMed over NCBI's E-utilities: at the rate that NCBI asks for, with a memory of recent answers, a few attempts, and
+//! the words of a search in bodies only, never in an address.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::io::Cursor;
+use std::num::NonZeroU32;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use contract::error::{Kind, OpError};
+use contract::evidence::pubmed::SortBy;
+use contract::evidence::record::{Document, Record};
+use evidence::import::{self, Format, Item};
+use futures::future::BoxFuture;
+use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
+use http::Request;
+use http::header::CONTENT_TYPE;
+use http_body_util::Full;
+use ops::{Literature, LiteratureSearch};
+use serde_json::Value;
+
+use crate::outbound::{Answer, Limits, Outbound, OutboundError};
+use crate::settings::Settings;
+
+/// NCBI's rules: three requests a second, ten with a key.
+const PER_SECOND: NonZeroU32 = NonZeroU32::new(3).unwrap();
+const PER_SECOND_WITH_KEY: NonZeroU32 = NonZeroU32::new(10).unwrap();
+const LIMITS: Limits = Limits { timeout: Duration::from_secs(4), bytes_max: 32 * 1024 * 1024 };
+/// Waits before the second and the third attempt.
+const WAITS: [Duration; 2] = [Duration::from_millis(500), Duration::from_millis(1_500)];
+const REMEMBERED_MAX: usize = 200;
+const REMEMBERED_FOR: Duration = Duration::from_secs(10 * 60);
+
+#[derive(Debug, thiserror::Error)]
+pub enum EutilsError {
+    #[error("`eutils_url` must be an address such as https://eutils.ncbi.nlm.nih.gov/entrez/eutils")]
+    Address(#[source] OutboundError),
+    #[error("`eutils_url` must begin with https:// beyond this machine, as a key goes with every request")]
+    PlainText,
+}
+
+/// The library, where the settings name one.
+pub fn library(settings: &Settings) -> Result<Option<Arc<dyn Literature>>, EutilsError> {
+    let Some(url) = &settings.eutils_url else { return Ok(None) };
+    let url = url.trim_end_matches('/');
+    let is_loopback =
+        ["http://127.0.0.1", "http://[::1]", "http://localhost"].iter().any(|local| url.starts_with(local));
+    if settings.eutils_key.is_some() && !url.starts_with("https://") && !is_loopback {
+        return Err(EutilsError::PlainText);
+    }
+    let client = |name: &str| Outbound::new(&format!("{url}/{name}.fcgi"), LIMITS).map_err(EutilsError::Address);
+    let rate = if settings.eutils_key.is_some() { PER_SECOND_WITH_KEY } else { PER_SECOND };
+    Ok(Some(Arc::new(Eutils {
+        search: client("esearch")?,
+        fetch: client("efetch")?,
+        key: settings.eutils_key.clone(),
+        email: settings.eutils_email.clone(),
+        rate: RateLimiter::direct(Quota::per_second(rate)),
+        remembered: Mutex::default(),
+    })))
+}
+
+struct Eutils {
+    search: Outbound,
+    fetch: Outbound,
+    key: Option<String>,
+    email: Option<String>,
+    rate: DefaultDirectRateLimiter,
+    remembered: Mutex<HashMap<String, (Instant, Bytes)>>,
+}
+
+impl fmt::Debug for Eutils {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Eutils").field("search", self.search.uri()).finish_non_exhaustive()
+    }
+}
+
+impl Literature for Eutils {
+    fn search(&self, search: LiteratureSearch) -> BoxFuture<'_, Result<Vec<Document>, OpError>> {
+        Box::pin(async move {
+            let n_max = search.n_max.to_string();
+            // PubMed has no order by title; the caller makes one of what is found.
+            let sort = match search.sort_by {
+                SortBy::Relevance | SortBy::Title => "relevance",
+                SortBy::PubDate => "pub_date",
+                SortBy::FirstAuthor => "Author",
+                SortBy::Journal => "JournalName",
+            };
+            let fields = [("retmode", "json"), ("retmax", &n_max), ("sort", sort), ("term", &search.query)];
+            let body = self.ask(&self.search, &fields).await?;
+            let pmids = pmids(&body)?;
+            self.papers(&pmids).await
+        })
+    }
+
+    fn find<'a>(&'a self, pmid: &'a str) -> BoxFuture<'a, Result<Option<Document>, OpError>> {
+        Box::pin(async move { Ok(self.papers(&[pmid.to_owned()]).await?.pop()) })
+    }
+}
+
+impl Eutils {
+    /// The papers of these numbers, in their order; those that PubMed does not send are left out.
+    async fn papers(&self, pmids: &[String]) -> Result<Vec<Document>, OpError> {
+        if pmids.is_empty() {
+            return Ok(Vec::new());
+        }
+        let ids = pmids.join(",");
+        let body = self.ask(&self.fetch, &[("retmode", "xml"), ("id", &ids)]).await?;
+        let options = import::Options { source: Format::Pubmed.source(), lang: None };
+        let items = import::open(Format::Pubmed, options, Cursor::new(body)).map_err(unreadable)?;
+        let mut papers = HashMap::new();
+        for item in items {
+            if let Item::Record(record) = item.map_err(unreadable)?
+                && let Record::Document(document) = *record
+                && let Some(pmid) = document.ids.get("pmid").cloned()
+            {
+                papers.insert(pmid, document);
+            }
+        }
+        Ok(pmids.iter().filter_map(|pmid| papers.remove(pmid)).collect())
+    }
+
+    async fn ask(&self, client: &Outbound, fields: &[(&str, &str)]) -> Result<Bytes, OpError> {
+        let form = form(fields);
+        let key = format!("{} {form}", client.uri());
+        if let Some(known) = self.recall(&key) {
+            return Ok(known);
+        }
+        let mut own = vec![("db", "pubmed"), ("tool", "materia")];
+        own.extend(self.email.as_deref().map(|email| ("email", email)));
+        own.extend(self.key.as_deref().map(|key| ("api_key", key)));
+        let body = Bytes::from(format!("{form}&{}", self::form(&own)));
+        let mut waits = WAITS.into_iter();
+        loop {
+            self.rate.until_ready().await;
+            let request = Request::post("/")
+                .header(CONTENT_TYPE, "application/x-www-form-urlencoded")
+                .body(Full::new(body.clone()))
+                .map_err(OpError::internal)?;
+            let fault = match client.send(request).await {
+                Ok(Answer { status, body, .. }) if status.is_success() => {
+                    self.remember(key, body.clone());
+                    return Ok(body);
+                }
+                Ok(Answer { status, .. }) => {
+                    let fault = OpError::new(Kind::Upstream, format!("PubMed answered {}", status.as_u16()));
+                    if !status.is_server_error() && status.as_u16() != 429 {
+                        return Err(fault);
+                    }
+                    fault
+                }
+                Err(error) => OpError::new(Kind::Upstream, "PubMed cannot be reached").with_source(error),
+            };
+            let Some(wait) = waits.next() else { return Err(fault) };
+            tokio::time::sleep(wait).await;
+        }
+    }
+
+    fn recall(&self, key: &str) -> Option<Bytes> {
+        let remembered = self.remembered.lock().unwrap_or_else(PoisonError::into_inner);
+        remembered.get(key).filter(|(at, _)| at.elapsed() < REMEMBERED_FOR).map(|(_, body)| body.clone())
+    }
+
+    fn remember(&self, key: String, body: Bytes) {
+        let mut remembered = self.remembered.lock().unwrap_or_else(PoisonError::into_inner);
+        remembered.retain(|_, (at, _)| at.elapsed() < REMEMBERED_FOR);
+        if remembered.len() >= REMEMBERED_MAX {
+            remembered.clear();
+        }
+        remembered.insert(key, (Instant::now(), body));
+    }
+}
+
+fn unreadable(error: impl std::error::Error + Send + Sync + 'static) -> OpError {
+    OpError::new(Kind::Upstream, "PubMed answered something else than it should").with_source(error)
+}
+
+fn pmids(body: &[u8]) -> Result<Vec<String>, OpError> {
+    let answer: Value = serde_json::from_slice(body).map_err(unreadable)?;
+    let list = answer.pointer("/esearchresult/idlist").and_then(Value::as_array);
+    let list = list.ok_or_else(|| OpError::new(Kind::Upstream, "PubMed could not read the query"))?;
+    let is_number = |text: &&str| !text.is_empty() && text.len() <= 8 && text.bytes().all(|byte| byte.is_ascii_digit());
+    Ok(list.iter().filter_map(Value::as_str).filter(is_number).map(str::to_owned).collect())
+}
+
+/// `application/x-www-form-urlencoded`: everything but letters, digits and four marks by its bytes.
+fn form(fields: &[(&str, &str)]) -> String {
+    let mut out = String::new();
+    for (name, value) in fields {
+        if !out.is_empty() {
+            out.push('&');
+        }
+        out.push_str(name);
+        out.push('=');
+        for byte in value.bytes() {
+            match byte {
+                b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => out.push(char::from(byte)),
+                b' ' => out.push('+'),
+                other => out.push_str(&format!("%{other:02X}")),
+            }
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_form_holds_any_text() {
+        assert_eq!(form(&[("term", "a & b[tiab] ขิ"), ("n", "1")]), "term=a+%26+b%5Btiab%5D+%E0%B8%82%E0%B8%B4&n=1");
+    }
+
+    #[test]
+    fn numbers_are_read_and_anything_else_is_an_error() {
+        let found = pmids(br#"{"esearchresult": {"count": "2", "idlist": ["11", "22", "x"]}}"#).unwrap();
+        assert_eq!(found, ["11", "22"]);
+        assert_eq!(pmids(br#"{"error": "API rate limit exceeded"}"#).unwrap_err().kind, Kind::Upstream);
+        assert_eq!(pmids(b"<html>").unwrap_err().kind, Kind::Upstream);
+    }
+
+    #[test]
+    fn a_key_never_goes_over_the_net_in_the_clear() {
+        let library = |url: &str| {
+            let settings =
+                Settings { eutils_url: Some(url.to_owned()), eutils_key: Some("k".to_owned()), ..Settings::default() };
+            library(&settings).map(|found| found.is_some())
+        };
+        assert!(matches!(library("http://ncbi.example/eutils"), Err(EutilsError::PlainText)));
+        assert!(matches!(library("http://127.0.0.1:9/eutils"), Ok(true)));
+        assert!(matches!(library("ftp://x"), Err(EutilsError::PlainText)));
+    }
+}

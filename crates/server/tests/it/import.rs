@@ -1,0 +1,267 @@
+//! `materia import` and `materia export` as a person runs them, and PubMed over E-utilities against a server that speaks
+//! their wire format.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Output, Stdio};
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+
+use crate::house::materia;
+
+fn run(data: &Path, arguments: &[&str]) -> Output {
+    materia().arg("--data").arg(data).args(arguments).output().expect("`materia` runs")
+}
+
+fn last_line(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).lines().last().unwrap_or_default().to_owned()
+}
+
+fn call(data: &Path, operation: &str, input: &Value, settings: &[(&str, &str)]) -> Result<Value, Value> {
+    let mut command = materia();
+    command.arg("--data").arg(data).args(["call", operation, &input.to_string()]).envs(settings.iter().copied());
+    let output = command.output().expect("`materia` runs");
+    let parse = |bytes: &[u8]| -> Value { serde_json::from_slice(bytes).expect("JSON") };
+    if output.status.success() { Ok(parse(&output.stdout)) } else { Err(parse(&output.stderr)["error"].clone()) }
+}
+
+const NODES: &str = "id\tcategory\tname\nX:1\tbiolink:Gene\tone\nX:2\tbiolink:Gene\ttwo\nX:2\tbiolink:Gene\ttwo\n";
+const EDGES: &str = "subject\tpredicate\tobject\nX:1\tbiolink:interacts_with\tX:2\nX:1\tbiolink:interacts_with\tX:9\n";
+
+#[test]
+fn a_graph_is_imported_whatever_file_comes_first_and_a_second_time_only_repeated() {
+    let folder = testkit::temp_dir();
+    let data = folder.path().join("data");
+    let (nodes, edges) = (folder.path().join("nodes.tsv"), folder.path().join("edges.tsv"));
+    std::fs::write(&nodes, NODES).expect("a file");
+    std::fs::write(&edges, EDGES).expect("a file");
+    let (nodes, edges) = (nodes.to_str().expect("a path"), edges.to_str().expect("a path"));
+    let first = run(&data, &["import", "kgx", edges, nodes, "--source", "mine", "--licence", "CC0-1.0", "--json"]);
+    assert!(first.status.success(), "{first:?}");
+    assert_eq!(last_line(&first), r#"{"read":5,"kept":3,"repeated":1,"rejected":1}"#);
+    let text = String::from_utf8_lossy(&first.stdout).into_owned();
+    let rejected: Value = serde_json::from_str(text.lines().next().expect("a line")).expect("JSON");
+    assert_eq!(rejected["reason"], "`object`: no node `X:9` is known");
+    let second = run(&data, &["import", "kgx", nodes, edges, "--source", "mine"]);
+    assert_eq!(last_line(&second), "read 5, kept 0, repeated 4, rejected 1");
+    let source = call(&data, "read_records", &json!({"kind": "source"}), &[]).expect("sources");
+    assert_eq!(source["records"][0]["licence"], "CC0-1.0", "an import without --licence leaves the terms alone");
+    assert!(std::fs::read_dir(data.join("imports")).is_ok_and(|mut found| found.next().is_none()), "no mark is left");
+}
+
+/// Numbered documents, as many as two batches and a half.
+fn corpus() -> String {
+    (0..2_500).map(|n| format!("{{\"_id\": \"d{n}\", \"text\": \"document {n}\"}}\n")).collect()
+}
+
+#[test]
+fn an_import_that_broke_off_goes_on_and_a_mark_of_another_database_does_not_count() {
+    let folder = testkit::temp_dir();
+    let data = folder.path().join("data");
+    let file = folder.path().join("corpus.jsonl");
+    std::fs::write(&file, corpus()).expect("a file");
+    let file = file.to_str().expect("a path");
+    let whole = run(&data, &["import", "beir", file]);
+    assert_eq!(last_line(&whole), "read 2500, kept 2500, repeated 0, rejected 0");
+
+    // The mark as an import leaves it that is killed after its first batch.
+    let calls = call(&data, "audit_search", &json!({"operation": "put_records", "limit": 1}), &[]).expect("events");
+    let call_id = &calls["events"][0]["event"]["call_id"];
+    let marks = data.join("imports");
+    let mark = |call_id: &Value| {
+        let text = json!({"call_id": call_id, "n_done": [1_000, 0],
+            "totals": {"read": 1_000, "kept": 1_000, "repeated": 0, "rejected": 0}});
+        let name = name_of_mark(&data, file);
+        std::fs::create_dir_all(&marks).expect("a folder");
+        std::fs::write(marks.join(name), text.to_string()).expect("a file");
+    };
+    mark(call_id);
+    let resumed = run(&data, &["import", "beir", file]);
+    assert!(String::from_utf8_lossy(&resumed.stderr).contains("goes on after 1000 records"), "{resumed:?}");
+    assert_eq!(last_line(&resumed), "read 2500, kept 1000, repeated 1500, rejected 0");
+
+    mark(&json!("019a8000-0000-7000-8000-000000000000"));
+    let anew = run(&data, &["import", "beir", file]);
+    assert_eq!(last_line(&anew), "read 2500, kept 0, repeated 2500, rejected 0");
+}
+
+/// An import whose records cannot be sent leaves its mark; here a truncated copy shows the name.
+fn name_of_mark(data: &Path, file: &str) -> String {
+    use sha2::Digest as _;
+    let mut hash = sha2::Sha256::new();
+    hash.update(json!(["beir", "beir", null]).to_string());
+    hash.update(std::fs::read(file).expect("a file"));
+    assert!(data.exists());
+    format!("{}.json", hex::encode(hash.finalize()))
+}
+
+#[test]
+fn what_cannot_be_imported_is_told_with_the_file_and_the_reason() {
+    let folder = testkit::temp_dir();
+    let data = folder.path().join("data");
+    let check = |format: &str, name: &str, text: &str, expected: &str| {
+        let file = folder.path().join(name);
+        std::fs::write(&file, text).expect("a file");
+        let output = run(&data, &["import", format, file.to_str().expect("a path")]);
+        assert!(!output.status.success(), "{name}: {output:?}");
+        let told = String::from_utf8_lossy(&output.stderr) + String::from_utf8_lossy(&output.stdout);
+        assert!(told.contains(expected), "{name}: {told}");
+    };
+    check("pubmed", "bomb.xml", "<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>", "the XML defines entities");
+    check("pubmed", "cut.xml", "<PubmedArticleSet><PubmedArticle>", "the file is truncated");
+    check("kgx", "other.txt", "words", "this is no kgx file");
+    check("beir", "empty.jsonl", "", "the file is empty");
+    check("beir", "wrong.jsonl", "words\nmore words\n", "read 2, kept 0, repeated 0, rejected 2");
+    let absent = run(&data, &["import", "kgx", "/no/such/file"]);
+    assert!(String::from_utf8_lossy(&absent.stderr).contains("could not open /no/such/file"));
+    let format = run(&data, &["import", "word", "x"]);
+    assert!(String::from_utf8_lossy(&format.stderr).contains("expected one of pubmed, medline, jats"));
+}
+
+const ARTICLE: &str = r#"<PubmedArticleSet><PubmedArticle><MedlineCitation><PMID>99000001</PMID><Article>
+  <Journal><JournalIssue><PubDate><Year>2001</Year></PubDate></JournalIssue><Title>J Invent</Title></Journal>
+  <ArticleTitle>Ginger, made up</ArticleTitle><Abstract><AbstractText>Words.</AbstractText></Abstract>
+  <AuthorList><Author><LastName>Alpha</LastName><Initials>A</Initials></Author></AuthorList>
+  </Article></MedlineCitation></PubmedArticle></PubmedArticleSet>"#;
+
+#[test]
+fn citations_and_graphs_are_exported_to_files_and_to_standard_output() {
+    let folder = testkit::temp_dir();
+    let data = folder.path().join("data");
+    let (paper, nodes) = (folder.path().join("paper.xml"), folder.path().join("nodes.tsv"));
+    std::fs::write(&paper, ARTICLE).expect("a file");
+    std::fs::write(&nodes, NODES).expect("a file");
+    run(&data, &["import", "pubmed", paper.to_str().expect("a path")]);
+    run(&data, &["import", "kgx", nodes.to_str().expect("a path")]);
+    let bib = run(&data, &["export", "bibtex", "PMID:99000001"]);
+    assert!(String::from_utf8_lossy(&bib.stdout).starts_with("@article{PMID99000001,"), "{bib:?}");
+    let csl: Value = serde_json::from_slice(&run(&data, &["export", "csl-json"]).stdout).expect("one JSON array");
+    assert_eq!(csl[0]["PMID"], "99000001");
+    let out = folder.path().join("graph");
+    let exported = run(&data, &["export", "kgx", "--out", out.to_str().expect("a path")]);
+    assert!(exported.status.success(), "{exported:?}");
+    let lines = std::fs::read_to_string(out.join("nodes.jsonl")).expect("nodes");
+    assert_eq!(lines.lines().count(), 2);
+    let again = run(&data, &["import", "kgx", out.join("nodes.jsonl").to_str().expect("a path")]);
+    assert!(again.status.success(), "{again:?}");
+}
+
+/// E-utilities as NCBI has them: forms in, JSON and XML out. The first request of each run is answered with 429.
+fn eutils(asked: Arc<Mutex<Vec<String>>>) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address");
+    std::thread::spawn(move || {
+        let mut n_requests = 0;
+        for stream in listener.incoming().flatten() {
+            n_requests += 1;
+            answer(stream, &asked, n_requests == 1);
+        }
+    });
+    format!("http://{address}/entrez/eutils")
+}
+
+fn answer(mut stream: TcpStream, asked: &Mutex<Vec<String>>, is_too_soon: bool) {
+    let mut reader = BufReader::new(stream.try_clone().expect("a stream"));
+    let mut head = String::new();
+    let mut n_body = 0;
+    loop {
+        let mut line = String::new();
+        if reader.read_line(&mut line).unwrap_or(0) == 0 || line.trim().is_empty() {
+            break;
+        }
+        if let Some(length) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+            n_body = length.trim().parse().expect("a length");
+        }
+        head.push_str(&line);
+    }
+    let mut body = vec![0; n_body];
+    reader.read_exact(&mut body).expect("a body");
+    let path = head.split(' ').nth(1).unwrap_or_default().to_owned();
+    let body = String::from_utf8(body).expect("a form");
+    asked.lock().expect("a lock").push(format!("{path} {body}"));
+    let (status, text) = match path.as_str() {
+        _ if is_too_soon => ("429 Too Many Requests", r#"{"error":"API rate limit exceeded"}"#),
+        "/entrez/eutils/esearch.fcgi" => ("200 OK", r#"{"esearchresult":{"count":"1","idlist":["99000001"]}}"#),
+        "/entrez/eutils/efetch.fcgi" => ("200 OK", ARTICLE),
+        "/query" => ("200 OK", TRAPI),
+        _ => ("404 Not Found", ""),
+    };
+    let head = format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", text.len());
+    stream.write_all((head + text).as_bytes()).ok();
+}
+
+#[test]
+fn pubmed_itself_is_asked_where_the_settings_say_so() {
+    let folder = testkit::temp_dir();
+    let data = folder.path().join("data");
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let url = eutils(Arc::clone(&asked));
+    let settings = [("MATERIA_EUTILS_URL", url.as_str()), ("MATERIA_EUTILS_KEY", "k-1")];
+    let terms = json!({"terms": [{"term": "ginger"}, {"term": "TP53", "operator": "OR"}], "sort_by": "pub_date"});
+    let found = call(&data, "pubmed_search", &terms, &settings).expect("an answer");
+    let text = found["content"][0]["text"].as_str().expect("a text");
+    assert!(text.contains("## Ginger, made up"), "{text}");
+    {
+        let asked = asked.lock().expect("a lock");
+        assert_eq!(asked.len(), 3, "one attempt too soon, one search, one fetch: {asked:?}");
+        assert!(asked[1].contains("term=ginger+OR+%28TP53%5BGene+Name%5D"), "{asked:?}");
+        assert!(
+            asked[1].contains("sort=pub_date") && asked[1].contains("api_key=k-1") && asked[1].contains("tool=materia")
+        );
+        assert!(asked[2].contains("id=99000001"), "{asked:?}");
+        assert!(
+            asked.iter().all(|line| !line.split(' ').next().unwrap_or_default().contains('?')),
+            "words in an address"
+        );
+    }
+    let details = call(&data, "pubmed_get_details", &json!({"pmid": "99000001"}), &settings).expect("an answer");
+    assert!(details["content"][0]["text"].as_str().expect("a text").contains("Source: PubMed"));
+
+    // Nobody there: the record answers, and says so.
+    let nobody = [("MATERIA_EUTILS_URL", "http://127.0.0.1:9/eutils")];
+    let alone = call(&data, "pubmed_search", &terms, &nobody).expect("an answer");
+    assert_eq!(
+        alone["content"][0]["text"],
+        "# Search Results for: ginger OR (TP53[Gene Name] OR TP53[Title/Abstract])"
+    );
+}
+
+const TRAPI: &str = r#"{"message": {"knowledge_graph": {
+    "nodes": {"X:1": {"categories": ["biolink:Drug"], "name": "fictol"}, "X:2": {"categories": ["biolink:Gene"], "name": "FICT0"}},
+    "edges": {"e": {"subject": "X:1", "predicate": "biolink:affects", "object": "X:2",
+        "attributes": [{"attribute_type_id": "biolink:publications", "value": ["PMID:99000001"]}]}}}}}"#;
+
+#[test]
+fn a_trapi_server_is_asked_where_the_settings_say_so() {
+    let folder = testkit::temp_dir();
+    let data = folder.path().join("data");
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let url = eutils(Arc::clone(&asked)).replace("/entrez/eutils", "/query");
+    let settings = [("MATERIA_TRAPI_URL", url.as_str())];
+    let found = call(&data, "kg_get_everything", &json!({"curie": "X:1"}), &settings).expect("an answer");
+    let text = found["content"][0]["text"].as_str().expect("a text");
+    assert_eq!(text, "# Search Results for: X:1\n\n- fictol (X:1) affects FICT0 (X:2) [trapi]");
+    {
+        let asked = asked.lock().expect("a lock");
+        assert_eq!(asked.len(), 3, "one attempt too soon, one query each way: {asked:?}");
+        assert!(asked[2].contains(r#""e0":{"object":"n0","subject":"n1"}"#), "{asked:?}");
+    }
+    let both =
+        call(&data, "kg_network_neighborhood", &json!({"curies": ["X:1", "X:2"]}), &settings).expect("an answer");
+    assert!(both["content"][0]["text"].as_str().expect("a text").contains("fictol (X:1) affects FICT0 (X:2)"));
+    let unknown = call(&data, "kg_get_everything", &json!({"curie": "X:9"}), &settings).expect_err("known nowhere");
+    assert_eq!(unknown["code"], "NOT_FOUND");
+}
+
+#[test]
+fn standard_input_is_a_file_too() {
+    let folder = testkit::temp_dir();
+    let mut command = materia();
+    command.arg("--data").arg(folder.path().join("data")).args(["import", "kgx", "-"]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("`materia` starts");
+    child.stdin.take().expect("a pipe").write_all(NODES.as_bytes()).expect("written");
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(last_line(&output), "read 3, kept 2, repeated 1, rejected 0");
+}
