@@ -1,3 +1,4 @@
 //! Seed 002: the evidence graph, its documents, and the operations over them.
 
 pub mod record;
+pub mod records;

@@ -29,6 +29,7 @@ pub enum HouseScope {
     ArtifactWrite,
     ArtifactApprove,
     TaskWrite,
+    EvidenceWrite,
     IdReserve,
     JobRun,
     AuditRead,
@@ -37,10 +38,11 @@ pub enum HouseScope {
 }
 
 impl HouseScope {
-    pub const ALL: [HouseScope; 8] = [
+    pub const ALL: [HouseScope; 9] = [
         HouseScope::ArtifactWrite,
         HouseScope::ArtifactApprove,
         HouseScope::TaskWrite,
+        HouseScope::EvidenceWrite,
         HouseScope::IdReserve,
         HouseScope::JobRun,
         HouseScope::AuditRead,
@@ -53,6 +55,7 @@ impl HouseScope {
             HouseScope::ArtifactWrite => "artifact.write",
             HouseScope::ArtifactApprove => "artifact.approve",
             HouseScope::TaskWrite => "task.write",
+            HouseScope::EvidenceWrite => "evidence.write",
             HouseScope::IdReserve => "id.reserve",
             HouseScope::JobRun => "job.run",
             HouseScope::AuditRead => "audit.read",

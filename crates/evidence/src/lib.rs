@@ -1,4 +1,12 @@
 //! Evidence: the record of sources, nodes, edges and documents, the graph and the search over it, and importers.
 //! Knows no protocol and none of the other domains.
 
+pub mod derived;
+pub mod record;
 pub mod search;
+
+use store::Migration;
+
+/// Tables of this crate, versions from 300.
+pub const MIGRATIONS: &[Migration] =
+    &[Migration { version: 300, name: "evidence_records", sql: include_str!("../migrations/0300_records.sql") }];

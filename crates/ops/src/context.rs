@@ -8,6 +8,7 @@ use std::time::Duration;
 use contract::actor::Actor;
 use contract::id::ProjectId;
 use contract::question::{Answered, QuestionKind, Questions};
+use evidence::derived::Derived;
 use ledger::keyring::Keyring;
 use serde::{Deserialize, Serialize};
 use store::{Reader, Store};
@@ -58,6 +59,8 @@ pub struct Services {
     /// Document types, generators, checklists and templates.
     pub catalogue: LiveCatalogue,
     pub remotes: Remotes,
+    /// What is derived from the evidence.
+    pub evidence: Derived,
 }
 
 /// A step of a long call, for clients that show one.

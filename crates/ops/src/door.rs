@@ -320,6 +320,9 @@ impl Inner {
             }
         };
         log_ended(ticket, tool, &result, outcome);
+        if let (Ok(done), true) = (&mut result, tool.is_some_and(|tool| tool.entry.is_stamped)) {
+            done.stamp(&audit);
+        }
         let family = tool.map(|tool| tool.entry.family);
         Reply {
             call_id: ticket.call_id,

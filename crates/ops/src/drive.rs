@@ -53,6 +53,23 @@ pub(crate) struct Done {
     pub objects: Vec<Touched>,
 }
 
+impl Done {
+    /// Puts the audit block into the output. The hash was taken without it.
+    pub fn stamp(&mut self, audit: &AuditBlock) {
+        let Value::Object(members) = &mut self.output else { return };
+        let is_only = members.is_empty();
+        members.insert("audit".to_owned(), serde_json::to_value(audit).unwrap_or_default());
+        // The text was written already; what it lacks is put in front.
+        self.text = match (serde_json::to_string(audit), self.text.take()) {
+            (Ok(block), Some(text)) => text.strip_prefix('{').map(|rest| {
+                let comma = if is_only { "" } else { "," };
+                format!("{{\"audit\":{block}{comma}{rest}")
+            }),
+            (_, _) => None,
+        };
+    }
+}
+
 impl From<Done> for Success {
     fn from(done: Done) -> Success {
         Success { output: done.output, text: done.text, artifacts: done.artifacts, metadata: done.metadata }

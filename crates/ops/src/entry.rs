@@ -22,6 +22,7 @@ pub struct Entry {
     pub scope: Option<&'static str>,
     pub aliases: &'static [&'static str],
     pub is_tool: bool,
+    pub is_stamped: bool,
     /// A write answers only after its event is durable, also when it fails.
     pub is_write: bool,
     pub deadline: Option<Duration>,
@@ -52,6 +53,7 @@ impl Entry {
             scope: T::SCOPE,
             aliases: T::ALIASES,
             is_tool: T::IS_TOOL,
+            is_stamped: T::IS_STAMPED,
             is_write: false,
             deadline: T::DEADLINE,
             job: T::JOB,

@@ -7,18 +7,21 @@ pub enum Family {
     /// About the house itself; listed with every family.
     House,
     Workflow,
+    /// The graph, its documents, and the search over them.
+    Evidence,
     /// For auditors.
     Audit,
 }
 
 impl Family {
     /// Families with an endpoint of their own (`/mcp/{name}`).
-    pub const SERVED: [Family; 2] = [Family::Workflow, Family::Audit];
+    pub const SERVED: [Family; 3] = [Family::Workflow, Family::Evidence, Family::Audit];
 
     pub fn name(self) -> &'static str {
         match self {
             Family::House => "house",
             Family::Workflow => "workflow",
+            Family::Evidence => "evidence",
             Family::Audit => "audit",
         }
     }
@@ -27,6 +30,7 @@ impl Family {
         match self {
             Family::House | Family::Audit => Dialect::Common,
             Family::Workflow => Dialect::Workflow,
+            Family::Evidence => Dialect::Evidence,
         }
     }
 

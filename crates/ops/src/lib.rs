@@ -12,6 +12,7 @@ pub mod dialogue;
 mod door;
 mod drive;
 mod entry;
+mod evidence;
 mod family;
 pub mod feed;
 mod files;
@@ -53,5 +54,5 @@ pub use witnesses::{WitnessError, WitnessPolicy};
 
 /// Tables of every crate, in order.
 pub fn migrations() -> Vec<store::Migration> {
-    [store::MIGRATIONS, ::workflow::MIGRATIONS, keys::MIGRATIONS].concat()
+    [store::MIGRATIONS, ::workflow::MIGRATIONS, ::evidence::MIGRATIONS, keys::MIGRATIONS].concat()
 }

@@ -34,6 +34,9 @@ pub trait Operation: DeserializeOwned + Serialize + JsonSchema + Send + Sync + '
     /// Listed as an MCP tool. Operations that only serve a prompt are not.
     const IS_TOOL: bool = true;
 
+    /// The audit block is a member of the output (seed 002), not only beside it.
+    const IS_STAMPED: bool = false;
+
     /// The service that carries it out, where that may be another process.
     const SERVICE: Option<Service> = None;
     /// Input fields of earlier versions, with what is expected in their place.

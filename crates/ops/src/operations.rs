@@ -3,6 +3,7 @@
 use crate::entry::Entry;
 use crate::house::{BackUpHouse, TidyHouse};
 use contract::describe::DescribeOperation;
+use contract::evidence::records::{PutRecords, ReadRecords};
 use contract::job::{AnswerJob, CancelJob, JobStatus, StartJob};
 use contract::key::{CreateKey, ListKeys, RevokeKey};
 use contract::ledger::{AuditCheckpoint, AuditExport, AuditProve, AuditSearch, AuditVerify};
@@ -51,6 +52,8 @@ pub const OPERATIONS: &[Entry] = &[
     Entry::write::<GetNextTask>(),
     Entry::write::<UpdateTaskStatus>(),
     Entry::read::<ListTasks>(),
+    Entry::write::<PutRecords>(),
+    Entry::read::<ReadRecords>(),
     Entry::read::<AuditSearch>(),
     Entry::read::<AuditProve>(),
     Entry::read::<AuditVerify>(),

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use contract::schema::SchemaObject;
+use contract::audit::AuditBlock;
+use contract::schema::{SchemaObject, tool_schema};
 use contract::scope::Scope;
 use jsonschema::{PatternOptions, Validator};
 use serde_json::Value;
@@ -20,6 +21,9 @@ pub enum TableError {
     #[error("the schema of `{operation}` does not compile")]
     Schema { operation: &'static str, source: Box<dyn std::error::Error + Send + Sync> },
 }
+
+/// Where the audit block stands in an output.
+const AUDIT: &str = "audit";
 
 /// An entry with its compiled schemas.
 pub struct Tool {
@@ -54,6 +58,7 @@ impl Table {
                 validator(schema).map_err(|source| TableError::Schema { operation: entry.name, source })
             };
             let (input, output) = (compile(&input_schema)?, compile(&output_schema)?);
+            let output_schema = if entry.is_stamped { stamped(output_schema) } else { output_schema };
             table.tools.push(Arc::new(Tool {
                 entry,
                 scope,
@@ -90,8 +95,20 @@ fn is_in(entry: &Entry, family: Option<Family>) -> bool {
     entry.family == Family::House || family.is_none_or(|family| family == entry.family)
 }
 
+/// The schema of an output that leaves with its audit block in it.
+fn stamped(mut schema: SchemaObject) -> SchemaObject {
+    let audit = Value::Object(tool_schema::<AuditBlock>());
+    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+        properties.insert(AUDIT.to_owned(), audit);
+    }
+    if let Value::Array(required) = schema.entry("required").or_insert_with(|| Value::Array(Vec::new())) {
+        required.push(Value::from(AUDIT));
+    }
+    schema
+}
+
 /// Patterns run on a linear-time engine; no schema is ever fetched.
-fn validator(schema: &SchemaObject) -> Result<Validator, Box<dyn std::error::Error + Send + Sync>> {
+pub(crate) fn validator(schema: &SchemaObject) -> Result<Validator, Box<dyn std::error::Error + Send + Sync>> {
     let schema = Value::Object(schema.clone());
     jsonschema::options()
         .with_draft(jsonschema::Draft::Draft202012)

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use evidence::derived::Derived;
 use ops::operations::OPERATIONS;
 use ops::{Clock, Services};
 use workflow::catalogue::{CatalogueError, LiveCatalogue};
@@ -22,10 +23,11 @@ pub enum AssembleError {
     House(#[source] HouseError),
 }
 
-pub fn services(settings: &Settings) -> Result<Services, AssembleError> {
+pub fn services(folder: &Path, settings: &Settings) -> Result<Services, AssembleError> {
     let catalogue = LiveCatalogue::open(settings.workflow_folder.clone()).map_err(AssembleError::Catalogue)?;
     let remotes = remote::services(settings, &catalogue).map_err(AssembleError::Remote)?;
-    Ok(Services { catalogue, remotes })
+    let evidence = Derived::new(folder.join("evidence"));
+    Ok(Services { catalogue, remotes, evidence })
 }
 
 /// Where the documents of a data folder stand as files.
@@ -38,11 +40,11 @@ pub fn files(folder: &Path, settings: &Settings) -> Root {
 pub async fn enter(folder: PathBuf, settings: &Settings) -> Result<Arc<House>, AssembleError> {
     let options = HouseOptions {
         files: files(&folder, settings),
+        services: services(&folder, settings)?,
         folder,
         database_url: settings.database_url.clone(),
         entries: OPERATIONS,
         settings: settings.for_operations(),
-        services: services(settings)?,
         clock: Clock::system(),
         ledger_key_file: settings.ledger_key_file.clone(),
         witnesses: settings.witness.clone(),

@@ -27,6 +27,7 @@ mod row;
 mod writer;
 
 pub use batch::{Applied, Apply, Keep};
+pub use bulk::{Bulk, InList};
 pub use conn::{Conn, Reader, Tx};
 pub use dialect::Engine;
 pub use error::{OpenError, StoreError, StoreErrorKind, WriteError};

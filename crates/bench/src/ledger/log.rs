@@ -70,7 +70,7 @@ impl Log {
         let options = ops::Options {
             entries: OPERATIONS,
             settings: settings.for_operations(),
-            services: assemble::services(&settings).context("the document types cannot be read")?,
+            services: assemble::services(folder.path(), &settings).context("the document types cannot be read")?,
             clock: Clock::system(),
             keyring: Keyring::new(LogSigner::generate("bench.example/log", [7; 32]).context("a key")?),
             witness_policy: WitnessPolicy::default(),

@@ -223,3 +223,46 @@ pub enum RecordKind {
     Edge,
     Document,
 }
+
+impl RecordKind {
+    pub const ALL: [RecordKind; 4] = [RecordKind::Source, RecordKind::Node, RecordKind::Edge, RecordKind::Document];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            RecordKind::Source => "source",
+            RecordKind::Node => "node",
+            RecordKind::Edge => "edge",
+            RecordKind::Document => "document",
+        }
+    }
+
+    pub fn find(name: &str) -> Option<RecordKind> {
+        RecordKind::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+}
+
+impl Strength {
+    pub fn name(self) -> &'static str {
+        match self {
+            Strength::Low => "low",
+            Strength::Moderate => "moderate",
+            Strength::High => "high",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_names_of_kinds_and_strengths_are_their_json() {
+        for kind in RecordKind::ALL {
+            assert_eq!(serde_json::to_value(kind).unwrap(), kind.name());
+            assert_eq!(RecordKind::find(kind.name()), Some(kind));
+        }
+        for strength in [Strength::Low, Strength::Moderate, Strength::High] {
+            assert_eq!(serde_json::to_value(strength).unwrap(), strength.name());
+        }
+    }
+}

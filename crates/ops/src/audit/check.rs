@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use contract::event::Event;
 use contract::ledger::{LogProblem, Verification};
 use contract::time::rfc3339_us;
+use evidence::record::audited::{self as evidence_audited, Difference, Expected};
 use ledger::checkpoint::SignedCheckpoint;
 use ledger::hash::Hash;
 use ledger::keyring::Keyring;
@@ -12,7 +13,7 @@ use ledger::policy::Policy;
 use ledger::tree::Frontier;
 use store::log::{self, Leaf, StoredCheckpoint};
 use store::{Conn, StoreError};
-use workflow::audited::{self, FoundRow, Place};
+use workflow::audited::{self, AuditedRow, FoundRow, Place};
 
 use crate::context::Progress;
 use crate::keys;
@@ -222,11 +223,66 @@ impl Check {
                 self.object(found);
             }
         }
+        n_checked += self.evidence(conn).await?;
         let gone: Vec<_> = self.last.drain().filter(|(_, hash)| hash.is_some()).map(|(key, _)| key).collect();
         for (_, kind, id) in gone {
             self.report("object", None, None, format!("{kind} `{id}` was deleted by other hands"));
         }
         Ok(n_checked)
+    }
+
+    /// Compares the records of the evidence with their batches, and the batches with the log.
+    async fn evidence(&mut self, conn: &mut Conn) -> Result<u64, StoreError> {
+        let mut n_checked = 0;
+        let mut expected = Expected::default();
+        let mut place = (String::new(), 0);
+        loop {
+            let batches = evidence_audited::batches_after(conn, &place.0, place.1).await?;
+            let Some(last) = batches.last() else { break };
+            place = (last.organisation_id.clone(), last.number);
+            for batch in batches {
+                n_checked += 1;
+                expected.absorb(&batch);
+                let (id, sha256) = (batch.number.to_string(), Some(batch.sha256));
+                let row = AuditedRow { kind: evidence_audited::BATCH, id, sha256 };
+                self.object(FoundRow { organisation_id: batch.organisation_id, row });
+            }
+        }
+        let mut place = evidence_audited::Place::default();
+        loop {
+            let records = evidence_audited::records_after(conn, &place).await?;
+            let Some(last) = records.last() else { break };
+            place = (last.organisation_id.clone(), last.kind.clone(), last.id.clone());
+            for record in records {
+                n_checked += 1;
+                let (kind, id) = (&record.kind, &record.id);
+                match expected.settle(&record) {
+                    None => {}
+                    Some(Difference::Changed) => {
+                        self.report("object", None, None, format!("{kind} `{id}` was changed by other hands"));
+                    }
+                    Some(Difference::Added) => {
+                        self.report("object", None, None, format!("no event tells of {kind} `{id}`"));
+                    }
+                }
+            }
+        }
+        self.missing_evidence(conn, expected).await?;
+        Ok(n_checked)
+    }
+
+    /// Names the records that no row was found for; only the batches still know what they were called.
+    async fn missing_evidence(&mut self, conn: &mut Conn, mut expected: Expected) -> Result<(), StoreError> {
+        let mut place = (String::new(), 0);
+        while !expected.is_settled() {
+            let batches = evidence_audited::batches_after(conn, &place.0, place.1).await?;
+            let Some(last) = batches.last() else { break };
+            place = (last.organisation_id.clone(), last.number);
+            for (kind, id) in batches.iter().flat_map(|batch| expected.missing(batch)) {
+                self.report("object", None, None, format!("{kind} `{id}` was deleted by other hands"));
+            }
+        }
+        Ok(())
     }
 
     fn object(&mut self, found: FoundRow) {

@@ -8,11 +8,13 @@ use ops::{Family, Table, limits};
 use serde_json::{Map, Value, json};
 
 fn operations() -> Value {
-    let operations: Map<String, Value> = OPERATIONS
+    let table = Table::compile(OPERATIONS).unwrap();
+    let operations: Map<String, Value> = table
+        .all()
         .iter()
-        .map(|entry| {
-            let schemas = json!({ "input": (entry.input_schema)(), "output": (entry.output_schema)() });
-            (entry.name.to_owned(), schemas)
+        .map(|tool| {
+            let schemas = json!({ "input": *tool.input_schema, "output": *tool.output_schema });
+            (tool.entry.name.to_owned(), schemas)
         })
         .collect();
     Value::Object(operations)

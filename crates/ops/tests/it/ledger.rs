@@ -9,7 +9,7 @@ use store::{Applied, Apply, Keep};
 
 use crate::script::{Stage, keyring, on_postgres, on_sqlite};
 
-async fn both() -> [Stage; 2] {
+pub async fn both() -> [Stage; 2] {
     [on_sqlite(OPERATIONS).await, on_postgres(OPERATIONS).await]
 }
 
@@ -33,13 +33,13 @@ async fn settle(stage: &Stage) {
     panic!("events wait for more than ten seconds");
 }
 
-async fn verify(stage: &Stage) -> Value {
+pub async fn verify(stage: &Stage) -> Value {
     settle(stage).await;
     stage.call("owner", "audit_verify", json!({})).await.result.unwrap().output
 }
 
 /// What somebody with the database in hand would do.
-async fn tamper(stage: &Stage, sql: &'static str) {
+pub async fn tamper(stage: &Stage, sql: &'static str) {
     let apply: Apply<()> = Box::new(move |tx| {
         Box::pin(async move {
             assert_eq!(tx.execute(sql, &[]).await?, 1, "{sql}");

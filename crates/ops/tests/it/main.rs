@@ -12,6 +12,7 @@ mod consent;
 mod contracts;
 mod dialogue;
 mod door;
+mod evidence;
 mod ids;
 mod jobs;
 mod keys;

@@ -50,6 +50,8 @@ fn naming(operation: &str, things: &Things) -> Value {
         "update_task_status" => json!({"task_id": things.task_id, "status": "in_progress"}),
         "queue_tasks" | "add_task" => batch("default", 1, 1),
         "list_tasks" => json!({"depends_on": "PRD-006"}),
+        "put_records" => json!({"records": [{"record": "deletion", "kind": "node", "id": "H1"}]}),
+        "read_records" => json!({"kind": "node", "ids": ["H1"]}),
         "audit_prove" => json!({"call_id": "nobodys"}),
         "job_status" | "cancel_job" => json!({"job_id": "nobodys"}),
         "answer_job" => json!({"job_id": "nobodys", "answers": {}}),

@@ -59,7 +59,11 @@ async fn stage(
     };
     let store = Store::open(options).await.unwrap();
     let clock = Clock::manual(START_US);
-    let services = Services { catalogue: LiveCatalogue::open(None).unwrap(), remotes: ops::Remotes::default() };
+    let services = Services {
+        catalogue: LiveCatalogue::open(None).unwrap(),
+        remotes: ops::Remotes::default(),
+        evidence: evidence::derived::Derived::new(files.path().join("evidence")),
+    };
     let root = workflow::projection::Root::new(files.path().join("artifacts"), "here".to_owned());
     let options = Options {
         entries,

@@ -59,7 +59,7 @@ impl Lab {
             database_url: None,
             entries,
             settings: settings.for_operations(),
-            services: server::assemble::services(&settings).expect("the types that ship can be read"),
+            services: server::assemble::services(folder.path(), &settings).expect("the types that ship can be read"),
             clock,
             ledger_key_file: None,
             witnesses: Vec::new(),

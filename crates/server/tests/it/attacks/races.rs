@@ -100,7 +100,7 @@ async fn house(folder: &Path, clock: &Clock) -> Arc<House> {
         database_url: None,
         entries: OPERATIONS,
         settings: settings.for_operations(),
-        services: server::assemble::services(&settings).expect("the types that ship can be read"),
+        services: server::assemble::services(folder, &settings).expect("the types that ship can be read"),
         clock: clock.clone(),
         files: server::assemble::files(folder, &settings),
         ledger_key_file: None,

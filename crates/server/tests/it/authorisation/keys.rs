@@ -126,7 +126,7 @@ async fn house(data: &std::path::Path, clock: Clock) -> (Arc<House>, Settings) {
         database_url: None,
         entries: OPERATIONS,
         settings: settings.for_operations(),
-        services: assemble::services(&settings).expect("the built-in types"),
+        services: assemble::services(data, &settings).expect("the built-in types"),
         clock,
         files: assemble::files(data, &settings),
         ledger_key_file: None,

@@ -50,9 +50,9 @@ async fn somebody_without_a_token_is_told_where_to_get_one() {
             check_refused(&answer, &url);
             assert!(!answer.challenge.contains("error="), "{}", answer.challenge);
             assert!(
-                answer
-                    .challenge
-                    .contains("scope=\"artifact.approve artifact.write audit.read id.reserve job.run task.write\""),
+                answer.challenge.contains(
+                    "scope=\"artifact.approve artifact.write audit.read id.reserve job.run task.write\""
+                ),
                 "{}",
                 answer.challenge
             );

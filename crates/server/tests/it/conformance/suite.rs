@@ -70,7 +70,7 @@ async fn serve(folder: &Path, database_url: Option<&str>) -> Server {
         database_url: database_url.map(str::to_owned),
         entries: entries(),
         settings: settings.for_operations(),
-        services: server::assemble::services(&settings).expect("the types that ship can be read"),
+        services: server::assemble::services(folder, &settings).expect("the types that ship can be read"),
         clock: Clock::system(),
         ledger_key_file: None,
         witnesses: Vec::new(),

@@ -1,0 +1,171 @@
+//! Keeping a batch of records. What the record has already is left alone, and what does not fit is rejected by itself.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::LazyLock;
+
+use contract::evidence::record::RecordKind;
+use store::{Bulk, Conn, InList, Param, StoreError, Tx};
+
+use super::batches::{self, Change};
+use super::incoming::Content;
+use super::{Incoming, Sha256, sha256};
+
+/// What became of a batch.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Kept {
+    pub n_kept: u64,
+    pub n_changed: u64,
+    pub n_repeated: u64,
+    pub n_deleted: u64,
+    pub rejected: Vec<Rejected>,
+    /// The change number after the batch.
+    pub version: i64,
+    /// The manifest's hash, where anything changed.
+    pub manifest_sha256: Option<String>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub struct Rejected {
+    pub position: u64,
+    pub id: String,
+    pub reason: String,
+}
+
+type Key<'a> = (RecordKind, &'a str);
+
+static UPSERT: LazyLock<Bulk> = LazyLock::new(|| {
+    let after = " ON CONFLICT (organisation_id, kind, id) DO UPDATE SET sha256 = excluded.sha256, body = excluded.body";
+    Bulk::new("evidence_records (organisation_id, kind, id, sha256, body)", 5, after)
+});
+
+static FIND: LazyLock<InList> = LazyLock::new(|| {
+    InList::new("SELECT id, sha256 FROM evidence_records WHERE organisation_id = $1 AND kind = $2 AND id IN", 2, "")
+});
+
+static DELETE: LazyLock<InList> = LazyLock::new(|| {
+    InList::new("DELETE FROM evidence_records WHERE organisation_id = $1 AND kind = $2 AND id IN", 2, "")
+});
+
+/// Keeps what is new or other than before, in the order given, as one numbered batch.
+pub async fn put(tx: &mut Tx<'_>, organisation_id: &str, incoming: &[Incoming]) -> Result<Kept, StoreError> {
+    let mut desk = Desk { known: read_known(tx, organisation_id, incoming).await?, ..Desk::default() };
+    for record in incoming {
+        desk.take(record);
+    }
+    let Desk { changes, mut kept, .. } = desk;
+    write(tx, organisation_id, &changes).await?;
+    let changes: Vec<Change> = changes
+        .iter()
+        .map(|((kind, id), content)| Change {
+            kind: *kind,
+            id: (*id).to_owned(),
+            sha256: content.map(|content| hex::encode(content.sha256)),
+        })
+        .collect();
+    (kept.version, kept.manifest_sha256) = batches::append(tx, organisation_id, &changes).await?;
+    Ok(kept)
+}
+
+/// The records that a batch may change or stands on, as they are before it.
+async fn read_known(
+    conn: &mut Conn,
+    organisation_id: &str,
+    incoming: &[Incoming],
+) -> Result<HashMap<(RecordKind, String), Sha256>, StoreError> {
+    let mut wanted: BTreeMap<RecordKind, BTreeSet<&str>> = BTreeMap::new();
+    for record in incoming {
+        wanted.entry(record.kind).or_default().insert(&record.id);
+        wanted.entry(RecordKind::Source).or_default().extend(record.source.as_deref());
+        wanted.entry(RecordKind::Node).or_default().extend(record.ends.iter().flatten().map(String::as_str));
+    }
+    let mut known = HashMap::new();
+    for (kind, ids) in wanted {
+        let ids: Vec<&str> = ids.into_iter().collect();
+        for row in FIND.fetch(conn, &[organisation_id.into(), kind.name().into()], &ids).await? {
+            known.insert((kind, row.text(0)?), sha256(&row.bytes(1)?)?);
+        }
+    }
+    Ok(known)
+}
+
+async fn write(
+    conn: &mut Conn,
+    organisation_id: &str,
+    changes: &BTreeMap<Key<'_>, Option<&Content>>,
+) -> Result<(), StoreError> {
+    let rows: Vec<(Key<'_>, &Content)> = changes.iter().filter_map(|(key, it)| Some((*key, (*it)?))).collect();
+    UPSERT
+        .insert(conn, &rows, |((kind, id), content), params| {
+            params.extend([
+                Param::Text(organisation_id),
+                Param::Text(kind.name()),
+                Param::Text(id),
+                Param::Bytes(&content.sha256),
+                Param::Text(&content.body),
+            ]);
+        })
+        .await?;
+    for kind in RecordKind::ALL {
+        let gone: Vec<&str> =
+            changes.iter().filter(|((of, _), it)| *of == kind && it.is_none()).map(|((_, id), _)| *id).collect();
+        DELETE.execute(conn, &[organisation_id.into(), kind.name().into()], &gone).await?;
+    }
+    Ok(())
+}
+
+/// A batch while it is looked through.
+#[derive(Default)]
+struct Desk<'a> {
+    known: HashMap<(RecordKind, String), Sha256>,
+    /// The last word on each record; `None` is a withdrawal.
+    changes: BTreeMap<Key<'a>, Option<&'a Content>>,
+    kept: Kept,
+}
+
+impl<'a> Desk<'a> {
+    /// The record's hash as it is after what the batch did so far.
+    fn find(&self, kind: RecordKind, id: &str) -> Option<Sha256> {
+        match self.changes.get(&(kind, id)) {
+            Some(change) => change.map(|content| content.sha256),
+            None => self.known.get(&(kind, id.to_owned())).copied(),
+        }
+    }
+
+    fn take(&mut self, record: &'a Incoming) {
+        if let Err(reason) = self.check(record) {
+            let (position, id) = (record.position, record.id.clone());
+            return self.kept.rejected.push(Rejected { position, id, reason });
+        }
+        let before = self.find(record.kind, &record.id);
+        let after = record.content.as_ref().map(|content| content.sha256);
+        if before == after {
+            self.kept.n_repeated += 1;
+            return;
+        }
+        match (before, after) {
+            (_, None) => self.kept.n_deleted += 1,
+            (None, Some(_)) => self.kept.n_kept += 1,
+            (Some(_), Some(_)) => {
+                self.kept.n_kept += 1;
+                self.kept.n_changed += 1;
+            }
+        }
+        self.changes.insert((record.kind, &record.id), record.content.as_ref());
+    }
+
+    fn check(&self, record: &Incoming) -> Result<(), String> {
+        if record.kind == RecordKind::Source && record.content.is_none() {
+            return Err("a source stays: its licence belongs to what was taken from it".to_owned());
+        }
+        if let Some(source) = record.source.as_deref().filter(|id| self.find(RecordKind::Source, id).is_none()) {
+            return Err(format!("`source`: no source `{source}` is known"));
+        }
+        let ends = record.ends.iter().flatten().zip(["subject", "object"]);
+        for (id, field) in ends {
+            if self.find(RecordKind::Node, id).is_none() {
+                return Err(format!("`{field}`: no node `{id}` is known"));
+            }
+        }
+        Ok(())
+    }
+}

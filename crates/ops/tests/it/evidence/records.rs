@@ -1,0 +1,165 @@
+//! The record: kept, repeated, changed, withdrawn, rejected, and compared with the log.
+
+use serde_json::{Value, json};
+
+use super::herbs::{edge, node, put, source};
+use crate::ledger::{both, tamper, verify};
+use crate::script::Stage;
+
+async fn read(stage: &Stage, input: Value) -> Value {
+    stage.call("viewer", "read_records", input).await.result.unwrap().output
+}
+
+fn ginger() -> Value {
+    node("H1", "herb", json!([{"text": "ขิง", "lang": "th"}, {"text": "ginger", "lang": "en"}]))
+}
+
+fn gingerol() -> Value {
+    node("C1", "constituent", json!([{"text": "gingerol", "lang": "en"}]))
+}
+
+#[tokio::test]
+async fn a_second_import_keeps_nothing_and_repeats_everything() {
+    for stage in both().await {
+        let records = [source(), ginger(), gingerol(), edge("E1", "H1", "contains", "C1")];
+        let expected = json!({"kept": 4, "repeated": 0, "changed": 0, "deleted": 0, "rejected": [], "version": 1});
+        assert_eq!(put(&stage, &records).await, expected);
+        let expected = json!({"kept": 0, "repeated": 4, "changed": 0, "deleted": 0, "rejected": [], "version": 1});
+        assert_eq!(put(&stage, &records).await, expected);
+        let mut named = gingerol();
+        named["names"][0]["text"] = json!("[6]-gingerol");
+        let expected = json!({"kept": 1, "repeated": 0, "changed": 1, "deleted": 0, "rejected": [], "version": 2});
+        assert_eq!(put(&stage, &[named.clone()]).await, expected);
+        assert_eq!(read(&stage, json!({"kind": "node", "ids": ["C1", "C9"]})).await["records"], json!([named]));
+    }
+}
+
+#[tokio::test]
+async fn what_stands_on_nothing_is_rejected_and_the_rest_is_kept() {
+    for stage in both().await {
+        let mut orphan = ginger();
+        orphan["source"] = json!("hearsay");
+        let records = [
+            ginger(),
+            source(),
+            ginger(),
+            edge("E1", "H1", "contains", "C1"),
+            gingerol(),
+            edge("E1", "H1", "contains", "C1"),
+            orphan,
+            json!({"record": "node", "id": "H2"}),
+            json!({"record": "edge", "id": "E2", "subject": "H1", "predicate": "treats", "object": "C1",
+                "source": "herbal", "evidence": [{}]}),
+            json!({"record": "node", "id": " H3", "categories": ["herb"], "names": [{"text": "x", "lang": "en"}],
+                "source": "herbal"}),
+            json!({"record": "node", "id": "H4", "categories": ["herb"], "names": [{"text": "x", "lang": "en"}],
+                "source": "herbal", "attributes": {"n": 9_007_199_254_740_993_u64}}),
+            json!({"record": "deletion", "kind": "source", "id": "herbal"}),
+        ];
+        let found = put(&stage, &records).await;
+        assert_eq!((&found["kept"], &found["version"]), (&json!(4), &json!(1)), "{found}");
+        let rejected: Vec<String> = found["rejected"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|it| format!("{} {} {}", it["position"], it["id"], it["reason"].as_str().unwrap()))
+            .collect();
+        let expected = [
+            "0 \"H1\" `source`: no source `herbal` is known",
+            "3 \"E1\" `object`: no node `C1` is known",
+            "6 \"H1\" `source`: no source `hearsay` is known",
+            "7 \"H2\" `categories`: expected the field to be there",
+            "8 \"E2\" `evidence/0`: expected a `reference` or a `text`",
+            "9 \" H3\" `id`: expected text without control characters and outer spaces",
+            "10 \"H4\" expected integers up to 2^53; write longer ones as text",
+            "11 \"herbal\" a source stays: its licence belongs to what was taken from it",
+        ];
+        assert_eq!(rejected, expected);
+    }
+}
+
+#[tokio::test]
+async fn what_is_withdrawn_is_gone_and_may_come_back() {
+    for stage in both().await {
+        put(&stage, &[source(), ginger()]).await;
+        let gone = json!({"record": "deletion", "kind": "node", "id": "H1"});
+        let found = put(&stage, &[gone.clone(), gone.clone()]).await;
+        assert_eq!((&found["deleted"], &found["repeated"]), (&json!(1), &json!(1)), "{found}");
+        assert_eq!(read(&stage, json!({"kind": "node"})).await["records"], json!([]));
+        assert_eq!(put(&stage, &[gone, ginger()]).await["kept"], 1);
+        assert_eq!(verify(&stage).await["problems"], json!([]));
+    }
+}
+
+#[tokio::test]
+async fn records_are_read_page_by_page_in_the_same_order_on_both_engines() {
+    for stage in both().await {
+        let names = json!([{"text": "x", "lang": "en"}]);
+        let ids = ["a-2", "B1", "a1", "ก", "Z:9", "a_1"];
+        let nodes: Vec<Value> = ids.iter().map(|id| node(id, "herb", names.clone())).collect();
+        put(&stage, &[vec![source()], nodes].concat()).await;
+        let mut seen = Vec::new();
+        let mut cursor = Value::Null;
+        loop {
+            let mut input = json!({"kind": "node", "limit": 4});
+            if !cursor.is_null() {
+                input["cursor"] = cursor;
+            }
+            let page = read(&stage, input).await;
+            seen.extend(page["records"].as_array().unwrap().iter().map(|it| it["id"].as_str().unwrap().to_owned()));
+            cursor = page["next_cursor"].clone();
+            if cursor.is_null() {
+                break;
+            }
+        }
+        assert_eq!(seen, ["B1", "Z:9", "a-2", "a1", "a_1", "ก"]);
+        let elsewhere = stage.call("rival", "read_records", json!({"kind": "node"})).await.result.unwrap().output;
+        assert_eq!(elsewhere, json!({"records": [], "version": 0}));
+    }
+}
+
+#[tokio::test]
+async fn a_record_changed_by_hand_is_named() {
+    let cases = [
+        (
+            "UPDATE evidence_records SET body = REPLACE(body, 'ginger', 'poison') WHERE id = 'H1'",
+            "node `H1` was changed",
+        ),
+        ("UPDATE evidence_records SET kind = 'document' WHERE id = 'E1'", "no event tells of document `E1`"),
+        ("DELETE FROM evidence_records WHERE id = 'E1'", "edge `E1` was deleted"),
+        (
+            "INSERT INTO evidence_records SELECT organisation_id, kind, 'H9', sha256, body FROM evidence_records WHERE id = 'H1'",
+            "no event tells of node `H9`",
+        ),
+        ("UPDATE evidence_batches SET manifest = '[]' WHERE batch_number = 2", "evidence_batch `2` was changed"),
+        ("DELETE FROM evidence_batches WHERE batch_number = 2", "evidence_batch `2` was deleted"),
+    ];
+    for (sql, message) in cases {
+        for stage in both().await {
+            put(&stage, &[source(), ginger(), gingerol()]).await;
+            put(&stage, &[edge("E1", "H1", "contains", "C1")]).await;
+            let whole = verify(&stage).await;
+            assert_eq!((&whole["problems"], &whole["n_objects_checked"]), (&json!([]), &json!(6)), "{whole}");
+            tamper(&stage, sql).await;
+            let found = verify(&stage).await;
+            let told: Vec<&str> =
+                found["problems"].as_array().unwrap().iter().filter_map(|it| it["message"].as_str()).collect();
+            assert!(told.iter().any(|it| it.starts_with(message)), "{sql}: {told:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn one_event_vouches_for_a_whole_batch() {
+    for stage in both().await {
+        put(&stage, &[source(), ginger(), gingerol()]).await;
+        put(&stage, &[ginger()]).await;
+        let bodies = stage.bodies().await;
+        assert_eq!(bodies[0]["objects"].as_array().unwrap().len(), 1);
+        assert_eq!(
+            (&bodies[0]["objects"][0]["type"], &bodies[0]["objects"][0]["id"]),
+            (&json!("evidence_batch"), &json!("1"))
+        );
+        assert_eq!(bodies[1].get("objects"), None, "a batch that changed nothing leaves nothing");
+    }
+}
