@@ -15,6 +15,8 @@ pub const BENCHES: &[(&str, &str)] = &[
     ("ids", "ids through the door against one commit per id, on SQLite and PostgreSQL"),
     ("ledger", "durable events with and without the log, and the verification of a long log"),
     ("workflow", "the task service with 10,000 tasks against ids over HTTP, on SQLite and PostgreSQL"),
+    ("search", "search over generated documents against bare tantivy on the same index, and against its parts"),
+    ("retrieval", "nDCG, recall and MRR of words, vectors and both on a BEIR folder: --set DIR [--split NAME]"),
 ];
 
 /// Runs one bench; `arguments` are its own.

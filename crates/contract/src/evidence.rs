@@ -2,3 +2,4 @@
 
 pub mod record;
 pub mod records;
+pub mod search;

@@ -8,5 +8,7 @@ pub mod search;
 use store::Migration;
 
 /// Tables of this crate, versions from 300.
-pub const MIGRATIONS: &[Migration] =
-    &[Migration { version: 300, name: "evidence_records", sql: include_str!("../migrations/0300_records.sql") }];
+pub const MIGRATIONS: &[Migration] = &[
+    Migration { version: 300, name: "evidence_records", sql: include_str!("../migrations/0300_records.sql") },
+    Migration { version: 320, name: "evidence_embeddings", sql: include_str!("../migrations/0320_embeddings.sql") },
+];

@@ -1,5 +1,5 @@
 //! The part of the ONNX format (a protocol buffer) that describes an encoder. Numbers of fields and types are those of
-//! `onnx.proto3`.
+//! `onnx.proto`, whose lists are not packed.
 
 use prost::Message;
 
@@ -62,7 +62,7 @@ struct AttributeMessage {
     f: f32,
     #[prost(int64, tag = "3")]
     i: i64,
-    #[prost(int64, repeated, tag = "8")]
+    #[prost(int64, repeated, packed = "false", tag = "8")]
     ints: Vec<i64>,
     #[prost(int32, tag = "20")]
     kind: i32,
@@ -70,7 +70,7 @@ struct AttributeMessage {
 
 #[derive(Clone, PartialEq, Message)]
 struct Tensor {
-    #[prost(int64, repeated, tag = "1")]
+    #[prost(int64, repeated, packed = "false", tag = "1")]
     dims: Vec<i64>,
     #[prost(int32, tag = "2")]
     data_type: i32,

@@ -154,6 +154,9 @@ impl Inner {
         };
         let tokens = self.tokenizer.encode_fast(format!("{prompt}{text}"), true).map_err(failed)?;
         let tokens: Vec<i32> = tokens.get_ids().iter().map(|id| i32::try_from(*id).unwrap_or_default()).collect();
+        if tokens.is_empty() {
+            return Err(failed("the text has no words".into()));
+        }
         let states = self.encoder.run(tokens, options).map_err(failed)?;
         let n_dimensions = states.n_dimensions.max(1);
         let mut pooled = vec![0f32; n_dimensions];

@@ -9,6 +9,7 @@ use contract::actor::Actor;
 use contract::id::ProjectId;
 use contract::question::{Answered, QuestionKind, Questions};
 use evidence::derived::Derived;
+use evidence::search::searches::Searches;
 use ledger::keyring::Keyring;
 use serde::{Deserialize, Serialize};
 use store::{Reader, Store};
@@ -61,6 +62,8 @@ pub struct Services {
     pub remotes: Remotes,
     /// What is derived from the evidence.
     pub evidence: Derived,
+    /// The search over it.
+    pub search: Searches,
 }
 
 /// A step of a long call, for clients that show one.

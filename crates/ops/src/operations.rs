@@ -4,6 +4,7 @@ use crate::entry::Entry;
 use crate::house::{BackUpHouse, TidyHouse};
 use contract::describe::DescribeOperation;
 use contract::evidence::records::{PutRecords, ReadRecords};
+use contract::evidence::search::{EmbedRecords, HybridSearch};
 use contract::job::{AnswerJob, CancelJob, JobStatus, StartJob};
 use contract::key::{CreateKey, ListKeys, RevokeKey};
 use contract::ledger::{AuditCheckpoint, AuditExport, AuditProve, AuditSearch, AuditVerify};
@@ -54,6 +55,8 @@ pub const OPERATIONS: &[Entry] = &[
     Entry::read::<ListTasks>(),
     Entry::write::<PutRecords>(),
     Entry::read::<ReadRecords>(),
+    Entry::read::<HybridSearch>(),
+    Entry::write::<EmbedRecords>(),
     Entry::read::<AuditSearch>(),
     Entry::read::<AuditProve>(),
     Entry::read::<AuditVerify>(),

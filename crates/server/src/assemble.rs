@@ -11,6 +11,7 @@ use workflow::projection::Root;
 
 use crate::owner::{House, HouseError, HouseOptions};
 use crate::remote::{self, RemoteError};
+use crate::search;
 use crate::settings::Settings;
 
 #[derive(Debug, thiserror::Error)]
@@ -27,7 +28,8 @@ pub fn services(folder: &Path, settings: &Settings) -> Result<Services, Assemble
     let catalogue = LiveCatalogue::open(settings.workflow_folder.clone()).map_err(AssembleError::Catalogue)?;
     let remotes = remote::services(settings, &catalogue).map_err(AssembleError::Remote)?;
     let evidence = Derived::new(folder.join("evidence"));
-    Ok(Services { catalogue, remotes, evidence })
+    let search = search::searches(folder);
+    Ok(Services { catalogue, remotes, evidence, search })
 }
 
 /// Where the documents of a data folder stand as files.

@@ -7,7 +7,9 @@ mod call;
 mod config;
 mod doctor;
 mod key;
+mod lexicon;
 mod mcp;
+mod models;
 mod rebuild;
 mod recover;
 mod serve;
@@ -66,6 +68,10 @@ enum Command {
     Artifact(artifact::Arguments),
     /// Look at tasks, take one, complete it
     Task(task::Arguments),
+    /// List, get and choose the embedding model that search by meaning uses
+    Models(models::Arguments),
+    /// List and get Thai-English dictionaries for search across both languages
+    Lexicon(lexicon::Arguments),
     /// Show every setting, its value and where it comes from
     Config,
     /// Check what is installed, what is missing and what to do about it
@@ -113,6 +119,8 @@ pub async fn run() -> anyhow::Result<ExitCode> {
         Command::Key(arguments) => key::run(place, arguments).await,
         Command::Artifact(arguments) => artifact::run(place, arguments).await,
         Command::Task(arguments) => task::run(place, arguments).await,
+        Command::Models(arguments) => models::run(place, arguments).await,
+        Command::Lexicon(arguments) => lexicon::run(place, arguments).await,
         Command::Config => config::run(&place),
         Command::Doctor => doctor::run(&place).await,
         Command::Audit(command) => audit::run(place, command).await,

@@ -114,6 +114,26 @@ impl Library {
         self.links.n_entries()
     }
 
+    /// Entries in a language of the model that have no vector yet.
+    pub fn without_vectors(&self, model: &ModelCard, n_max: usize) -> Result<Vec<Entry>, SearchError> {
+        let mut entries = Vec::new();
+        for address in self.lacking(model).take(n_max) {
+            entries.push(self.snapshot.entry(address)?);
+        }
+        Ok(entries)
+    }
+
+    pub fn n_without_vectors(&self, model: &ModelCard) -> usize {
+        self.lacking(model).count()
+    }
+
+    fn lacking(&self, model: &ModelCard) -> impl Iterator<Item = DocAddress> {
+        let langs = self.snapshot.langs();
+        let entries = self.snapshot.contents().into_iter();
+        let lacking = entries.filter(|(_, content)| !self.vectors.has(*content)).map(|(address, _)| address);
+        lacking.filter(move |address| langs.of(*address).is_some_and(|lang| model.speaks(lang)))
+    }
+
     pub fn read(&self, question: &str, model: Option<&ModelCard>) -> Result<Reading, SearchError> {
         let fields = *self.snapshot.fields();
         let mut native = Vec::new();

@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use tantivy::columnar::Column;
+use tantivy::columnar::{Column, StrColumn};
 use tantivy::directory::MmapDirectory;
-use tantivy::query::{Bm25StatisticsProvider, Query, TermQuery};
+use tantivy::query::{Bm25StatisticsProvider, BooleanQuery, Occur, Query, TermQuery};
 use tantivy::schema::{Field, IndexRecordOption, TantivyDocument, Value as _};
 use tantivy::{DocAddress, DocSet, Index, IndexReader, IndexWriter, ReloadPolicy, Searcher, TERMINATED, Term};
 
-use super::entry::Entry;
+use super::entry::{Entry, EntryRecord};
 use super::gazetteer::Gazetteer;
 use super::schema::{Fields, GRAMS, WORDS};
 use super::words::{gram_analyzer, is_thai, thai_parts, word_analyzer, words};
@@ -249,14 +249,10 @@ impl Snapshot {
         Ok(key)
     }
 
-    pub fn lang(&self, address: DocAddress) -> Result<String, SearchError> {
-        let reader = self.0.searcher.segment_reader(address.segment_ord);
-        let column =
-            reader.fast_fields().str("lang").map_err(failed("reading languages"))?.ok_or(SearchError::Absent)?;
-        let ord = column.term_ords(address.doc_id).next().ok_or(SearchError::Absent)?;
-        let mut lang = String::new();
-        column.ord_to_str(ord, &mut lang).map_err(|error| failed("reading a language")(error.into()))?;
-        Ok(lang)
+    /// In which letters each entry is written.
+    pub(super) fn langs(&self) -> Langs {
+        let readers = self.0.searcher.segment_readers().iter();
+        Langs(readers.map(|reader| reader.fast_fields().str("lang").ok().flatten()).collect())
     }
 
     pub fn entry(&self, address: DocAddress) -> Result<Entry, SearchError> {
@@ -272,6 +268,31 @@ impl Snapshot {
         let query = TermQuery::new(term, IndexRecordOption::Basic);
         let found = self.0.searcher.search(&query, &tantivy::collector::DocSetCollector);
         Ok(found.map_err(failed("finding an entry"))?.into_iter().min())
+    }
+
+    /// All nodes of the index.
+    pub(super) fn nodes(&self) -> Result<Vec<Entry>, SearchError> {
+        let term = Term::from_field_text(self.0.fields.record, EntryRecord::Node.name());
+        let allowed = self.matching(&TermQuery::new(term, IndexRecordOption::Basic))?;
+        allowed.addresses().map(|address| self.entry(address)).collect()
+    }
+
+    /// The entries that may hold a name: all of its words, or of its threes of Thai letters, occur in them.
+    pub(super) fn holding(&self, name: &str, is_thai: bool) -> Result<Vec<DocAddress>, SearchError> {
+        let fields = &self.0.fields;
+        let (field, found) = if is_thai {
+            (fields.grams, words(&mut gram_analyzer(), &thai_parts(name)))
+        } else {
+            (fields.body, words(&mut word_analyzer(), name))
+        };
+        if found.is_empty() {
+            return Ok(Vec::new());
+        }
+        let all = found.into_iter().map(|word| -> (Occur, Box<dyn Query>) {
+            let term = Term::from_field_text(field, &word.term);
+            (Occur::Must, Box::new(TermQuery::new(term, IndexRecordOption::Basic)))
+        });
+        Ok(self.matching(&BooleanQuery::new(all.collect()))?.addresses().collect())
     }
 
     /// All terms of a field, for tables that are made from them.
@@ -310,6 +331,19 @@ impl Snapshot {
     }
 }
 
+/// The languages of entries, from their column.
+pub(super) struct Langs(Vec<Option<StrColumn>>);
+
+impl Langs {
+    pub fn of(&self, address: DocAddress) -> Option<&'static str> {
+        let column = self.0.get(address.segment_ord as usize)?.as_ref()?;
+        let mut lang = String::new();
+        let ord = column.term_ords(address.doc_id).next()?;
+        column.ord_to_str(ord, &mut lang).ok()?;
+        ["th", "en"].into_iter().find(|known| *known == lang)
+    }
+}
+
 /// Which entries a filter lets through.
 pub struct Allowed(Vec<Vec<bool>>);
 
@@ -317,6 +351,13 @@ impl Allowed {
     pub fn has(&self, address: DocAddress) -> bool {
         let segment = self.0.get(address.segment_ord as usize);
         segment.and_then(|segment| segment.get(address.doc_id as usize)).copied().unwrap_or(false)
+    }
+
+    fn addresses(&self) -> impl Iterator<Item = DocAddress> {
+        (0u32..).zip(&self.0).flat_map(|(segment_ord, segment)| {
+            let allowed = (0u32..).zip(segment).filter(|(_, allowed)| **allowed);
+            allowed.map(move |(doc_id, _)| DocAddress { segment_ord, doc_id })
+        })
     }
 }
 

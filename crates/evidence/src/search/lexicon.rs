@@ -3,6 +3,7 @@
 //! No model translates. Every Thai unit of a question brings all its translations as one set of synonyms, and its first
 //! two as a gloss that an English model can read; names are matched by their sound.
 
+pub mod convert;
 pub mod files;
 pub mod sound;
 

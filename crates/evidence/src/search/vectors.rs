@@ -35,7 +35,7 @@ impl Packed {
 }
 
 /// Vectors by the content they were made from. A long text has one for each of its windows.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Vectors {
     n_dimensions: usize,
     bytes: Vec<i8>,
@@ -52,6 +52,10 @@ impl Vectors {
 
     pub fn n_rows(&self) -> usize {
         self.scales.len()
+    }
+
+    pub fn n_contents(&self) -> usize {
+        self.rows.len()
     }
 
     pub fn has(&self, content: u64) -> bool {

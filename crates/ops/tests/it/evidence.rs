@@ -2,3 +2,4 @@
 
 pub mod herbs;
 mod records;
+mod search;

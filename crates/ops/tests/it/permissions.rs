@@ -51,6 +51,8 @@ fn naming(operation: &str, things: &Things) -> Value {
         "queue_tasks" | "add_task" => batch("default", 1, 1),
         "list_tasks" => json!({"depends_on": "PRD-006"}),
         "put_records" => json!({"records": [{"record": "deletion", "kind": "node", "id": "H1"}]}),
+        "hybrid_search" => json!({"query": "ขิง"}),
+        "embed_records" => json!({}),
         "read_records" => json!({"kind": "node", "ids": ["H1"]}),
         "audit_prove" => json!({"call_id": "nobodys"}),
         "job_status" | "cancel_job" => json!({"job_id": "nobodys"}),

@@ -63,6 +63,7 @@ async fn stage(
         catalogue: LiveCatalogue::open(None).unwrap(),
         remotes: ops::Remotes::default(),
         evidence: evidence::derived::Derived::new(files.path().join("evidence")),
+        search: evidence::search::searches::Searches::new(files.path().join("search"), || None, Default::default),
     };
     let root = workflow::projection::Root::new(files.path().join("artifacts"), "here".to_owned());
     let options = Options {
