@@ -20,6 +20,8 @@ pub const BENCHES: &[(&str, &str)] = &[
         "path queries on 2.5 M edges against ladybug, the walk against a plain loop, and the start with 5 M edges",
     ),
     ("workflow", "the task service with 10,000 tasks against ids over HTTP, on SQLite and PostgreSQL"),
+    ("search", "search over generated documents against bare tantivy on the same index, and against its parts"),
+    ("retrieval", "nDCG, recall and MRR of words, vectors and both on a BEIR folder: --set DIR [--split NAME]"),
 ];
 
 /// Runs one bench; `arguments` are its own.

@@ -15,6 +15,7 @@ pub fn serve(arguments: &[String]) -> Result<()> {
     build_ui()?;
     println!("Building the release binary …");
     cargo::run(&mut cargo::cargo(&["build", "--release", "--package", "server", "--bin", "materia"]))?;
+    pull_model(arguments);
     let mut serve = Command::new(cargo::release("materia"));
     serve.arg("serve").args(arguments);
     println!("$ {}", cargo::line(&serve));
@@ -33,4 +34,21 @@ fn build_ui() -> Result<()> {
     println!("Building the browser UI …");
     web::install_packages()?;
     web::build()
+}
+
+/// Gets the embedding model into the data folder that will be served, unless one is there. Search works without it, by words.
+fn pull_model(arguments: &[String]) {
+    let mut pull = Command::new(cargo::release("materia"));
+    let mut rest = arguments.iter();
+    while let Some(argument) = rest.next() {
+        match (argument.as_str(), argument.strip_prefix("--data=")) {
+            ("--data", _) => drop(rest.next().map(|folder| pull.arg("--data").arg(folder))),
+            (_, Some(folder)) => drop(pull.arg("--data").arg(folder)),
+            _ => {}
+        }
+    }
+    pull.args(["models", "pull", "--unless-chosen"]);
+    if cargo::run(&mut pull).is_err() {
+        println!("No embedding model could be had: search finds by words alone until `materia models pull` gets one.");
+    }
 }

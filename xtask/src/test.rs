@@ -1,6 +1,6 @@
 //! `cargo xtask test`: everything that must pass before a merge, timed stage by stage.
 
-use std::{thread, time::Duration};
+use std::{process::Command, thread, time::Duration};
 
 use anyhow::{Result, bail};
 
@@ -55,6 +55,11 @@ fn run(stages: &mut Stages) {
         stages.skip("tests");
         return;
     };
+    // Into the folder of the clients, where the tests look for it.
+    stages.run("embedding model", || {
+        let mut pull = Command::new(cargo::root().join("target").join("debug").join("materia"));
+        cargo::run(pull.arg("--data").arg(&tools).args(["models", "pull"]))
+    });
     let Some(postgres) = stages.run("start PostgreSQL", Postgres::start) else {
         stages.skip("tests");
         return;

@@ -11,6 +11,8 @@ mod load;
 mod mcp;
 mod place;
 mod process;
+mod retrieval;
+mod search;
 mod workflow;
 
 use std::process::ExitCode;
@@ -38,6 +40,10 @@ enum Bench {
     Graph(graph::GraphPlan),
     /// The task service with 10,000 tasks in its queue, on SQLite and PostgreSQL
     Workflow(Plan),
+    /// How well search finds what people judged to be right, on a folder in the form of BEIR
+    Retrieval(retrieval::RetrievalPlan),
+    /// Search over generated documents against bare tantivy on the same index
+    Search(search::SearchPlan),
     /// The reference of `mcp`, as a process of its own
     #[command(hide = true)]
     BareServer,
@@ -79,6 +85,8 @@ fn main() -> anyhow::Result<ExitCode> {
         Bench::Ledger(plan) => runtime()?.block_on(ledger::run(plan))?,
         Bench::Graph(plan) => runtime()?.block_on(graph::run(plan))?,
         Bench::Workflow(plan) => runtime()?.block_on(workflow::run(plan))?,
+        Bench::Retrieval(plan) => runtime()?.block_on(retrieval::run(plan))?,
+        Bench::Search(plan) => search::run(&plan)?,
         Bench::BareServer => runtime()?.block_on(mcp::bare::serve()).map(|()| Verdict::Met)?,
     };
     Ok(match verdict {

@@ -8,3 +8,4 @@ pub mod pubmed;
 pub mod record;
 pub mod records;
 pub mod resources;
+pub mod search;

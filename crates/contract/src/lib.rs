@@ -16,6 +16,7 @@ pub mod id;
 pub mod job;
 pub mod key;
 pub mod ledger;
+pub mod model;
 pub mod question;
 pub mod schema;
 pub mod scope;

@@ -12,9 +12,12 @@ pub mod network;
 pub mod paths;
 pub mod record;
 pub mod resolve;
+pub mod search;
 
 use store::Migration;
 
 /// Tables of this crate, versions from 300.
-pub const MIGRATIONS: &[Migration] =
-    &[Migration { version: 300, name: "evidence_records", sql: include_str!("../migrations/0300_records.sql") }];
+pub const MIGRATIONS: &[Migration] = &[
+    Migration { version: 300, name: "evidence_records", sql: include_str!("../migrations/0300_records.sql") },
+    Migration { version: 320, name: "evidence_embeddings", sql: include_str!("../migrations/0320_embeddings.sql") },
+];

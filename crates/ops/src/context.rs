@@ -9,6 +9,7 @@ use contract::actor::Actor;
 use contract::id::ProjectId;
 use contract::question::{Answered, QuestionKind, Questions};
 use evidence::derived::Derived;
+use evidence::search::searches::Searches;
 use ledger::keyring::Keyring;
 use serde::{Deserialize, Serialize};
 use store::{Reader, Store};
@@ -69,6 +70,8 @@ pub struct Services {
     pub literature: Option<Arc<dyn Literature>>,
     /// A server of the Translator network, where it may be asked.
     pub knowledge: Option<Arc<dyn Knowledge>>,
+    /// The search over it.
+    pub search: Searches,
 }
 
 /// A step of a long call, for clients that show one.

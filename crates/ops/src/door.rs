@@ -202,6 +202,11 @@ impl Platform {
         keys::find(&mut reader, key_id).await.map_err(store_error)
     }
 
+    /// What the domains keep in memory.
+    pub fn services(&self) -> &Services {
+        &self.0.services
+    }
+
     /// The files beside the record, for whoever mends and compares them.
     pub fn files(&self) -> &Files {
         &self.0.files

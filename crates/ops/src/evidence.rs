@@ -1,8 +1,10 @@
 //! Operations over the evidence (seed 002).
 
 mod elsewhere;
+mod embed_records;
 mod export_records;
 mod find_contraindications;
+mod hybrid_search;
 mod kg_get_everything;
 mod kg_network_neighborhood;
 mod pubmed_get_details;

@@ -10,6 +10,7 @@ use contract::evidence::network::{KgGetEverything, KgNetworkNeighborhood};
 use contract::evidence::pubmed::{PubmedGetDetails, PubmedSearch};
 use contract::evidence::records::{PutRecords, ReadRecords};
 use contract::evidence::resources::{ReadHerb, ReadNode, ReadPaper};
+use contract::evidence::search::{EmbedRecords, HybridSearch};
 use contract::job::{AnswerJob, CancelJob, JobStatus, StartJob};
 use contract::key::{CreateKey, ListKeys, RevokeKey};
 use contract::ledger::{AuditCheckpoint, AuditExport, AuditProve, AuditSearch, AuditVerify};
@@ -70,6 +71,8 @@ pub const OPERATIONS: &[Entry] = &[
     Entry::read::<ReadHerb>(),
     Entry::read::<ReadNode>(),
     Entry::read::<ReadPaper>(),
+    Entry::read::<HybridSearch>(),
+    Entry::write::<EmbedRecords>(),
     Entry::read::<AuditSearch>(),
     Entry::read::<AuditProve>(),
     Entry::read::<AuditVerify>(),

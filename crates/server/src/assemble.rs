@@ -13,6 +13,7 @@ use crate::eutils::{self, EutilsError};
 use crate::outbound::OutboundError;
 use crate::owner::{House, HouseError, HouseOptions};
 use crate::remote::{self, RemoteError};
+use crate::search;
 use crate::settings::Settings;
 use crate::trapi;
 
@@ -36,7 +37,8 @@ pub fn services(folder: &Path, settings: &Settings) -> Result<Services, Assemble
     let evidence = Derived::new(folder.join("evidence"));
     let knowledge = trapi::knowledge(settings).map_err(AssembleError::Trapi)?;
     let literature = eutils::library(settings).map_err(AssembleError::Eutils)?;
-    Ok(Services { catalogue, remotes, evidence, literature, knowledge })
+    let search = search::searches(folder);
+    Ok(Services { catalogue, remotes, evidence, search, literature, knowledge })
 }
 
 /// Where the documents of a data folder stand as files.

@@ -9,7 +9,9 @@ mod doctor;
 mod export;
 mod import;
 mod key;
+mod lexicon;
 mod mcp;
+mod models;
 mod rebuild;
 mod recover;
 mod serve;
@@ -73,6 +75,10 @@ enum Command {
     Import(import::Arguments),
     /// Export papers as citations, the graph as KGX
     Export(export::Arguments),
+    /// List, get and choose the embedding model that search by meaning uses
+    Models(models::Arguments),
+    /// List and get Thai-English dictionaries for search across both languages
+    Lexicon(lexicon::Arguments),
     /// Show every setting, its value and where it comes from
     #[command(after_help = "Examples:\n  materia config\n  MATERIA_RATE_PER_SECOND=50 materia config --data ./demo")]
     Config,
@@ -127,6 +133,8 @@ pub async fn run() -> anyhow::Result<ExitCode> {
         Command::Task(arguments) => task::run(place, arguments).await,
         Command::Export(arguments) => export::run(place, arguments).await,
         Command::Import(arguments) => import::run(place, arguments).await,
+        Command::Models(arguments) => models::run(place, arguments).await,
+        Command::Lexicon(arguments) => lexicon::run(place, arguments).await,
         Command::Config => config::run(&place),
         Command::Doctor => doctor::run(&place).await,
         Command::Audit(command) => audit::run(place, command).await,

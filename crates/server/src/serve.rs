@@ -1,5 +1,6 @@
 //! `materia serve`: bind every port, serve until told to stop, end quietly.
 
+use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -31,6 +32,8 @@ use crate::rest::{self, Rest};
 use crate::settings::Settings;
 use crate::tasks_service;
 
+/// How often new texts are looked for that need vectors.
+const EMBED_EVERY: Duration = Duration::from_secs(1);
 /// How often expired things are deleted.
 const TIDY_EVERY: Duration = Duration::from_secs(600);
 
@@ -130,6 +133,13 @@ impl Server {
             server.tasks_running.spawn(listen::serve(listener, router, options.clone()));
         }
         server.tasks_running.spawn(grpc::serve(grpc.0, Arc::clone(&house), options.stop.clone()));
+        let embedding = embed(
+            Arc::clone(&house),
+            Arc::clone(&authenticator),
+            owner(&settings.organisation_id),
+            options.stop.clone(),
+        );
+        server.tasks_running.spawn(embedding);
         server.tasks_running.spawn(tidy(house, authenticator, owner(&settings.organisation_id), options.stop));
         Ok(server)
     }
@@ -191,6 +201,34 @@ async fn tidy(house: Arc<House>, authenticator: Arc<Authenticator>, mut actor: A
                 // A failure is in the log and in its event; the next round tries again.
                 drop(house.call(&actor, call).await);
             }
+        }
+    }
+}
+
+/// Makes the vectors of texts that have none, through the door, as the house itself.
+async fn embed(house: Arc<House>, authenticator: Arc<Authenticator>, mut actor: Actor, stop: CancellationToken) {
+    if let Ok(id) = ActorId::parse("housekeeper") {
+        actor.id = id;
+    }
+    actor.kind = contract::actor::ActorKind::Service;
+    let mut seen: HashMap<String, i64> = HashMap::new();
+    loop {
+        tokio::select! {
+            () = tokio::time::sleep(EMBED_EVERY) => {}
+            () = stop.cancelled() => return,
+        }
+        for organisation_id in authenticator.organisations() {
+            // Whoever owns the folder does it; nothing is called while nothing is to be done.
+            let Some(platform) = house.platform() else { continue };
+            let services = platform.services();
+            let heard = services.evidence.heard(organisation_id.as_str()).unwrap_or_default();
+            let known = seen.insert(organisation_id.to_string(), heard).unwrap_or_default();
+            if heard <= known && services.search.n_lacking(organisation_id.as_str()).await == 0 {
+                continue;
+            }
+            actor.organisation_id = organisation_id;
+            let call = Call { operation: "embed_records".to_owned(), input: json!({}), ..Call::default() };
+            drop(house.call(&actor, call).await);
         }
     }
 }

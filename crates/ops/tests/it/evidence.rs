@@ -7,3 +7,4 @@ mod networks;
 mod paths;
 mod records;
 mod resources;
+mod search;

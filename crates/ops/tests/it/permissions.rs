@@ -58,6 +58,8 @@ fn naming(operation: &str, things: &Things) -> Value {
         "read_herb" => json!({"id": "H1"}),
         "read_node" => json!({"curie": "H1"}),
         "read_paper" => json!({"pmid": "1"}),
+        "hybrid_search" => json!({"query": "ขิง"}),
+        "embed_records" => json!({}),
         "read_records" => json!({"kind": "node", "ids": ["H1"]}),
         "audit_prove" => json!({"call_id": "nobodys"}),
         "job_status" | "cancel_job" => json!({"job_id": "nobodys"}),

@@ -66,6 +66,7 @@ async fn stage(
         evidence: evidence::derived::Derived::new(files.path().join("evidence")),
         literature: None,
         knowledge: None,
+        search: evidence::search::searches::Searches::new(files.path().join("search"), || None, Default::default),
     };
     let root = workflow::projection::Root::new(files.path().join("artifacts"), "here".to_owned());
     let options = Options {

@@ -1,17 +1,31 @@
-//! `materia rebuild`: make what is derived from the record anew.
+//! `materia rebuild`: make what is derived from the record anew: files of documents, the index of search, its vectors.
 
+use std::path::Path;
 use std::process::ExitCode;
+
+use anyhow::{Context as _, bail};
+use contract::evidence::search::EmbedRecordsOutput;
+use ops::Call;
+use serde_json::json;
 
 use super::{Place, print_lines};
 use crate::assemble;
+use crate::auth::owner;
+use crate::owner::House;
+use crate::search::INDEX_FOLDER;
 use crate::settings::Settings;
 
 pub async fn run(place: Place) -> anyhow::Result<ExitCode> {
     let settings = Settings::read(&place.data, &place.flags())?;
+    let index = place.data.join(INDEX_FOLDER);
     let house = assemble::enter(place.data, &settings).await?;
     house.ping().await?;
     let report = match house.platform() {
-        Some(platform) => Some(platform.files().check_all().await?),
+        Some(platform) => {
+            let report = platform.files().check_all().await?;
+            rebuild_search(&house, &settings, &index).await?;
+            Some(report)
+        }
         None => None,
     };
     house.close().await;
@@ -24,4 +38,30 @@ pub async fn run(place: Place) -> anyhow::Result<ExitCode> {
     };
     print_lines([line])?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Deletes the index, then calls for vectors until none is missing. Those that are in the record are not made again, so an
+/// interrupted run goes on where it was.
+async fn rebuild_search(house: &House, settings: &Settings, index: &Path) -> anyhow::Result<()> {
+    if index.is_dir() {
+        std::fs::remove_dir_all(index).with_context(|| format!("could not remove `{}`", index.display()))?;
+    }
+    let actor = owner(&settings.organisation_id);
+    loop {
+        let call = Call { operation: "embed_records".to_owned(), input: json!({}), ..Call::default() };
+        let output = match house.call(&actor, call).await.result {
+            Ok(success) => success.output,
+            Err(error) => bail!("the index could not be made: {}", error.message),
+        };
+        let done: EmbedRecordsOutput = serde_json::from_value(output)?;
+        match &done.model {
+            Some(model) => {
+                eprintln!("Index at change {}; `{model}`: {} texts still to embed", done.version, done.missing)
+            }
+            None => eprintln!("Index at change {}; no embedding model is in use", done.version),
+        }
+        if done.embedded == 0 {
+            return Ok(());
+        }
+    }
 }

@@ -1,0 +1,163 @@
+//! `hybrid_search` of seed 002, and the making of the vectors that it reads.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::record::RetractionKind;
+
+/// Finds documents and nodes by words, by meaning and by the things they name, in Thai and English at once.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HybridSearch {
+    /// A question, or words; Thai, English or both.
+    #[schemars(length(min = 1, max = 2_000))]
+    pub query: String,
+    /// `th` unless given. The language in which nodes are named in the answer; `auto` takes that of the query. Hits of
+    /// every language are found: what the other language has to say is searched through names and dictionaries.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lang: Option<SearchLang>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub filters: Option<SearchFilters>,
+    /// 10 unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 100))]
+    pub top_k: Option<u32>,
+    /// The change number that the answer must know of, as `put_records` told it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(max = 9_007_199_254_740_991_u64))]
+    pub min_version: Option<u64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+pub enum SearchLang {
+    Th,
+    En,
+    Auto,
+}
+
+/// Every condition must hold; of the values of one list, any.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SearchFilters {
+    /// `paper`, `chunk`, `herb` …
+    #[serde(default, rename = "type", skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 50), inner(length(min = 1, max = 100)))]
+    pub kinds: Vec<String>,
+    /// Ids of sources.
+    #[serde(default, rename = "source", skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 50), inner(length(min = 1, max = 100)))]
+    pub sources: Vec<String>,
+    /// Of a node, any of its categories.
+    #[serde(default, rename = "category", skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 50), inner(length(min = 1, max = 100)))]
+    pub categories: Vec<String>,
+    /// In which letters the text is written.
+    #[serde(default, rename = "lang", skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 2))]
+    pub langs: Vec<TextLang>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 9_999))]
+    pub year_from: Option<i32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 9_999))]
+    pub year_to: Option<i32>,
+    /// Leaves out papers that were retracted or doubted by their publisher.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub without_retracted: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+pub enum TextLang {
+    Th,
+    En,
+}
+
+impl TextLang {
+    pub fn name(self) -> &'static str {
+        match self {
+            TextLang::Th => "th",
+            TextLang::En => "en",
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct HybridSearchOutput {
+    /// The best first.
+    pub hits: Vec<SearchHit>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SearchHit {
+    pub id: String,
+    /// `herb`, `paper`, `chunk` …
+    #[serde(rename = "type")]
+    pub kind: String,
+    pub title: String,
+    /// A part of the text, cut between words.
+    pub snippet: String,
+    /// Where the snippet holds what was searched for.
+    pub matches: Vec<Span>,
+    #[schemars(range(min = 0, max = 1))]
+    pub score: f64,
+    /// The id of its source.
+    pub source: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub year: Option<i32>,
+    /// On every paper.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retraction: Option<RetractionStatus>,
+}
+
+/// Characters of a text, from `start` to before `end`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Span {
+    pub start: u64,
+    pub end: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+pub enum RetractionStatus {
+    /// The record knows of none.
+    NoneKnown,
+    Retracted,
+    ExpressionOfConcern,
+}
+
+impl From<Option<RetractionKind>> for RetractionStatus {
+    fn from(kind: Option<RetractionKind>) -> RetractionStatus {
+        match kind {
+            None => RetractionStatus::NoneKnown,
+            Some(RetractionKind::Retracted) => RetractionStatus::Retracted,
+            Some(RetractionKind::ExpressionOfConcern) => RetractionStatus::ExpressionOfConcern,
+        }
+    }
+}
+
+/// Brings the index up to date and makes the vectors of the next texts that have none of the model in use.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EmbedRecords {
+    /// Texts in this call; 32 unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 256))]
+    pub limit: Option<u32>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct EmbedRecordsOutput {
+    pub embedded: u64,
+    /// Texts that still have none.
+    pub missing: u64,
+    /// The change number that the index is at.
+    pub version: u64,
+    /// Absent where no model is in use.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+}

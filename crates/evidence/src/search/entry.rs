@@ -1,0 +1,123 @@
+//! What is searched: documents and nodes of the record in one form.
+
+use contract::evidence::record::{Document, Name, Node, Retraction};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use super::words::script_language;
+
+/// Names of a node beyond this many are not searched for in texts; nobody's thing has more.
+const NAMES_SHOWN_MAX: usize = 500;
+
+/// One thing that a search can find.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
+    /// `document` or `node`, so that both may use the same ids.
+    pub record: EntryRecord,
+    pub id: String,
+    /// `paper`, `chunk`, `herb` …
+    pub kind: String,
+    pub title: String,
+    pub text: String,
+    /// As the letters of the text say.
+    pub lang: String,
+    pub source: String,
+    pub year: Option<i32>,
+    pub categories: Vec<String>,
+    /// Of a node, so that each reader is shown the name in their language.
+    pub names: Vec<Name>,
+    pub retraction: Option<Retraction>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EntryRecord {
+    Document,
+    Node,
+}
+
+impl EntryRecord {
+    pub fn name(self) -> &'static str {
+        match self {
+            EntryRecord::Document => "document",
+            EntryRecord::Node => "node",
+        }
+    }
+}
+
+impl Entry {
+    pub fn of_document(document: &Document) -> Entry {
+        let lang = script_language(&format!("{} {}", document.title, document.text)).to_owned();
+        Entry {
+            record: EntryRecord::Document,
+            id: document.id.clone(),
+            kind: document.kind.clone(),
+            title: document.title.clone(),
+            text: document.text.clone(),
+            lang,
+            source: document.source.clone(),
+            year: document.year,
+            categories: vec![document.kind.clone()],
+            names: Vec::new(),
+            retraction: document.retraction.clone(),
+        }
+    }
+
+    pub fn of_node(node: &Node) -> Entry {
+        let title = node.names.first().map(|name| name.text.clone()).unwrap_or_default();
+        let mut text: Vec<&str> =
+            node.names.iter().skip(1).take(NAMES_SHOWN_MAX).map(|name| name.text.as_str()).collect();
+        text.extend(node.description.as_deref());
+        let text = text.join("\n");
+        Entry {
+            record: EntryRecord::Node,
+            id: node.id.clone(),
+            kind: node.categories.first().cloned().unwrap_or_default(),
+            lang: script_language(&format!("{title} {text}")).to_owned(),
+            title,
+            text,
+            source: node.source.clone(),
+            year: None,
+            categories: node.categories.clone(),
+            names: node.names.clone(),
+            retraction: None,
+        }
+    }
+
+    /// Unique in an index.
+    pub fn key(&self) -> String {
+        key(self.record, &self.id)
+    }
+
+    /// What a model reads.
+    pub fn passage(&self) -> String {
+        match (self.title.is_empty(), self.text.is_empty()) {
+            (true, _) => self.text.clone(),
+            (_, true) => self.title.clone(),
+            _ => format!("{} {}", self.title, self.text),
+        }
+    }
+
+    pub fn content_hash(&self) -> ContentHash {
+        ContentHash::of(&self.passage())
+    }
+}
+
+pub fn key(record: EntryRecord, id: &str) -> String {
+    format!("{}:{id}", record.name())
+}
+
+/// Of what a model reads: equal texts share their vectors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ContentHash(pub [u8; 32]);
+
+impl ContentHash {
+    pub fn of(text: &str) -> ContentHash {
+        ContentHash(Sha256::digest(text).into())
+    }
+
+    /// The first eight bytes, as the index keeps it beside every entry.
+    pub fn short(self) -> u64 {
+        self.0.first_chunk::<8>().map(|bytes| u64::from_be_bytes(*bytes)).unwrap_or_default()
+    }
+}

@@ -1,0 +1,383 @@
+//! One question, several ways to read it, one list of hits.
+//!
+//! Words (with the nodes that they name), their translations, and vectors each give a list; the lists are fused, the best
+//! two hits correct the question's vector, and the lists are fused again. No weight here was set on a test set.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
+use std::sync::{Arc, OnceLock};
+
+use contract::model::ModelCard;
+use tantivy::query::{AllQuery, BooleanQuery, Occur, Query, RangeQuery, TermSetQuery};
+use tantivy::schema::Field;
+use tantivy::{DocAddress, Term};
+
+use super::entry::Entry;
+use super::fusion::{DEPTH, Stretched};
+use super::gazetteer::Gazetteer;
+use super::index::{SearchError, Snapshot};
+use super::lexical::{self, Clause, Found, order_ties};
+use super::lexicon::sound::SoundTable;
+use super::lexicon::{Lexicon, Translation, is_english_stop_word};
+use super::vectors::{Links, Vectors};
+use super::words::{gram_analyzer, has_thai, script_language, thai_parts, word_analyzer, words};
+
+/// The share of vectors in the first fusion.
+const VECTORS: f64 = 0.45;
+/// Their share once the best hits have corrected the question.
+const VECTORS_AFTER_FEEDBACK: f64 = 0.5;
+/// Their share where the model reads a gloss and not the question itself.
+const VECTORS_OF_GLOSS: f64 = 0.4;
+/// The best hits that correct the question, and how much of it stays.
+const FEEDBACK_HITS: usize = 2;
+const FEEDBACK_KEEPS: f32 = 0.6;
+/// What three letters weigh beside whole words.
+const GRAMS: f64 = 0.1;
+/// What a named node weighs beside its words, which count as well.
+const ENTITIES: f64 = 1.0;
+/// Words of a question that count; a whole document is no question.
+const WORDS_MAX: usize = 256;
+
+/// Everything that a search reads. Nothing in it changes; another state is another one.
+#[derive(Clone)]
+pub struct Library {
+    snapshot: Snapshot,
+    vectors: Arc<Vectors>,
+    links: Arc<Links>,
+    gazetteer: Arc<Gazetteer>,
+    lexicon: Arc<Lexicon>,
+    sounds: Arc<OnceLock<SoundTable>>,
+}
+
+/// Which lists count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    Words,
+    Vectors,
+    Both,
+}
+
+/// Conditions that every hit fulfils. An empty list is no condition.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Filter {
+    pub kinds: Vec<String>,
+    pub sources: Vec<String>,
+    pub categories: Vec<String>,
+    pub langs: Vec<String>,
+    pub year_from: Option<i32>,
+    pub year_to: Option<i32>,
+    pub without_retracted: bool,
+}
+
+/// A question as it was understood.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reading {
+    native: Vec<Clause>,
+    translated: Vec<Clause>,
+    /// What the model is to embed; `None` where it would not understand it.
+    pub passage: Option<String>,
+    is_gloss: bool,
+    entities: BTreeSet<String>,
+    /// Terms that a snippet shows.
+    pub terms: BTreeSet<String>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Hit {
+    pub address: DocAddress,
+    pub key: String,
+    /// 0…1, rounded.
+    pub score: f64,
+    pub reason: Reason,
+}
+
+/// What each list says of a hit, 0…1; `None` where it is not in the list.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Reason {
+    pub bm25: Option<f64>,
+    pub vector: Option<f64>,
+    /// Nodes that both the question and the hit name.
+    pub entities: Vec<String>,
+}
+
+impl Library {
+    pub fn new(snapshot: Snapshot, vectors: Arc<Vectors>, gazetteer: Arc<Gazetteer>, lexicon: Arc<Lexicon>) -> Library {
+        let links = Arc::new(vectors.link(&snapshot));
+        Library { snapshot, vectors, links, gazetteer, lexicon, sounds: Arc::default() }
+    }
+
+    pub fn snapshot(&self) -> &Snapshot {
+        &self.snapshot
+    }
+
+    pub fn n_with_vectors(&self) -> usize {
+        self.links.n_entries()
+    }
+
+    /// Entries in a language of the model that have no vector yet.
+    pub fn without_vectors(&self, model: &ModelCard, n_max: usize) -> Result<Vec<Entry>, SearchError> {
+        let mut entries = Vec::new();
+        for address in self.lacking(model).take(n_max) {
+            entries.push(self.snapshot.entry(address)?);
+        }
+        Ok(entries)
+    }
+
+    pub fn n_without_vectors(&self, model: &ModelCard) -> usize {
+        self.lacking(model).count()
+    }
+
+    fn lacking(&self, model: &ModelCard) -> impl Iterator<Item = DocAddress> {
+        let langs = self.snapshot.langs();
+        let entries = self.snapshot.contents().into_iter();
+        let lacking = entries.filter(|(_, content)| !self.vectors.has(*content)).map(|(address, _)| address);
+        lacking.filter(move |address| langs.of(*address).is_some_and(|lang| model.speaks(lang)))
+    }
+
+    pub fn read(&self, question: &str, model: Option<&ModelCard>) -> Result<Reading, SearchError> {
+        let fields = *self.snapshot.fields();
+        let mut native = Vec::new();
+        let own: BTreeSet<String> =
+            words(&mut word_analyzer(), question).into_iter().take(WORDS_MAX).map(|word| word.term).collect();
+        native.extend(own.iter().map(|word| Clause::word(fields.body, word, 1.0)));
+        if has_thai(question) {
+            let grams = words(&mut gram_analyzer(), &thai_parts(question));
+            let grams: BTreeSet<String> = grams.into_iter().take(WORDS_MAX).map(|gram| gram.term).collect();
+            native.extend(grams.iter().map(|gram| Clause::word(fields.grams, gram, GRAMS)));
+        }
+        let entities: BTreeSet<String> = self.gazetteer.find(question).into_iter().map(str::to_owned).collect();
+        native.extend(entities.iter().map(|id| Clause::word(fields.entities, id, ENTITIES)));
+        let translation = self.translate(question)?;
+        let translated = self.translated_clauses(question, &translation, &entities);
+        let lang = script_language(question);
+        let (passage, is_gloss) = match model {
+            Some(card) if card.speaks(lang) => (Some(question.to_owned()), false),
+            Some(card) if card.speaks("en") && !translation.gloss.is_empty() => (Some(translation.gloss.clone()), true),
+            _ => (None, false),
+        };
+        let mut terms = own;
+        for phrase in translation.sets.iter().flatten() {
+            terms.extend(words(&mut word_analyzer(), phrase).into_iter().map(|word| word.term));
+        }
+        Ok(Reading { native, translated, passage, is_gloss, entities, terms })
+    }
+
+    fn translate(&self, question: &str) -> Result<Translation, SearchError> {
+        if has_thai(question) {
+            // Without a dictionary names can still be matched by their sound.
+            if !self.snapshot.holds("en") {
+                return Ok(Translation::default());
+            }
+            let sounds = match self.sounds.get() {
+                Some(sounds) => sounds,
+                None => {
+                    let table = SoundTable::new(self.snapshot.terms(self.snapshot.fields().names)?);
+                    self.sounds.get_or_init(|| table)
+                }
+            };
+            return Ok(self.lexicon.to_english(question, sounds));
+        }
+        Ok(if self.snapshot.holds("th") { self.lexicon.to_thai(question) } else { Translation::default() })
+    }
+
+    /// The question in the other language: a set for each unit, and the words and nodes that need no translation.
+    fn translated_clauses(
+        &self,
+        question: &str,
+        translation: &Translation,
+        entities: &BTreeSet<String>,
+    ) -> Vec<Clause> {
+        if translation.sets.is_empty() {
+            return Vec::new();
+        }
+        let fields = *self.snapshot.fields();
+        let mut analyzer = word_analyzer();
+        let mut clauses = Vec::new();
+        for set in &translation.sets {
+            let alternatives: Vec<Vec<Term>> = set
+                .iter()
+                .map(|phrase| {
+                    let content = phrase.split_whitespace().filter(|word| !is_english_stop_word(word));
+                    let content: Vec<&str> = content.collect();
+                    let found = words(&mut analyzer, &content.join(" "));
+                    found.into_iter().map(|word| Term::from_field_text(fields.body, &word.term)).collect()
+                })
+                .filter(|terms: &Vec<Term>| !terms.is_empty())
+                .collect();
+            if !alternatives.is_empty() {
+                clauses.push(Clause { field: fields.body, alternatives, weight: 1.0 });
+            }
+        }
+        if has_thai(question) {
+            let latin: String =
+                question.chars().map(|letter| if super::words::is_thai(letter) { ' ' } else { letter }).collect();
+            let latin: BTreeSet<String> = words(&mut analyzer, &latin).into_iter().map(|word| word.term).collect();
+            clauses.extend(latin.iter().map(|word| Clause::word(fields.body, word, 1.0)));
+        }
+        clauses.extend(entities.iter().map(|id| Clause::word(fields.entities, id, ENTITIES)));
+        clauses
+    }
+
+    /// `vector` is that of [`Reading::passage`], where there is a model.
+    pub fn search(
+        &self,
+        reading: &Reading,
+        vector: Option<&[f32]>,
+        filter: &Filter,
+        mode: Mode,
+        n_hits: usize,
+    ) -> Result<Vec<Hit>, SearchError> {
+        let condition = self.condition(filter);
+        let allowed = match &condition {
+            Some(condition) => Some(self.snapshot.matching(&**condition)?),
+            None => None,
+        };
+        let narrowed = condition.as_deref().zip(allowed.as_ref());
+        let lexical = match mode {
+            Mode::Words | Mode::Both => self.lexical(reading, narrowed)?,
+            Mode::Vectors => Stretched::default(),
+        };
+        let near =
+            |vector: &[f32]| Stretched::vectors(&self.vectors.search(&self.links, vector, allowed.as_ref(), DEPTH));
+        let vector = vector.filter(|_| mode != Mode::Words && self.links.n_entries() > 0);
+        let (fused, vectors) = match (vector, mode) {
+            (None, _) => (self.fuse(&lexical, None), None),
+            (Some(vector), Mode::Vectors) => {
+                let vectors = near(vector);
+                (vectors.0.iter().map(|(address, score)| (*address, *score)).collect(), Some(vectors))
+            }
+            (Some(vector), _) => {
+                let first = near(vector);
+                let weight = if reading.is_gloss { VECTORS_OF_GLOSS } else { VECTORS };
+                let fused = self.fuse(&lexical, Some((&first, weight)));
+                match self.corrected(vector, &fused)? {
+                    Some(corrected) => {
+                        let second = near(&corrected);
+                        let weight = if reading.is_gloss { VECTORS_OF_GLOSS } else { VECTORS_AFTER_FEEDBACK };
+                        (self.fuse(&lexical, Some((&second, weight))), Some(second))
+                    }
+                    None => (fused, Some(first)),
+                }
+            }
+        };
+        self.hits(reading, fused, &lexical, vectors.as_ref(), n_hits)
+    }
+
+    /// The question's own words and their translations: an entry is worth the better of both.
+    fn lexical(
+        &self,
+        reading: &Reading,
+        narrowed: Option<(&dyn Query, &super::index::Allowed)>,
+    ) -> Result<Stretched, SearchError> {
+        let mut best = Stretched::words(&lexical::search(&self.snapshot, &reading.native, narrowed, DEPTH)?);
+        if !reading.translated.is_empty() {
+            let translated = lexical::search(&self.snapshot, &reading.translated, narrowed, DEPTH)?;
+            for (address, score) in Stretched::words(&translated).0 {
+                let place = best.0.entry(address).or_default();
+                *place = place.max(score);
+            }
+        }
+        Ok(best)
+    }
+
+    /// An entry that can have no vector is not punished for having none.
+    fn fuse(&self, lexical: &Stretched, vectors: Option<(&Stretched, f64)>) -> BTreeMap<DocAddress, f64> {
+        let Some((vectors, weight)) = vectors else { return lexical.0.clone() };
+        let addresses: BTreeSet<DocAddress> = lexical.0.keys().chain(vectors.0.keys()).copied().collect();
+        let fused = addresses.into_iter().map(|address| {
+            let words = lexical.get(address);
+            let score =
+                if self.links.has(address) { (1.0 - weight) * words + weight * vectors.get(address) } else { words };
+            (address, score)
+        });
+        fused.collect()
+    }
+
+    /// The question's vector, moved towards the best hits.
+    fn corrected(&self, vector: &[f32], fused: &BTreeMap<DocAddress, f64>) -> Result<Option<Vec<f32>>, SearchError> {
+        let mut best: Vec<Found> =
+            fused.iter().map(|(address, score)| Found { address: *address, score: rounded(*score) }).collect();
+        best.sort_by(|a, b| b.score.total_cmp(&a.score));
+        order_ties(&self.snapshot, &mut best, FEEDBACK_HITS)?;
+        let mean = self.vectors.mean(&self.links, best.iter().take(FEEDBACK_HITS).map(|found| found.address));
+        if mean.is_empty() {
+            return Ok(None);
+        }
+        let corrected = vector.iter().zip(mean).map(|(own, mean)| FEEDBACK_KEEPS * own + (1.0 - FEEDBACK_KEEPS) * mean);
+        Ok(Some(corrected.collect()))
+    }
+
+    fn hits(
+        &self,
+        reading: &Reading,
+        fused: BTreeMap<DocAddress, f64>,
+        lexical: &Stretched,
+        vectors: Option<&Stretched>,
+        n_hits: usize,
+    ) -> Result<Vec<Hit>, SearchError> {
+        let mut best: Vec<Found> = fused
+            .into_iter()
+            .map(|(address, score)| Found { address, score: rounded(score.clamp(0.0, 1.0)) })
+            .filter(|found| found.score > 0.0)
+            .collect();
+        best.sort_by(|a, b| b.score.total_cmp(&a.score));
+        order_ties(&self.snapshot, &mut best, n_hits)?;
+        let mut hits = Vec::new();
+        for found in best.into_iter().take(n_hits) {
+            let address = found.address;
+            let reason = Reason {
+                bm25: lexical.0.get(&address).copied().map(rounded),
+                vector: vectors.and_then(|vectors| vectors.0.get(&address)).copied().map(rounded),
+                entities: Vec::new(),
+            };
+            hits.push(Hit { address, key: self.snapshot.key(address)?, score: found.score, reason });
+        }
+        if !reading.entities.is_empty() {
+            for hit in &mut hits {
+                let named: BTreeSet<&str> =
+                    self.gazetteer.find(&self.snapshot.entry(hit.address)?.passage()).into_iter().collect();
+                let shared = reading.entities.iter().filter(|id| named.contains(id.as_str()));
+                hit.reason.entities = shared.cloned().collect();
+            }
+        }
+        Ok(hits)
+    }
+
+    pub fn entry(&self, hit: &Hit) -> Result<Entry, SearchError> {
+        self.snapshot.entry(hit.address)
+    }
+
+    fn condition(&self, filter: &Filter) -> Option<Box<dyn Query>> {
+        if *filter == Filter::default() {
+            return None;
+        }
+        let fields = *self.snapshot.fields();
+        let any = |field: Field, values: &[String]| -> Box<dyn Query> {
+            Box::new(TermSetQuery::new(values.iter().map(|value| Term::from_field_text(field, value))))
+        };
+        let mut must: Vec<(Occur, Box<dyn Query>)> = vec![(Occur::Must, Box::new(AllQuery))];
+        let lists = [
+            (fields.kind, &filter.kinds),
+            (fields.source, &filter.sources),
+            (fields.category, &filter.categories),
+            (fields.lang, &filter.langs),
+        ];
+        for (field, values) in lists.into_iter().filter(|(_, values)| !values.is_empty()) {
+            must.push((Occur::Must, any(field, values)));
+        }
+        if filter.year_from.is_some() || filter.year_to.is_some() {
+            let term = |year: i32| Term::from_field_i64(fields.year, i64::from(year));
+            let bound = |year: Option<i32>| year.map_or(Bound::Unbounded, |year| Bound::Included(term(year)));
+            must.push((Occur::Must, Box::new(RangeQuery::new(bound(filter.year_from), bound(filter.year_to)))));
+        }
+        if filter.without_retracted {
+            must.push((Occur::Must, any(fields.retraction, &["none".to_owned()])));
+        }
+        Some(Box::new(BooleanQuery::new(must)))
+    }
+}
+
+/// To a millionth, so that the last bits of a sum do not decide an order.
+fn rounded(score: f64) -> f64 {
+    (score * 1e6).round() / 1e6
+}

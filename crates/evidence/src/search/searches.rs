@@ -1,0 +1,210 @@
+//! The libraries of all organisations of a process, each as new as the record.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use contract::model::{EmbedError, Embedder, ModelCard, Side};
+use sha2::{Digest as _, Sha256};
+use store::Conn;
+
+use super::embeddings::{self, Embedded};
+use super::entry::Entry;
+use super::hybrid::Library;
+use super::keeping::{Keep, KeepError};
+use super::lexicon::Lexicon;
+use super::vectors::{Packed, Vectors};
+use crate::record::batches;
+
+/// How often a process looks for vectors that another one made.
+const VECTORS_EVERY: Duration = Duration::from_secs(2);
+
+/// Shared by all calls of a process. Cloning it is cheap.
+#[derive(Debug, Clone)]
+pub struct Searches(Arc<Inner>);
+
+/// Read when it is first needed: not every command searches.
+type Later<T> = LazyLock<T, Box<dyn FnOnce() -> T + Send>>;
+
+struct Inner {
+    folder: PathBuf,
+    embedder: Later<Option<Arc<dyn Embedder>>>,
+    lexicon: Later<Arc<Lexicon>>,
+    organisations: Mutex<HashMap<String, Arc<Place>>>,
+}
+
+/// Whoever brings an index up to date holds it; the others wait, and find it done.
+type Place = tokio::sync::Mutex<Option<Held>>;
+
+struct Held {
+    keep: Keep,
+    library: Library,
+    vectors: Arc<Vectors>,
+    /// Entries that a vector may still come for.
+    n_lacking: usize,
+    looked_at: Instant,
+}
+
+/// A library with the change number that it is at.
+#[derive(Clone)]
+pub struct Current {
+    pub library: Library,
+    pub version: i64,
+}
+
+impl Searches {
+    /// `folder` is where the indexes stand. Without an embedder words alone are searched.
+    pub fn new(
+        folder: PathBuf,
+        embedder: impl FnOnce() -> Option<Arc<dyn Embedder>> + Send + 'static,
+        lexicon: impl FnOnce() -> Lexicon + Send + 'static,
+    ) -> Searches {
+        Searches(Arc::new(Inner {
+            folder,
+            embedder: LazyLock::new(Box::new(embedder)),
+            lexicon: LazyLock::new(Box::new(move || Arc::new(lexicon()))),
+            organisations: Mutex::default(),
+        }))
+    }
+
+    /// Reads model and dictionaries, in a thread that may block.
+    async fn load(&self) -> Result<(), KeepError> {
+        let inner = Arc::clone(&self.0);
+        let reading = tokio::task::spawn_blocking(move || {
+            LazyLock::force(&inner.embedder);
+            LazyLock::force(&inner.lexicon);
+        });
+        reading.await.map_err(KeepError::Broken)
+    }
+
+    pub fn model(&self) -> Option<&ModelCard> {
+        self.0.embedder.as_deref().map(Embedder::card)
+    }
+
+    pub fn has_lexicon(&self) -> bool {
+        !self.0.lexicon.is_empty()
+    }
+
+    pub async fn embed_question(&self, question: &str) -> Result<Option<Vec<f32>>, EmbedError> {
+        match &*self.0.embedder {
+            Some(embedder) => Ok(embedder.embed(vec![question.to_owned()], Side::Query).await?.pop()),
+            None => Ok(None),
+        }
+    }
+
+    /// The library of an organisation at the record's last change.
+    pub async fn current(&self, conn: &mut Conn, organisation_id: &str) -> Result<Current, KeepError> {
+        let place = self.place(organisation_id);
+        let mut held = place.lock().await;
+        let latest = batches::latest(conn, organisation_id).await?;
+        let (keep, vectors, is_new) = match held.take() {
+            Some(now) if now.keep.version() == latest && !Searches::lacks_vectors(&now) => {
+                let current = Current { library: now.library.clone(), version: latest };
+                *held = Some(now);
+                return Ok(current);
+            }
+            Some(now) => (now.keep, now.vectors, false),
+            None => {
+                self.load().await?;
+                (Keep::open(&self.folder(organisation_id))?, Arc::new(self.no_vectors()), true)
+            }
+        };
+        let keep = keep.follow(conn, organisation_id).await?;
+        let vectors = self.read_vectors(conn, organisation_id, vectors, is_new).await?;
+        let now = self.hold(keep, vectors)?;
+        let current = Current { library: now.library.clone(), version: now.keep.version() };
+        *held = Some(now);
+        Ok(current)
+    }
+
+    /// Entries of an organisation that a vector may still come for, as far as this process knows.
+    pub async fn n_lacking(&self, organisation_id: &str) -> usize {
+        self.place(organisation_id).lock().await.as_ref().map_or(0, |held| held.n_lacking)
+    }
+
+    fn hold(&self, keep: Keep, vectors: Arc<Vectors>) -> Result<Held, KeepError> {
+        let lexicon = Arc::clone(&self.0.lexicon);
+        let library = Library::new(keep.snapshot()?, Arc::clone(&vectors), keep.gazetteer(), lexicon);
+        let n_lacking = self.model().map_or(0, |model| library.n_without_vectors(model));
+        Ok(Held { keep, library, vectors, n_lacking, looked_at: Instant::now() })
+    }
+
+    /// The vectors of these entries, as the model in use gives them.
+    pub async fn embed(&self, entries: &[Entry]) -> Result<Vec<Embedded>, EmbedError> {
+        let Some(embedder) = &*self.0.embedder else { return Ok(Vec::new()) };
+        let mut all = Vec::new();
+        for entry in entries {
+            let windows = embeddings::windows(&entry.passage());
+            let vectors = embedder.embed(windows, Side::Passage).await?;
+            let windows = vectors.iter().map(|vector| Packed::of(vector)).collect();
+            all.push(Embedded { content: entry.content_hash(), windows });
+        }
+        Ok(all)
+    }
+
+    /// Takes vectors that were just put into the record.
+    pub async fn add_vectors(&self, organisation_id: &str, embedded: &[Embedded]) -> Result<(), KeepError> {
+        let place = self.place(organisation_id);
+        let mut held = place.lock().await;
+        let Some(Held { keep, vectors, .. }) = held.take() else { return Ok(()) };
+        let mut more = Vectors::clone(&vectors);
+        embedded.iter().for_each(|one| more.insert(one.content.short(), &one.windows));
+        *held = Some(self.hold(keep, Arc::new(more))?);
+        Ok(())
+    }
+
+    fn lacks_vectors(held: &Held) -> bool {
+        held.n_lacking > 0 && held.looked_at.elapsed() >= VECTORS_EVERY
+    }
+
+    async fn read_vectors(
+        &self,
+        conn: &mut Conn,
+        organisation_id: &str,
+        vectors: Arc<Vectors>,
+        is_new: bool,
+    ) -> Result<Arc<Vectors>, KeepError> {
+        let Some(model) = self.model() else { return Ok(vectors) };
+        let n_kept = embeddings::count(conn, organisation_id, &model.sha256).await?;
+        if !is_new && usize::try_from(n_kept).is_ok_and(|n_kept| n_kept == vectors.n_contents()) {
+            return Ok(vectors);
+        }
+        let mut all = Vectors::new(model.n_dimensions);
+        let mut after = String::new();
+        loop {
+            let page = embeddings::page(conn, organisation_id, &model.sha256, &after, model.n_dimensions).await?;
+            let Some(last) = page.last() else { break };
+            after = hex::encode(last.content.0);
+            page.iter().for_each(|one| all.insert(one.content.short(), &one.windows));
+        }
+        Ok(Arc::new(all))
+    }
+
+    fn no_vectors(&self) -> Vectors {
+        Vectors::new(self.model().map_or(0, |model| model.n_dimensions))
+    }
+
+    fn place(&self, organisation_id: &str) -> Arc<Place> {
+        let mut organisations = self.0.organisations.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(organisations.entry(organisation_id.to_owned()).or_default())
+    }
+
+    /// A name that every file system takes.
+    fn folder(&self, organisation_id: &str) -> PathBuf {
+        let name = hex::encode(Sha256::digest(organisation_id));
+        self.0.folder.join(name.get(..16).unwrap_or(&name))
+    }
+}
+
+impl std::fmt::Debug for Inner {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Searches").field("folder", &self.folder).finish_non_exhaustive()
+    }
+}
+
+impl std::fmt::Debug for Held {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Held").field("version", &self.keep.version()).finish_non_exhaustive()
+    }
+}

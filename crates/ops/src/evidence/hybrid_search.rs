@@ -1,0 +1,203 @@
+//! `hybrid_search`: documents and nodes by words, by meaning and by the things they name (seed 002).
+
+use std::time::Duration;
+
+use contract::actor::Role;
+use contract::error::OpError;
+use contract::evidence::search::{
+    HybridSearch, HybridSearchOutput, RetractionStatus, SearchFilters, SearchHit, SearchLang, Span,
+};
+use evidence::search::entry::{Entry, EntryRecord};
+use evidence::search::hybrid::{Filter, Hit, Mode, Reading};
+use evidence::search::index::SearchError;
+use evidence::search::keeping::KeepError;
+use evidence::search::searches::Current;
+use evidence::search::snippet::Snippet;
+use evidence::search::words::script_language;
+use serde_json::{Map, Value, json};
+
+use crate::context::{Context, Settings};
+use crate::family::Family;
+use crate::limits::RETRY_AFTER_MS;
+use crate::operation::{Answer, Operation, Read, store_error};
+
+const TOP_K_DEFAULT: u32 = 10;
+const SNIPPET_CHARS: usize = 240;
+/// How long an answer waits for a change that it must know of.
+const WAIT_MS: u64 = 2_000;
+const LOOK_EVERY_MS: u64 = 50;
+
+impl Operation for HybridSearch {
+    const NAME: &'static str = "hybrid_search";
+    const ABOUT: &'static str = "Search papers, passages and the nodes of the evidence graph by words and by meaning, in Thai and \
+        English at once. Each hit names its source; `metadata` tells why it was found.";
+    const FAMILY: Family = Family::Evidence;
+    const ROLES: &'static [Role] = &Role::ALL;
+    const ALIASES: &'static [&'static str] = &["tool.hybrid_search"];
+    const IS_STAMPED: bool = true;
+
+    type Output = HybridSearchOutput;
+
+    fn fill_defaults(&mut self, _settings: &Settings) {
+        self.lang.get_or_insert(SearchLang::Th);
+        self.top_k.get_or_insert(TOP_K_DEFAULT);
+    }
+}
+
+impl Read for HybridSearch {
+    async fn run(&self, ctx: &Context<'_>) -> Result<Answer<HybridSearchOutput>, OpError> {
+        if self.query.trim().is_empty() {
+            return Err(OpError::invalid("query", "words to search for"));
+        }
+        let filter = filter(self.filters.as_ref().unwrap_or(&SearchFilters::default()))?;
+        let current = current(ctx, self.min_version).await?;
+        let searches = &ctx.services().search;
+        let (library, query, model) = (current.library.clone(), self.query.clone(), searches.model().cloned());
+        let reading = blocking(move || library.read(&query, model.as_ref())).await?;
+        let mut metadata = Map::new();
+        metadata.insert("version".to_owned(), json!(current.version));
+        let vector = match &reading.passage {
+            Some(passage) => match searches.embed_question(passage).await {
+                Ok(vector) => vector,
+                // Words still find; what is missing is said.
+                Err(error) => {
+                    tracing::warn!(error = %error, "The embedding model failed; searching words alone");
+                    metadata
+                        .insert("message".to_owned(), json!("The embedding model failed: words alone were searched."));
+                    None
+                }
+            },
+            None => None,
+        };
+        say_what_was_searched(ctx, &reading, vector.is_some(), &mut metadata);
+        let n_hits = usize::try_from(self.top_k.unwrap_or(TOP_K_DEFAULT)).unwrap_or(usize::MAX);
+        let lang = match self.lang {
+            Some(SearchLang::En) => "en",
+            Some(SearchLang::Auto) => script_language(&self.query),
+            Some(SearchLang::Th) | None => "th",
+        };
+        let (hits, reasons) = blocking(move || {
+            let library = &current.library;
+            let found = library.search(&reading, vector.as_deref(), &filter, Mode::Both, n_hits)?;
+            let mut hits = Vec::new();
+            let mut reasons = Vec::new();
+            for hit in found {
+                let entry = library.entry(&hit)?;
+                reasons.push(reason(&hit, &entry));
+                hits.push(shown(&hit, entry, &reading, lang));
+            }
+            Ok((hits, reasons))
+        })
+        .await?;
+        metadata.insert("reasons".to_owned(), Value::Array(reasons));
+        let mut answer = Answer::of(HybridSearchOutput { hits });
+        answer.metadata = metadata;
+        Ok(answer)
+    }
+}
+
+/// The library at the record's last change, or at least at the one that the caller knows of.
+pub(super) async fn current(ctx: &Context<'_>, min_version: Option<u64>) -> Result<Current, OpError> {
+    let wanted = i64::try_from(min_version.unwrap_or_default()).unwrap_or(i64::MAX);
+    let organisation_id = ctx.actor().organisation_id.as_str();
+    let mut waited_ms = 0;
+    loop {
+        let mut reader = ctx.read().await?;
+        let current = ctx.services().search.current(&mut reader, organisation_id).await.map_err(keep_error)?;
+        drop(reader);
+        if current.version >= wanted {
+            return Ok(current);
+        }
+        if waited_ms >= WAIT_MS {
+            let message = format!("the record is at version {}, not yet at {wanted}", current.version);
+            return Err(OpError::busy(message, RETRY_AFTER_MS));
+        }
+        tokio::time::sleep(Duration::from_millis(LOOK_EVERY_MS)).await;
+        waited_ms += LOOK_EVERY_MS;
+    }
+}
+
+pub(super) fn keep_error(error: KeepError) -> OpError {
+    match error {
+        KeepError::Record(error) => store_error(error),
+        KeepError::Index(_) | KeepError::Names(_) | KeepError::Broken(_) => OpError::internal(error),
+    }
+}
+
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, SearchError> + Send + 'static,
+) -> Result<T, OpError> {
+    let done = tokio::task::spawn_blocking(work).await.map_err(OpError::internal)?;
+    done.map_err(OpError::internal)
+}
+
+fn filter(filters: &SearchFilters) -> Result<Filter, OpError> {
+    if let (Some(from), Some(to)) = (filters.year_from, filters.year_to)
+        && from > to
+    {
+        return Err(OpError::invalid("filters/year_to", "a year not before `year_from`"));
+    }
+    Ok(Filter {
+        kinds: filters.kinds.clone(),
+        sources: filters.sources.clone(),
+        categories: filters.categories.clone(),
+        langs: filters.langs.iter().map(|lang| lang.name().to_owned()).collect(),
+        year_from: filters.year_from,
+        year_to: filters.year_to,
+        without_retracted: filters.without_retracted,
+    })
+}
+
+fn say_what_was_searched(ctx: &Context<'_>, reading: &Reading, has_vector: bool, metadata: &mut Map<String, Value>) {
+    let searches = &ctx.services().search;
+    let model = searches.model().map(|model| model.name.clone());
+    metadata.insert("vectors".to_owned(), json!(has_vector));
+    metadata.insert("lexicon".to_owned(), json!(searches.has_lexicon()));
+    let message = match (&model, has_vector) {
+        (None, _) => {
+            Some("No embedding model is in use: words and names alone were searched. `materia models pull` gets one.")
+        }
+        (Some(_), false) if reading.passage.is_none() => {
+            Some("The embedding model does not know the language of the query: words and names alone were searched.")
+        }
+        (Some(_), _) => None,
+    };
+    metadata.insert("model".to_owned(), json!(model));
+    if let Some(message) = message {
+        metadata.entry("message").or_insert_with(|| json!(message));
+    }
+}
+
+fn reason(hit: &Hit, entry: &Entry) -> Value {
+    json!({
+        "id": entry.id,
+        "bm25": hit.reason.bm25,
+        "vector": hit.reason.vector,
+        "entity": hit.reason.entities,
+    })
+}
+
+fn shown(hit: &Hit, entry: Entry, reading: &Reading, lang: &str) -> SearchHit {
+    // A node is called by its name in the reader's language, where it has one there.
+    let named = entry.names.iter().find(|name| name.lang == lang).map(|name| name.text.clone());
+    let title = named.unwrap_or_else(|| entry.title.clone());
+    let text = if entry.text.is_empty() { &entry.title } else { &entry.text };
+    let snippet = Snippet::cut(text, &reading.terms, SNIPPET_CHARS);
+    let wide = |place: usize| u64::try_from(place).unwrap_or(u64::MAX);
+    let matches = snippet.matches.iter().map(|(start, end)| Span { start: wide(*start), end: wide(*end) }).collect();
+    let retraction = match entry.record {
+        EntryRecord::Document => Some(RetractionStatus::from(entry.retraction.map(|retraction| retraction.kind))),
+        EntryRecord::Node => None,
+    };
+    SearchHit {
+        id: entry.id,
+        kind: entry.kind,
+        title,
+        snippet: snippet.text,
+        matches,
+        score: hit.score,
+        source: entry.source,
+        year: entry.year,
+        retraction,
+    }
+}

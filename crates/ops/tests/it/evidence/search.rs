@@ -1,0 +1,185 @@
+//! Search through the door: both languages, filters, snippets, changes, two processes.
+
+use serde_json::{Value, json};
+
+use super::herbs::{node, put, source};
+use crate::ledger::both;
+use crate::script::Stage;
+
+fn paper(id: &str, title: &str, text: &str, lang: &str, year: i32) -> Value {
+    json!({"record": "document", "id": id, "kind": "paper", "title": title, "text": text, "lang": lang, "year": year,
+        "source": "herbal"})
+}
+
+/// A made-up shelf: three herbs with their names, and papers in both languages.
+fn shelf() -> Vec<Value> {
+    vec![
+        source(),
+        node(
+            "H1",
+            "herb",
+            json!([{"text": "ฟ้าทะลายโจร", "lang": "th"}, {"text": "Andrographis paniculata", "lang": "la"},
+            {"text": "green chiretta", "lang": "en"}]),
+        ),
+        node("H2", "herb", json!([{"text": "ขิง", "lang": "th"}, {"text": "ginger", "lang": "en"}])),
+        node("H3", "herb", json!([{"text": "ขมิ้นชัน", "lang": "th"}, {"text": "turmeric", "lang": "en"}])),
+        paper(
+            "P1",
+            "Andrographis paniculata for sore throat",
+            "A trial of Andrographis paniculata in adults with sore throat and \
+            fever.",
+            "en",
+            2019,
+        ),
+        paper(
+            "P2",
+            "Ginger and nausea",
+            "Ginger eased nausea after surgery. Some adults bled longer while taking warfarin.",
+            "en",
+            2021,
+        ),
+        paper("P3", "ผลของขมิ้นชันต่ออาการท้องอืด", "ผู้ป่วยที่ได้รับขมิ้นชันมีอาการท้องอืดลดลง", "th", 2020),
+        paper("P4", "Compression after surgery", "Stockings prevent swelling of the legs after surgery.", "en", 2015),
+    ]
+}
+
+async fn search(stage: &Stage, input: Value) -> Value {
+    stage.call("viewer", "hybrid_search", input).await.result.unwrap().output
+}
+
+fn ids(output: &Value) -> Vec<&str> {
+    output["hits"].as_array().unwrap().iter().map(|hit| hit["id"].as_str().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn a_thai_name_finds_english_papers_and_back() {
+    for stage in both().await {
+        put(&stage, &shelf()).await;
+        let found = search(&stage, json!({"query": "ฟ้าทะลายโจร"})).await;
+        assert_eq!(ids(&found), ["H1", "P1"], "{found}");
+        let found = search(&stage, json!({"query": "turmeric", "lang": "en"})).await;
+        assert_eq!(ids(&found), ["H3", "P3"], "{found}");
+        assert_eq!(found["hits"][0]["title"], "turmeric");
+        let found = search(&stage, json!({"query": "ขิง กับ warfarin"})).await;
+        assert_eq!(ids(&found)[..1], ["P2"], "{found}");
+    }
+}
+
+#[tokio::test]
+async fn the_answer_has_the_shape_of_the_seed_and_tells_why() {
+    for stage in both().await {
+        put(&stage, &shelf()).await;
+        let reply =
+            stage.call("viewer", "hybrid_search", json!({"query": "ginger nausea", "lang": "en", "top_k": 1})).await;
+        let success = reply.result.unwrap();
+        let hit = &success.output["hits"][0];
+        assert_eq!(
+            hit,
+            &json!({"id": "P2", "type": "paper", "title": "Ginger and nausea", "score": 1.0, "source": "herbal", "year": 2021,
+                "snippet": "Ginger eased nausea after surgery. Some adults bled longer while taking warfarin.",
+                "matches": [{"start": 0, "end": 6}, {"start": 13, "end": 19}], "retraction": "none_known"})
+        );
+        assert_eq!(success.output["audit"]["status"], "ok");
+        let metadata = Value::Object(success.metadata);
+        assert_eq!(metadata["reasons"], json!([{"id": "P2", "bm25": 1.0, "vector": null, "entity": ["H2"]}]));
+        assert_eq!((&metadata["version"], &metadata["model"]), (&json!(1), &Value::Null));
+        assert!(metadata["message"].as_str().unwrap().starts_with("No embedding model is in use"));
+    }
+}
+
+#[tokio::test]
+async fn filters_narrow_and_nonsense_is_refused() {
+    for stage in both().await {
+        put(&stage, &shelf()).await;
+        let check = async |filters: Value, expected: &[&str]| {
+            let found = search(&stage, json!({"query": "surgery ginger turmeric", "filters": filters.clone()})).await;
+            let mut found = ids(&found);
+            found.sort_unstable();
+            assert_eq!(found, expected, "{filters}");
+        };
+        check(json!({"type": ["herb"]}), &["H2", "H3"]).await;
+        check(json!({"type": ["paper"], "year_from": 2016}), &["P2", "P3"]).await;
+        check(json!({"year_to": 2015}), &["P4"]).await;
+        check(json!({"lang": ["th"], "type": ["paper"]}), &["P3"]).await;
+        check(json!({"source": ["elsewhere"]}), &[]).await;
+        for (input, field) in [
+            (json!({"query": " "}), "query"),
+            (json!({"query": "x", "top_k": 0}), "top_k"),
+            (json!({"query": "x", "top_k": 101}), "top_k"),
+            (json!({"query": "x", "lang": "de"}), "lang"),
+            (json!({"query": "x", "filters": {"colour": "red"}}), "filters"),
+            (json!({"query": "x", "filters": {"year_from": 2020, "year_to": 2010}}), "year_to"),
+        ] {
+            let error = stage.call("viewer", "hybrid_search", input.clone()).await.result.unwrap_err();
+            assert!(error.code() == "INVALID_ARG" && error.message.contains(field), "{input}: {}", error.message);
+        }
+    }
+}
+
+#[tokio::test]
+async fn changes_are_followed_and_names_count_for_older_papers_too() {
+    for stage in both().await {
+        put(&stage, &shelf()).await;
+        assert_eq!(ids(&search(&stage, json!({"query": "stockings"})).await), ["P4"]);
+        // A node that comes later is found in papers that were there before.
+        let stockings =
+            node("D1", "device", json!([{"text": "ถุงน่องรัด", "lang": "th"}, {"text": "stockings", "lang": "en"}]));
+        let version = put(&stage, &[stockings]).await["version"].clone();
+        assert_eq!(ids(&search(&stage, json!({"query": "ถุงน่องรัด", "min_version": version})).await), ["D1", "P4"]);
+        put(&stage, &[json!({"record": "deletion", "kind": "document", "id": "P4"})]).await;
+        assert_eq!(ids(&search(&stage, json!({"query": "ถุงน่องรัด"})).await), ["D1"]);
+        let error =
+            stage.call("viewer", "hybrid_search", json!({"query": "x", "min_version": 99})).await.result.unwrap_err();
+        assert_eq!(error.code(), "BUSY");
+    }
+}
+
+#[tokio::test]
+async fn an_index_that_grew_and_one_that_was_made_at_once_answer_alike() {
+    for stage in both().await {
+        for record in shelf() {
+            put(&stage, &[record]).await;
+            search(&stage, json!({"query": "ginger"})).await;
+        }
+        let other = stage.again().await;
+        for query in ["ginger after surgery", "ขิง", "อาการท้องอืด", "andrographis fever adults"]
+        {
+            let input = json!({"query": query, "lang": "auto"});
+            let (one, two) = (search(&stage, input.clone()).await, search(&other, input).await);
+            assert_eq!(one["audit"]["out_hash"], two["audit"]["out_hash"], "{query}: {one} {two}");
+            assert!(!ids(&one).is_empty(), "{query}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn retracted_papers_say_so_and_can_be_left_out() {
+    for stage in both().await {
+        put(&stage, &shelf()).await;
+        let mut paper = shelf().remove(5);
+        paper["retraction"] = json!({"kind": "retracted", "notice": "PMID:1"});
+        put(&stage, &[paper]).await;
+        let found = search(&stage, json!({"query": "nausea", "lang": "en"})).await;
+        assert_eq!(found["hits"][0]["retraction"], "retracted", "{found}");
+        let filters = json!({"without_retracted": true});
+        assert_eq!(ids(&search(&stage, json!({"query": "nausea", "filters": filters})).await), Vec::<&str>::new());
+    }
+}
+
+#[tokio::test]
+async fn another_house_finds_nothing_of_ours() {
+    for stage in both().await {
+        put(&stage, &shelf()).await;
+        let found = stage.call("rival", "hybrid_search", json!({"query": "ginger"})).await.result.unwrap().output;
+        assert_eq!(found["hits"], json!([]));
+    }
+}
+
+#[tokio::test]
+async fn without_a_model_the_index_is_still_brought_up_to_date() {
+    for stage in both().await {
+        put(&stage, &shelf()).await;
+        let done = stage.call("curator", "embed_records", json!({})).await.result.unwrap().output;
+        assert_eq!(done, json!({"embedded": 0, "missing": 0, "version": 1}));
+    }
+}
