@@ -69,7 +69,7 @@ impl Sources {
 
     fn intern(&mut self, id: &str) -> u32 {
         let number = self.ids.intern(id);
-        self.licences.resize(words::index(self.ids.len()), "".into());
+        self.licences.resize(words::index(self.ids.n_words()), "".into());
         number
     }
 

@@ -1,6 +1,5 @@
 //! Path queries: from the words of a question to paths with labels, licences and the reason for each hop.
 
-use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use contract::evidence::graph::{DEPTH_DEFAULT, PATHS_DEFAULT, PathNode, QueryKg, QueryKgOutput, Truncated, Via};
@@ -88,13 +87,14 @@ impl Question {
             return Err(PathsError::OtherStart { pattern, start });
         }
         if self.is_count {
-            return Ok(self.count(graph, start, n_work_max).map(|count| Found::count(count)));
+            return Ok(self.count(graph, start, n_work_max).map(Found::count));
         }
-        let (paths, truncated) = self.walk(graph, start, n_work_max);
+        let mut told = Told::new(graph, start);
+        let truncated = self.walk(graph, start, n_work_max, &mut told);
         if truncated == Some(Truncated::Work) && n_work_max < WORK_MAX {
             return Ok(None);
         }
-        Ok(Some(told(graph, start, &paths, truncated)))
+        Ok(Some(told.finish(truncated)))
     }
 
     /// As [`Question::ask`], with as much work as any question may cost.
@@ -112,25 +112,23 @@ impl Question {
         }
     }
 
-    fn walk(&self, graph: &Graph, start: NodeNumber, n_work_max: u64) -> (Vec<Box<[Hop]>>, Option<Truncated>) {
-        let mut paths: Vec<Box<[Hop]>> = Vec::new();
+    /// Tells the paths one after the other, up to the limit.
+    fn walk(&self, graph: &Graph, start: NodeNumber, n_work_max: u64, told: &mut Told<'_>) -> Option<Truncated> {
         for walk in self.walks(graph, start, n_work_max) {
-            let mut is_more = false;
             let ended = walk.each(|hops| {
-                if paths.len() == self.limit {
-                    is_more = true;
+                if told.paths.len() == self.limit {
                     return ControlFlow::Break(());
                 }
-                paths.push(hops.into());
+                told.add(hops);
                 ControlFlow::Continue(())
             });
             match ended {
                 Ok(()) => {}
-                Err(Stop::Enough) => return (paths, is_more.then_some(Truncated::Limit)),
-                Err(Stop::Work) => return (paths, Some(Truncated::Work)),
+                Err(Stop::Enough) => return Some(Truncated::Limit),
+                Err(Stop::Work) => return Some(Truncated::Work),
             }
         }
-        (paths, None)
+        None
     }
 
     fn count(&self, graph: &Graph, start: NodeNumber, n_work_max: u64) -> Option<u64> {
@@ -149,23 +147,32 @@ impl Found {
     }
 }
 
-fn told(graph: &Graph, start: NodeNumber, paths: &[Box<[Hop]>], truncated: Option<Truncated>) -> Found {
-    let nodes = graph.nodes();
-    let node = |number: NodeNumber, via: Option<Via>| PathNode {
-        id: nodes.shared_id(number),
-        kind: nodes.kind(number),
-        label: nodes.shared_label(number),
-        via,
-    };
-    let first = node(start, None);
-    let mut sources = BTreeSet::new();
-    let mut shown = Vec::with_capacity(paths.len());
-    for hops in paths {
+/// Paths in the words of the answer.
+struct Told<'g> {
+    graph: &'g Graph,
+    first: PathNode,
+    paths: Vec<Vec<PathNode>>,
+    /// There are few, so a list is quicker than a set.
+    sources: Vec<u32>,
+}
+
+impl<'g> Told<'g> {
+    fn new(graph: &'g Graph, start: NodeNumber) -> Told<'g> {
+        let sources = vec![graph.nodes().source(start)];
+        Told { graph, first: shown(graph, start, None), paths: Vec::new(), sources }
+    }
+
+    fn add(&mut self, hops: &[Hop]) {
+        let graph = self.graph;
         let mut path = Vec::with_capacity(hops.len() + 1);
-        path.push(first.clone());
+        path.push(self.first.clone());
         for hop in hops {
             let source = graph.edge_source(hop.edge);
-            sources.extend([source, nodes.source(hop.end)]);
+            for source in [source, graph.nodes().source(hop.end)] {
+                if !self.sources.contains(&source) {
+                    self.sources.push(source);
+                }
+            }
             let via = Via {
                 predicate: graph.predicates().shared(hop.predicate),
                 reverse: graph.direction(hop.edge, hop.end) == Direction::In,
@@ -173,15 +180,21 @@ fn told(graph: &Graph, start: NodeNumber, paths: &[Box<[Hop]>], truncated: Optio
                 source: graph.sources().shared_id(source),
                 strength: graph.edge_strength(hop.edge),
             };
-            path.push(node(hop.end, Some(via)));
+            path.push(shown(graph, hop.end, Some(via)));
         }
-        shown.push(path);
+        self.paths.push(path);
     }
-    if !paths.is_empty() {
-        sources.insert(nodes.source(start));
+
+    fn finish(self, truncated: Option<Truncated>) -> Found {
+        let sources = if self.paths.is_empty() { Vec::new() } else { self.sources };
+        let licences = licences(self.graph, sources);
+        Found { output: QueryKgOutput { paths: self.paths, count: None, truncated }, licences }
     }
-    let output = QueryKgOutput { paths: shown, count: None, truncated };
-    Found { output, licences: licences(graph, sources) }
+}
+
+fn shown(graph: &Graph, node: NodeNumber, via: Option<Via>) -> PathNode {
+    let nodes = graph.nodes();
+    PathNode { id: nodes.shared_id(node), kind: nodes.kind(node), label: nodes.shared_label(node), via }
 }
 
 /// Ids and licences of sources, in the order of the ids.

@@ -132,10 +132,10 @@ impl Graphs {
     pub async fn graph(&self, organisation_id: &str, version_min: Option<i64>) -> Result<Arc<Graph>, GraphError> {
         let live = self.live(organisation_id);
         self.look_when_due(&live).await?;
-        if let Some(graph) = live.current().filter(|graph| graph.version() >= live.heard().0) {
-            if version_min.is_none_or(|version| graph.version() >= version) {
-                return Ok(graph);
-            }
+        if let Some(graph) = live.current().filter(|graph| graph.version() >= live.heard().0)
+            && version_min.is_none_or(|version| graph.version() >= version)
+        {
+            return Ok(graph);
         }
         let give_up = Instant::now() + WAIT_MAX;
         loop {

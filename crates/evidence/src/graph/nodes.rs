@@ -274,8 +274,8 @@ impl Nodes {
         for category in &categories {
             words.intern(category);
         }
-        let is_known = |set: &Box<[u32]>| set.iter().all(|category| *category < words.len());
-        if !category_sets.iter().all(is_known) || !ids.is_sorted() {
+        let is_known = |set: &[u32]| set.iter().all(|category| *category < words.n_words());
+        if !category_sets.iter().all(|set| is_known(set)) || !ids.is_sorted() {
             return None;
         }
         let by_id = ids.iter().map(Arc::clone).zip(0..).collect();

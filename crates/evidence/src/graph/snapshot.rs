@@ -61,7 +61,7 @@ pub(super) fn read(path: &Path) -> Option<(Graph, String)> {
     let ids = reader.words()?;
     let licences = reader.texts()?;
     let base = reader.base()?;
-    let fits = licences.len() == index(ids.len()) && base.is_sound(nodes.len()) && reader.0.is_empty();
+    let fits = licences.len() == index(ids.n_words()) && base.is_sound(nodes.len()) && reader.0.is_empty();
     fits.then(|| {
         let graph = Graph {
             version,
@@ -169,7 +169,7 @@ impl<'a> Reader<'a> {
         for text in &texts {
             words.intern(text);
         }
-        (index(words.len()) == texts.len()).then_some(words)
+        (index(words.n_words()) == texts.len()).then_some(words)
     }
 
     fn numbers(&mut self) -> Option<Vec<u32>> {

@@ -15,7 +15,7 @@ impl Words {
         if let Some(number) = self.by_text.get(text) {
             return *number;
         }
-        let (word, number): (Arc<str>, u32) = (text.into(), self.len());
+        let (word, number): (Arc<str>, u32) = (text.into(), self.n_words());
         self.texts.push(Arc::clone(&word));
         self.by_text.insert(word, number);
         number
@@ -34,7 +34,7 @@ impl Words {
         self.texts.get(index(number)).map_or_else(|| "".into(), Arc::clone)
     }
 
-    pub fn len(&self) -> u32 {
+    pub fn n_words(&self) -> u32 {
         u32::try_from(self.texts.len()).unwrap_or(u32::MAX)
     }
 

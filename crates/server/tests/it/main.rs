@@ -15,6 +15,7 @@ mod authorisation;
 mod clients;
 mod conformance;
 mod contention;
+mod evidence;
 mod faults;
 mod following;
 mod house;

@@ -1,0 +1,65 @@
+//! Seed 002 over the wire: the dotted name, the audit block in the answer, errors in its dialect, addresses.
+
+use serde_json::{Value, json};
+
+use crate::house::{Access, House, HouseOptions};
+use crate::ids;
+
+/// A made-up herb that contains something.
+fn records() -> Value {
+    let node = |id: &str, kind: &str, name: &str| json!({"record": "node", "id": id, "categories": [kind], "names": [{"text": name, "lang": "th"}], "source": "s"});
+    json!({"records": [
+        {"record": "source", "id": "s", "title": "Made up", "licence": "CC0-1.0"},
+        node("H1", "herb", "ขิง"),
+        node("C9", "constituent", "จินเจอรอล"),
+        {"record": "edge", "id": "E1", "subject": "H1", "predicate": "contains", "object": "C9", "source": "s"},
+    ]})
+}
+
+async fn request(url: &str, method: &str, params: Value) -> Value {
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+    let request = ids::http_client().post(url).header("Accept", "application/json, text/event-stream");
+    let response = request.header("MCP-Protocol-Version", "2025-11-25").json(&body).send().await;
+    response.expect("an answer").json().await.expect("JSON")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_graph_is_asked_over_mcp_as_the_seed_says() {
+    let folder = testkit::temp_dir();
+    let data = folder.path().join("data");
+    let house = House::start(&HouseOptions { data: &data, access: Access::Anyone, database_url: None });
+    let put = format!("{}/api/tools/put_records", house.http());
+    let kept: Value =
+        ids::http_client().post(put).json(&records()).send().await.expect("an answer").json().await.expect("JSON");
+    assert_eq!(kept["kept"], 4, "{kept}");
+
+    let url = format!("{}/evidence", house.mcp());
+    let asked = json!({"start": {"type": "herb", "id": "ขิง"}, "pattern": "herb -contains-> constituent"});
+    let answer = request(&url, "tools/call", json!({"name": "tool.query_kg", "arguments": asked})).await;
+    let result = &answer["result"];
+    let output = &result["structuredContent"];
+    assert_eq!(output["paths"][0][1]["id"], "C9", "{answer}");
+    assert_eq!((&output["audit"]["status"], &output["audit"]), (&json!("ok"), &result["_meta"]["audit"]));
+    assert_eq!(result["metadata"]["licences"][0]["licence"], "CC0-1.0", "{answer}");
+
+    let unknown = json!({"name": "find_contraindications", "arguments": {"herb_ids": ["mandrake"]}});
+    let answer = request(&url, "tools/call", unknown).await;
+    let body = &answer["result"]["structuredContent"];
+    assert_eq!(answer["result"]["isError"], true, "{answer}");
+    let error = json!({"code": "NOT_FOUND", "message": "no herb has the id or name `mandrake`"});
+    assert_eq!((&body["error"], &body["audit"]["status"]), (&error, &json!("error")));
+
+    let listed = request(&url, "tools/list", json!({})).await;
+    let names: Vec<&str> =
+        listed["result"]["tools"].as_array().expect("tools").iter().filter_map(|it| it["name"].as_str()).collect();
+    assert!(
+        names.contains(&"query_kg") && !names.iter().any(|it| it.contains('.') || *it == "put_records"),
+        "{names:?}"
+    );
+
+    let herb = request(&url, "resources/read", json!({"uri": "kg://herb/H1"})).await;
+    let content = &herb["result"]["contents"][0];
+    let herb: Value = serde_json::from_str(content["text"].as_str().expect("text")).expect("JSON");
+    assert_eq!((&content["mimeType"], &herb["names"]["th"]), (&json!("application/json"), &json!("ขิง")));
+    assert_eq!(herb["constituents"], json!([{"id": "C9", "name": "จินเจอรอล"}]));
+}
