@@ -32,7 +32,7 @@ fn dotted(code: &str) -> String {
     let is_category = code.chars().count() > 3
         && code.is_ascii()
         && !code.contains(['.', '-'])
-        && code.bytes().nth(1).is_some_and(|byte| byte.is_ascii_digit());
+        && code.as_bytes().get(1).is_some_and(u8::is_ascii_digit);
     match code.split_at_checked(3) {
         Some((category, rest)) if is_category => format!("{category}.{rest}"),
         Some(_) | None => code.to_owned(),

@@ -174,7 +174,8 @@ impl<R: BufRead> Cutter<R> {
                     open.push(if byte == b'{' { b'}' } else { b']' });
                 }
                 b'}' | b']' => {
-                    if open.pop() != Some(byte) {
+                    let opened = open.pop();
+                    if opened != Some(byte) {
                         return Err(self.fault("the bracket that was opened to be closed"));
                     }
                 }

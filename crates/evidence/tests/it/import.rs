@@ -64,7 +64,7 @@ fn fault(error: &ImportError) -> String {
 fn every_format_gives_the_items_beside_its_fixture() {
     for (name, format) in FIXTURES {
         let text = lines(*format, Cursor::new(fixture(name))).join("\n");
-        check_golden(&format!("{}/tests/fixtures/{name}.items", env!("CARGO_MANIFEST_DIR")), &format!("{text}\n"));
+        check_golden(format!("{}/tests/fixtures/{name}.items", env!("CARGO_MANIFEST_DIR")), &format!("{text}\n"));
     }
 }
 

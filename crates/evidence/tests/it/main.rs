@@ -2,8 +2,6 @@
 
 #![expect(
     clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
     clippy::indexing_slicing,
     reason = "helpers of tests, where a panic is the failure report"
 )]
