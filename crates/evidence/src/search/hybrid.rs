@@ -248,15 +248,21 @@ impl Library {
             }
             (Some(vector), _) => {
                 let first = near(vector);
-                let weight = if reading.is_gloss { VECTORS_OF_GLOSS } else { VECTORS };
-                let fused = self.fuse(&lexical, Some((&first, weight)));
-                match self.corrected(vector, &fused)? {
+                // A gloss is too coarse to be corrected by what it found.
+                let corrected = if reading.is_gloss {
+                    None
+                } else {
+                    self.corrected(vector, &self.fuse(&lexical, Some((&first, VECTORS))))?
+                };
+                match corrected {
                     Some(corrected) => {
                         let second = near(&corrected);
-                        let weight = if reading.is_gloss { VECTORS_OF_GLOSS } else { VECTORS_AFTER_FEEDBACK };
-                        (self.fuse(&lexical, Some((&second, weight))), Some(second))
+                        (self.fuse(&lexical, Some((&second, VECTORS_AFTER_FEEDBACK))), Some(second))
                     }
-                    None => (fused, Some(first)),
+                    None => {
+                        let weight = if reading.is_gloss { VECTORS_OF_GLOSS } else { VECTORS };
+                        (self.fuse(&lexical, Some((&first, weight))), Some(first))
+                    }
                 }
             }
         };

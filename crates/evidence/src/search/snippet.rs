@@ -25,13 +25,18 @@ impl Snippet {
         let text = text.get(..floor(text, TEXT_BYTES_MAX)).unwrap_or_default();
         let found: Vec<Word> =
             words(&mut word_analyzer(), text).into_iter().filter(|word| terms.contains(&word.term)).collect();
-        let breaks = breaks(text);
+        let clusters: BTreeSet<usize> = GraphemeClusterSegmenter::new().segment_str(text).collect();
+        let breaks = breaks(text, &clusters);
         let start = best_start(text, &found, n_chars_max);
         // A little before the first match, so that it can be read.
         let lead = before(text, start, n_chars_max / 8);
-        let start = breaks.range(lead..).next().copied().filter(|first| *first <= start).unwrap_or(start);
+        let begins_word =
+            |place: &&usize| text.get(**place..).is_some_and(|rest| rest.starts_with(char::is_alphanumeric));
+        let start = breaks.range(lead..=start).find(begins_word).copied().unwrap_or(start);
         let end_max = after(text, start, n_chars_max);
-        let end = breaks.range(..=end_max).next_back().copied().filter(|end| *end > start).unwrap_or(end_max);
+        let fits = |places: &BTreeSet<usize>| places.range(..=end_max).next_back().copied().filter(|end| *end > start);
+        // A word that is longer than the window is cut between its letters.
+        let end = fits(&breaks).or_else(|| fits(&clusters)).unwrap_or(start);
         let cut = text.get(start..end).unwrap_or_default();
         let trimmed = cut.trim_start();
         let start = start + (cut.len() - trimmed.len());
@@ -44,8 +49,7 @@ impl Snippet {
 }
 
 /// Where a text may be cut: borders of words that are borders of clusters too.
-fn breaks(text: &str) -> BTreeSet<usize> {
-    let clusters: BTreeSet<usize> = GraphemeClusterSegmenter::new().segment_str(text).collect();
+fn breaks(text: &str, clusters: &BTreeSet<usize>) -> BTreeSet<usize> {
     let segmenter = WordSegmenter::new_dictionary(WordBreakInvariantOptions::default());
     segmenter.segment_str(text).filter(|place| clusters.contains(place)).collect()
 }
@@ -112,12 +116,12 @@ mod tests {
     #[test]
     fn the_window_holds_the_most_terms() {
         let text = "Ginger is a root. It is grown in many places of the world. Ginger with warfarin may bleed.";
-        check(text, &["ginger", "warfarin"], 40, "world. [Ginger] with [warfarin] may bleed");
+        check(text, &["ginger", "warfarin"], 40, "[Ginger] with [warfarin] may bleed.");
     }
 
     #[test]
     fn thai_is_cut_between_words() {
-        check("ขมิ้นชันรักษาอาการท้องอืด", &["รักษา"], 12, "ชัน[รักษา]อาการ");
+        check("ขมิ้นชันรักษาอาการท้องอืด", &["รักษา"], 12, "[รักษา]อาการ");
         check("น้ำใจ", &[], 2, "");
     }
 

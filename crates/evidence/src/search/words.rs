@@ -164,7 +164,7 @@ mod tests {
     #[test]
     fn words_of_both_languages_are_found() {
         check("Anti-inflammatory effects, in 3.5 mg", &["anti", "inflammatori", "effect", "in", "3.5", "mg"]);
-        check("ขมิ้นชันรักษาอาการท้องอืด", &["ขมิ้น", "ชัน", "รักษา", "อาการ", "ท้องอืด"]);
+        check("ขมิ้นชันรักษาอาการท้องอืด", &["ขมิ้น", "ชัน", "รักษา", "อาการ", "ท้อง", "อืด"]);
         check("ใช้ warfarin ร่วมกับขิง", &["ใช้", "warfarin", "ร่วม", "กับ", "ขิง"]);
         check("— … !", &[]);
     }

@@ -1,6 +1,6 @@
 //! How a name sounds, coarsely enough that Thai and Latin spellings of it meet: its consonants in a few classes.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// Shorter keys fit everything.
 const KEY_CHARS_MIN: usize = 3;
@@ -8,6 +8,9 @@ const KEY_CHARS_MIN: usize = 3;
 const LOOSE_CHARS_MIN: usize = 5;
 /// Names that share a key beyond this many say nothing.
 const LIKE_MAX: usize = 6;
+
+/// Stands between consonants while a key is made.
+const VOWEL: char = '.';
 
 /// The key of a Thai spelling. A consonant under a cancellation mark is not spoken.
 pub fn thai_key(text: &str) -> String {
@@ -19,11 +22,17 @@ pub fn thai_key(text: &str) -> String {
         let is_silent = next == Some('์') || (next.is_some_and(is_vowel_mark) && letters.get(at + 2) == Some(&'์'));
         // ห before a sonorant only changes its tone.
         let is_leading = *letter == 'ห' && next.is_some_and(|next| "งญนมยรลว".contains(next));
-        if let (Some(class), false) = (thai_class(*letter), is_silent || is_leading) {
-            push(&mut key, class);
+        match (thai_class(*letter), is_silent || is_leading) {
+            (Some(class), false) => push(&mut key, class),
+            (None, _) if !is_tone(*letter) => key.push(VOWEL),
+            _ => {}
         }
     }
-    key
+    key.replace(VOWEL, "")
+}
+
+fn is_tone(letter: char) -> bool {
+    matches!(letter, '\u{0e47}'..='\u{0e4e}')
 }
 
 fn is_vowel_mark(letter: char) -> bool {
@@ -47,8 +56,15 @@ fn thai_class(letter: char) -> Option<char> {
     })
 }
 
+/// Whether an R before a consonant or at the end is spoken. Thai spellings mostly cancel it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Coda {
+    Spoken,
+    Silent,
+}
+
 /// The key of a Latin spelling, read roughly as English.
-pub fn latin_key(word: &str) -> String {
+pub fn latin_key(word: &str, coda: Coda) -> String {
     let letters: Vec<char> = word.to_lowercase().chars().collect();
     let mut key = String::new();
     let mut at = 0;
@@ -75,19 +91,23 @@ pub fn latin_key(word: &str) -> String {
             ('b' | 'p', _) => ("P", 1),
             ('f', _) => ("F", 1),
             ('m', _) => ("M", 1),
+            ('r', next) if coda == Coda::Silent && at > 0 && !"aeiouyr".contains(next) => ("", 1),
             ('l' | 'r', _) => ("R", 1),
             ('v', _) => ("W", 1),
             ('w', _) if !is_last => ("W", 1),
             ('y', _) if at == 0 => ("Y", 1),
             _ => ("", 1),
         };
+        if "aeiouy".contains(*letter) && classes.is_empty() {
+            key.push(VOWEL);
+        }
         classes.chars().for_each(|class| push(&mut key, class));
         at += n_read;
     }
-    key
+    key.replace(VOWEL, "")
 }
 
-/// Doubled sounds are one.
+/// Doubled sounds are one, unless a vowel stands between them.
 fn push(key: &mut String, class: char) {
     if !key.ends_with(class) {
         key.push(class);
@@ -105,16 +125,15 @@ impl SoundTable {
     pub fn new(names: impl IntoIterator<Item = String>) -> SoundTable {
         let mut table = SoundTable::default();
         for name in names {
-            let key = latin_key(&name);
-            if key.len() < KEY_CHARS_MIN {
-                continue;
-            }
-            if key.len() >= LOOSE_CHARS_MIN {
-                for shorter in without_one(&key) {
-                    table.loose.entry(shorter).or_default().push(name.clone());
+            let keys = BTreeSet::from([latin_key(&name, Coda::Spoken), latin_key(&name, Coda::Silent)]);
+            for key in keys.into_iter().filter(|key| key.len() >= KEY_CHARS_MIN) {
+                if key.len() >= LOOSE_CHARS_MIN {
+                    for shorter in without_one(&key) {
+                        table.loose.entry(shorter).or_default().push(name.clone());
+                    }
                 }
+                table.exact.entry(key).or_default().push(name.clone());
             }
-            table.exact.entry(key).or_default().push(name);
         }
         table
     }
@@ -125,10 +144,15 @@ impl SoundTable {
             return Vec::new();
         }
         let mut found: Vec<&str> = listed(&self.exact, key).collect();
-        if found.is_empty() && key.len() >= LOOSE_CHARS_MIN {
-            found.extend(listed(&self.loose, key));
-            for shorter in without_one(key) {
-                found.extend(listed(&self.exact, &shorter));
+        if found.is_empty() {
+            // The longer of both keys is at least so long.
+            if key.len() + 1 >= LOOSE_CHARS_MIN {
+                found.extend(listed(&self.loose, key));
+            }
+            if key.len() >= LOOSE_CHARS_MIN {
+                for shorter in without_one(key) {
+                    found.extend(listed(&self.exact, &shorter));
+                }
             }
         }
         found.sort_unstable();
@@ -163,7 +187,13 @@ mod tests {
             ("แอสไพริน", "Aspirin"),
         ] {
             let table = SoundTable::new([latin.to_lowercase()]);
-            assert_eq!(table.find(&thai_key(thai)), [latin.to_lowercase()], "{} {}", thai_key(thai), latin_key(latin));
+            assert_eq!(
+                table.find(&thai_key(thai)),
+                [latin.to_lowercase()],
+                "{} {}",
+                thai_key(thai),
+                latin_key(latin, Coda::Silent)
+            );
         }
     }
 
