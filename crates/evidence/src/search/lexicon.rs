@@ -148,7 +148,8 @@ impl Lexicon {
             };
             let set: Vec<String> =
                 thai.iter().filter(|word| !self.is_stop_word(word)).take(TRANSLATIONS_MAX).cloned().collect();
-            if !set.is_empty() && !(n_joined == 1 && words.get(at).is_some_and(|word| is_english_stop_word(word))) {
+            let is_stop_word = n_joined == 1 && words.get(at).is_some_and(|word| is_english_stop_word(word));
+            if !set.is_empty() && !is_stop_word {
                 translation.sets.push(set);
             }
             at += n_joined;

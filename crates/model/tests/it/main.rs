@@ -1,5 +1,11 @@
 //! Sentence models: a tiny one with made-up weights against plain arithmetic, and the real one against published numbers.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "helpers of tests, where a panic is the failure report"
+)]
+
 mod tiny;
 
 use std::path::PathBuf;
