@@ -27,7 +27,7 @@ mod update_task_status;
 mod validate_artifact;
 
 use contract::actor::Role;
-use contract::error::OpError;
+use contract::error::{Kind, OpError};
 use contract::id::{ArtifactTypeName, ProjectId};
 use contract::workflow::ArtifactType;
 use workflow::ids::IdsError;
@@ -88,7 +88,13 @@ impl From<IdsError> for ApplyError {
         match error {
             IdsError::Store(error) => ApplyError::Store(error),
             IdsError::UnknownReservation => OpError::not_found(error.to_string()).into(),
-            IdsError::AlreadyConfirmed => OpError::conflict(error.to_string()).into(),
+            IdsError::TooFarAhead { ref id, ref highest } => {
+                let mut refusal = OpError::new(Kind::Invalid, error.to_string());
+                refusal.details.field = Some("artifact_id".to_owned());
+                refusal.details.expected = Some(format!("at most {highest}, or an id from get_next_available_id"));
+                refusal.received(id.as_str()).into()
+            }
+            IdsError::NoNumberLeft { .. } | IdsError::AlreadyConfirmed => OpError::conflict(error.to_string()).into(),
             IdsError::TooManyReservations { retry_after_ms, .. } => {
                 OpError::rate_limited(error.to_string(), retry_after_ms).into()
             }

@@ -1,5 +1,6 @@
 //! Task and id services of another server, over their own HTTP interfaces.
 
+mod answers;
 mod client;
 mod wire;
 
@@ -41,12 +42,14 @@ struct RemoteService {
 impl Remote for RemoteService {
     fn call(&self, call: RemoteCall) -> BoxFuture<'_, Result<Value, OpError>> {
         Box::pin(async move {
-            let request = wire::request(&call).ok_or_else(|| {
+            let catalogue = self.catalogue.current();
+            let request = wire::request(&call, &catalogue).ok_or_else(|| {
                 OpError::internal(format!("`{}` is no operation of the {} service", call.operation, self.name))
             })?;
             match self.client.send(&request, &call).await {
-                Ok(Answered { status, body }) if status.is_success() => {
-                    Ok(wire::output(call.operation, body, &self.catalogue.current()))
+                Ok(Answered { status, body, .. }) if status.is_success() => {
+                    answers::check(&call, &body, &catalogue).map_err(|problem| self.upstream(&problem))?;
+                    Ok(wire::output(call.operation, body, &catalogue))
                 }
                 Ok(answered) => Err(self.refusal(&answered)),
                 Err(failure) => Err(self.failure(failure)),
@@ -57,14 +60,14 @@ impl Remote for RemoteService {
 
 impl RemoteService {
     /// What the service said no to, as if we had. A refusal of our own key is not the caller's affair.
-    fn refusal(&self, Answered { status, body }: &Answered) -> OpError {
+    fn refusal(&self, Answered { status, retry_after_ms, body }: &Answered) -> OpError {
         let detail = body.get("detail").and_then(Value::as_str).unwrap_or_default();
         let detail: String = detail.chars().filter(|c| !c.is_control()).take(wire::DETAIL_CHARS_MAX).collect();
         match status.as_u16() {
             400 => OpError::new(Kind::Invalid, detail),
             404 => OpError::not_found(detail),
             409 => OpError::conflict(detail),
-            429 => OpError::rate_limited(detail, ops::limits::RETRY_AFTER_MS),
+            429 => OpError::rate_limited(detail, retry_after_ms.unwrap_or(ops::limits::RETRY_AFTER_MS)),
             401 | 403 => self.upstream("does not accept the key it was given"),
             status => self.upstream(&format!("answered {status}")),
         }

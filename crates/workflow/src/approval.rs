@@ -4,6 +4,7 @@
 mod candidate;
 mod inputs;
 mod next;
+mod numbers;
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -16,13 +17,15 @@ use uuid::Uuid;
 use crate::artifacts::{self, ApprovalMark, ArtifactRow, Place};
 use crate::audited::AuditedRow;
 use crate::catalogue::{Catalogue, Numbering};
-use crate::ids::{self, Counter, IdsError, ReserveOptions};
+use crate::ids::{self, IdsError};
 use crate::tasks::{self, NewTask, TasksError};
 use crate::{metadata, placeholders};
 
 use candidate::Candidate;
 pub use inputs::Lineage;
 pub use next::Next;
+use numbers::FinalId;
+pub use numbers::is_occupied;
 
 /// What is to be approved, by whom.
 #[derive(Debug, Clone)]
@@ -50,17 +53,23 @@ pub struct Request {
 /// What services elsewhere have done already.
 #[derive(Debug, Clone, Default)]
 pub struct Given {
+    /// Names the text that is approved, the same for everybody who approves it.
+    pub text_key: String,
     /// Type → its new ids, in order, where another service gives out ids.
     pub ids: Option<BTreeMap<String, Vec<String>>>,
     pub reservation_ids: Vec<String>,
     /// The tasks, where another service keeps them.
     pub task_ids: Option<Vec<String>>,
+    /// How many inputs those tasks have.
+    pub n_inputs: usize,
 }
 
 /// What an approval would do, before ids are given.
 #[derive(Debug)]
 pub struct Draft {
-    pub next: Vec<Next>,
+    /// What comes next, with how many new ids it needs.
+    pub next: Vec<(Next, usize)>,
+    pub version: u32,
     pub content_sha256: String,
 }
 
@@ -75,7 +84,12 @@ pub struct PlannedTask {
 /// Checks the prerequisites and says what comes next, without changing anything.
 pub async fn preview(conn: &mut Conn, catalogue: &Catalogue, request: &Request) -> Result<Draft, ApprovalError> {
     let candidate = Candidate::check(conn, catalogue, request).await?;
-    Ok(Draft { next: next::find(catalogue, &candidate)?, content_sha256: candidate.row.content_sha256 })
+    let mut found = Vec::new();
+    for next in next::find(catalogue, &candidate)? {
+        let n_wanted = numbers::n_wanted(conn, request, &next).await?;
+        found.push((next, n_wanted));
+    }
+    Ok(Draft { next: found, version: candidate.row.version, content_sha256: candidate.row.content_sha256 })
 }
 
 /// The tasks that an approval with these ids makes, without changing anything.
@@ -86,9 +100,10 @@ pub async fn plan_tasks(
 ) -> Result<Vec<PlannedTask>, ApprovalError> {
     let candidate = Candidate::check(conn, catalogue, request).await?;
     let mut numbered = Numbered::default();
+    let none = BTreeMap::new();
     for next in next::find(catalogue, &candidate)? {
-        let ids = request.given.ids.as_ref().and_then(|ids| ids.get(&next.artifact_type)).cloned();
-        assign(conn, request, &next, ids.unwrap_or_default(), &mut numbered).await?;
+        let ids = numbers::find_given(conn, request, &next, request.given.ids.as_ref().unwrap_or(&none)).await?;
+        numbered.assign(&next, ids)?;
     }
     let text = rewrite(catalogue, &candidate, &numbered.id_mapping);
     let status = candidate.kind.approved_status().to_owned();
@@ -125,6 +140,10 @@ pub enum ApprovalError {
     OtherStatus { id: String, status: String, expected: String },
     #[error("Parent {id} must be approved first")]
     ParentNotApproved { id: String },
+    #[error("{label} of {id} must be named and approved first")]
+    NoParent { id: String, label: String },
+    #[error("`parent_id` in line {line}: expected an id of type {expected}")]
+    WrongParent { id: String, line: usize, expected: String },
     #[error("Artifact has {n} open question{} requiring resolution", if *n == 1 { "" } else { "s" })]
     OpenQuestions { n: usize },
     #[error("the parents of {id} lead back to it: {path}")]
@@ -145,6 +164,10 @@ pub enum ApprovalError {
     MissingInput { name: String, artifact_id: String },
     #[error("Task validation failed: artifact_id {artifact_id} already exists in queue")]
     AlreadyQueued { artifact_id: String },
+    #[error("{id} was taken by somebody else meanwhile; approve again")]
+    IdTaken { id: String },
+    #[error("the next {n} ids of {artifact_type} are all in use")]
+    NoFreeId { artifact_type: String, n: u32 },
     #[error("ids could not be reserved")]
     Ids(#[source] IdsError),
     #[error("could not reach the documents")]
@@ -184,7 +207,7 @@ pub async fn approve(tx: &mut Tx<'_>, catalogue: &Catalogue, request: &Request) 
     let (row, audited) = artifacts::mark_approved(tx, &candidate.row, mark).await?;
     numbered.rows.push(audited);
     let lineage = Lineage::read(tx, catalogue, request.place(), row.clone(), text).await?;
-    let (mut task_ids, mut n_inputs) = (Vec::new(), 0);
+    let (mut task_ids, mut n_inputs) = (Vec::new(), request.given.n_inputs);
     let mut of_type: BTreeMap<&str, (String, Vec<GeneratorInput>)> = BTreeMap::new();
     for (artifact_type, id) in &numbered.sub_artifacts {
         if request.given.task_ids.is_some() {
@@ -224,8 +247,20 @@ pub async fn approve(tx: &mut Tx<'_>, catalogue: &Catalogue, request: &Request) 
         sub_artifacts: numbered.sub_artifacts.into_iter().map(|(_, id)| id).collect(),
         task_ids: request.given.task_ids.clone().unwrap_or(task_ids),
         n_inputs,
-        rows: numbered.rows,
+        rows: as_left(numbered.rows),
     })
+}
+
+/// Each row once, as the last change left it.
+fn as_left(rows: Vec<AuditedRow>) -> Vec<AuditedRow> {
+    let mut left: Vec<AuditedRow> = Vec::with_capacity(rows.len());
+    for row in rows {
+        match left.iter_mut().find(|known| known.kind == row.kind && known.id == row.id) {
+            Some(known) => *known = row,
+            None => left.push(row),
+        }
+    }
+    left
 }
 
 /// Final ids for everything that comes next.
@@ -238,75 +273,35 @@ struct Numbered {
     rows: Vec<AuditedRow>,
 }
 
+impl Numbered {
+    /// Pairs placeholders with their ids, and notes which documents are still to be written.
+    fn assign(&mut self, next: &Next, ids: Vec<FinalId>) -> Result<(), ApprovalError> {
+        if ids.len() < next.placeholders.len() {
+            return Err(StoreError::other("not every placeholder got an id").into());
+        }
+        self.id_mapping.extend(next.placeholders.iter().cloned().zip(ids.iter().map(|it| it.id.clone())));
+        let new = ids.into_iter().filter(|it| it.is_new).map(|it| (next.artifact_type.clone(), it.id));
+        self.sub_artifacts.extend(new);
+        Ok(())
+    }
+}
+
 async fn number(tx: &mut Tx<'_>, request: &Request, next: &[Next]) -> Result<Numbered, ApprovalError> {
     let mut numbered = Numbered { reservation_ids: request.given.reservation_ids.clone(), ..Numbered::default() };
     for (index, next) in next.iter().enumerate() {
-        let counter = Counter {
-            organisation_id: &request.organisation_id,
-            prefix: &next.prefix,
-            project_id: &request.project_id,
-        };
-        let ids = match (next.numbering, &request.given.ids) {
-            (Numbering::SameNumber, _) => {
-                numbered.rows.extend(ids::note_used(tx, &counter, next.number, request.approved_at_us).await?);
-                Vec::new()
-            }
-            (Numbering::Reserved, Some(given)) => given.get(&next.artifact_type).cloned().unwrap_or_default(),
-            (Numbering::Reserved, None) => {
-                let options = ReserveOptions {
-                    reserved_by: &request.approved_by,
-                    reservation_id: request.reservation_ids.get(index).copied().unwrap_or_default(),
-                    expires_after_us: request.reservation_expires_after_us,
-                    // The limit is for those who reserve directly.
-                    n_per_minute_max: None,
-                };
-                let count = u32::try_from(next.placeholders.len()).unwrap_or(u32::MAX);
-                let reserved = ids::reserve(tx, &counter, count, &options, request.approved_at_us).await;
-                let reserved = reserved.map_err(ids_error)?;
-                numbered.reservation_ids.push(reserved.reservation_id);
-                let [_reservation, counter] = reserved.rows;
-                // The reservation changes once more when it is confirmed, and is told then.
-                numbered.rows.push(counter);
-                reserved.reserved_ids
+        let ids = match (&request.given.ids, next.numbering) {
+            (Some(given), _) => numbers::given(tx, request, next, given, &mut numbered.rows).await?,
+            (None, Numbering::SameNumber) => vec![numbers::own(tx, request, next, &mut numbered.rows).await?],
+            (None, Numbering::Reserved) => {
+                let reservation_id = request.reservation_ids.get(index).copied().unwrap_or_default();
+                let reserved = numbers::reserve(tx, request, next, reservation_id, &mut numbered.rows).await?;
+                numbered.reservation_ids.push(reservation_id.to_string());
+                reserved
             }
         };
-        assign(tx, request, next, ids, &mut numbered).await?;
+        numbered.assign(next, ids)?;
     }
     Ok(numbered)
-}
-
-/// Pairs placeholders with their ids, and notes which documents are still to be written.
-async fn assign(
-    conn: &mut Conn,
-    request: &Request,
-    next: &Next,
-    ids: Vec<String>,
-    numbered: &mut Numbered,
-) -> Result<(), ApprovalError> {
-    let ids = match next.numbering {
-        Numbering::SameNumber => vec![ids::format_id(&next.prefix, next.number)],
-        Numbering::Reserved if ids.len() == next.placeholders.len() => ids,
-        Numbering::Reserved => return Err(StoreError::other("not every placeholder got an id").into()),
-    };
-    numbered.id_mapping.extend(next.placeholders.iter().cloned().zip(ids.iter().cloned()));
-    for id in ids {
-        let is_there = artifacts::find(conn, request.place(), &id, None).await?.is_some();
-        if !is_there && !is_queued(conn, request, &id).await? {
-            numbered.sub_artifacts.push((next.artifact_type.clone(), id));
-        }
-    }
-    Ok(())
-}
-
-/// Somebody may have queued the one document of a parent's own number already.
-async fn is_queued(conn: &mut Conn, request: &Request, id: &str) -> Result<bool, StoreError> {
-    let row = conn
-        .fetch_optional(
-            "SELECT task_id FROM tasks WHERE organisation_id = $1 AND project_id = $2 AND artifact_id = $3 LIMIT 1",
-            &[request.organisation_id.as_str().into(), request.project_id.as_str().into(), id.into()],
-        )
-        .await?;
-    Ok(row.is_some())
 }
 
 /// The generator of a type and its inputs.
@@ -333,9 +328,11 @@ async fn resolve(
 fn ids_error(error: IdsError) -> ApprovalError {
     match error {
         IdsError::Store(error) => ApprovalError::Store(error),
-        IdsError::TooManyReservations { .. } | IdsError::UnknownReservation | IdsError::AlreadyConfirmed => {
-            ApprovalError::Ids(error)
-        }
+        IdsError::TooManyReservations { .. }
+        | IdsError::TooFarAhead { .. }
+        | IdsError::NoNumberLeft { .. }
+        | IdsError::UnknownReservation
+        | IdsError::AlreadyConfirmed => ApprovalError::Ids(error),
     }
 }
 

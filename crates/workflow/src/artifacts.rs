@@ -23,9 +23,9 @@ mod revisions;
 mod store;
 
 pub use approve::{ApprovalMark, mark_approved};
-pub use find::{Filter, find, find_at, find_known, find_latest_of_type, list, read_all, read_content};
+pub use find::{Filter, find, find_approved, find_approved_keys, find_at, find_known, list, read_all, read_content};
 pub use outbox::{Waiting, delete_written, read_waiting};
-pub use revisions::{find_revision, list_revisions};
+pub use revisions::{find_revision, has_stored, list_revisions};
 pub use store::{NewArtifact, Stored, store};
 
 use ::store::{Row, StoreError};

@@ -160,11 +160,10 @@ impl Catalogue {
         self.types.iter().find(|kind| kind.name.eq_ignore_ascii_case(word) || is_prefix(kind))
     }
 
-    /// The type of an id such as `PRD-006`; the prefix counts exactly.
+    /// The type of an id such as `PRD-006`; prefix and zeros count exactly.
     pub fn type_of_id(&self, id: &str) -> Option<&DocumentType> {
-        let (prefix, digits) = id.rsplit_once('-')?;
-        let is_number = (3..=9).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit());
-        self.types.iter().find(|kind| is_number && kind.prefix.as_deref() == Some(prefix))
+        let (prefix, _) = crate::ids::parse_id(id)?;
+        self.types.iter().find(|kind| kind.prefix.as_deref() == Some(prefix))
     }
 
     pub fn types(&self) -> &[DocumentType] {
@@ -349,7 +348,7 @@ mod tests {
         }
         assert!(catalogue.find_type("poem").is_none() && catalogue.find_type("").is_none());
         assert_eq!(catalogue.type_of_id("PRD-006").map(|kind| kind.name.as_str()), Some("prd"));
-        for id in ["PRD-06", "prd-006", "PRD-AAA", "PRD006", "X-001", "PRD-0000000001", "PRD-00٣"] {
+        for id in ["PRD-06", "prd-006", "PRD-AAA", "PRD006", "X-001", "PRD-0006", "PRD-1000000000", "PRD-00٣"] {
             assert!(catalogue.type_of_id(id).is_none(), "{id}");
         }
     }
@@ -374,6 +373,21 @@ mod tests {
             }
             for label in kind.id_labels.iter().take(1).chain(kind.parent_labels.iter().take(1)) {
                 assert!(document.field(label).is_some(), "{}: {label}", kind.name);
+            }
+        }
+    }
+
+    #[test]
+    fn a_template_has_a_place_for_what_comes_next_as_its_type_is_cut() {
+        let catalogue = Catalogue::built_in().unwrap();
+        for name in ["product_vision", "initiative", "epic", "prd", "hls"] {
+            let kind = catalogue.find_type(name).unwrap();
+            let found = crate::placeholders::find(&catalogue, catalogue.find_template(name).unwrap());
+            for child in &kind.decomposes_into {
+                let prefix = catalogue.find_type(&child.artifact_type).unwrap().prefix.as_deref().unwrap();
+                let n = found.iter().filter(|token| token.prefix == prefix).count();
+                let fits = if child.numbering == Numbering::SameNumber { n == 1 } else { n >= 1 };
+                assert!(fits, "{name} has {n} of {prefix}");
             }
         }
     }

@@ -1,6 +1,11 @@
 //! Ids: one counter per organisation, type and project, and reservations of ranges.
 //!
 //! An id that was given out is never given out again: a counter only grows, and an expired reservation leaves a gap.
+//! Whatever is stored or queued under a number that somebody chose raises the counter, so what it gives is always free.
+
+mod gaps;
+
+use std::collections::BTreeSet;
 
 use store::{Conn, StoreError, Tx};
 use uuid::Uuid;
@@ -26,6 +31,10 @@ impl Counter<'_> {
 pub enum IdsError {
     #[error("the project has reserved {n_max} ranges in the last minute")]
     TooManyReservations { n_max: u32, retry_after_ms: u64 },
+    #[error("{id} is too far ahead: the highest number allowed is {highest}")]
+    TooFarAhead { id: String, highest: String },
+    #[error("no number is left for {prefix}")]
+    NoNumberLeft { prefix: String },
     #[error("the reservation is expired or unknown")]
     UnknownReservation,
     #[error("the reservation is already confirmed")]
@@ -34,13 +43,41 @@ pub enum IdsError {
     Store(#[from] StoreError),
 }
 
+/// The highest number that an id can have.
+pub const NUMBER_MAX: i64 = 999_999_999;
+
+/// How far beyond its counter a number may be chosen: one document must not use up the numbers of all others.
+const LEAP_MAX: i64 = 100_000;
+
 /// `US-071`; numbers are padded to three digits and grow beyond.
 pub fn format_id(prefix: &str, number: i64) -> String {
     format!("{prefix}-{number:03}")
 }
 
+/// The number that digits stand for, if they are written as [`format_id`] writes them. One document has one id: `0071`
+/// beside `071` would be two.
+pub fn parse_number(digits: &str) -> Option<i64> {
+    let is_plain = (3..=9).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let number = digits.parse().ok().filter(|_| is_plain)?;
+    (digits.len() == 3 || !digits.starts_with('0')).then_some(number)
+}
+
+/// Prefix and number of an id.
+pub fn parse_id(id: &str) -> Option<(&str, i64)> {
+    let (prefix, digits) = id.rsplit_once('-')?;
+    Some((prefix, parse_number(digits)?))
+}
+
+/// How an id should be written that has more zeros than it needs.
+pub fn find_canonical(id: &str) -> Option<String> {
+    let (prefix, digits) = id.rsplit_once('-')?;
+    let has_spare_zeros = digits.len() > 3 && digits.starts_with('0') && digits.bytes().all(|it| it.is_ascii_digit());
+    let number = digits.parse().ok().filter(|number| has_spare_zeros && *number <= NUMBER_MAX)?;
+    Some(format_id(prefix, number))
+}
+
 /// Takes the next `count` numbers and returns the last of them.
-async fn advance(tx: &mut Tx<'_>, counter: &Counter<'_>, count: u32, now_us: i64) -> Result<i64, StoreError> {
+async fn advance(tx: &mut Tx<'_>, counter: &Counter<'_>, count: u32, now_us: i64) -> Result<i64, IdsError> {
     let row = tx
         .fetch_optional(
             "INSERT INTO id_registry \
@@ -59,7 +96,11 @@ async fn advance(tx: &mut Tx<'_>, counter: &Counter<'_>, count: u32, now_us: i64
             ],
         )
         .await?;
-    row.ok_or_else(|| StoreError::other("a counter did not answer"))?.int(0)
+    let last = row.ok_or_else(|| StoreError::other("a counter did not answer"))?.int(0)?;
+    if last > NUMBER_MAX {
+        return Err(IdsError::NoNumberLeft { prefix: counter.prefix.to_owned() });
+    }
+    Ok(last)
 }
 
 /// Takes the next id of a counter. Also returns the counter as it is now.
@@ -68,32 +109,92 @@ pub async fn take_next(tx: &mut Tx<'_>, counter: &Counter<'_>, now_us: i64) -> R
     Ok((format_id(counter.prefix, number), audited::counter(counter, number)))
 }
 
-/// Raises a counter to a number that somebody chose by hand, so that it is never given out. Returns the counter where
-/// that changed it.
+/// Whether a chosen number may be any.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Leap {
+    /// At most so far beyond the counter that enough numbers are left.
+    Bounded,
+    /// Another service gives out the ids, and our counter only follows.
+    Free,
+}
+
+/// Notes numbers that somebody chose by hand, so that they are never given out. Returns the counter where that changed
+/// it.
 pub async fn note_used(
     tx: &mut Tx<'_>,
     counter: &Counter<'_>,
-    number: i64,
+    numbers: &[i64],
+    leap: Leap,
     now_us: i64,
-) -> Result<Option<AuditedRow>, StoreError> {
-    let row = tx
+) -> Result<Option<AuditedRow>, IdsError> {
+    let last = last_assigned(tx, counter).await?;
+    let (known, new): (BTreeSet<i64>, BTreeSet<i64>) = numbers.iter().partition(|number| **number <= last);
+    for number in known {
+        gaps::take(tx, counter, number).await?;
+    }
+    let Some(number) = new.last().copied() else { return Ok(None) };
+    let highest = last.saturating_add(LEAP_MAX).min(NUMBER_MAX);
+    if leap == Leap::Bounded && number > highest {
+        let (id, highest) = (format_id(counter.prefix, number), format_id(counter.prefix, highest));
+        return Err(IdsError::TooFarAhead { id, highest });
+    }
+    let mut before = last;
+    for number in new {
+        gaps::insert(tx, counter, before + 1, number - 1).await?;
+        before = number;
+    }
+    Ok(Some(raise(tx, counter, number, now_us).await?))
+}
+
+/// What became of the wish for one certain number.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Claim {
+    /// It is the caller's, with the counter where that changed it.
+    Taken(Option<AuditedRow>),
+    /// Somebody may have it.
+    Given,
+}
+
+/// Takes one certain number, if nobody was ever given it.
+pub async fn claim(tx: &mut Tx<'_>, counter: &Counter<'_>, number: i64, now_us: i64) -> Result<Claim, IdsError> {
+    let last = last_assigned(tx, counter).await?;
+    if number > last && number <= last.saturating_add(LEAP_MAX).min(NUMBER_MAX) {
+        gaps::insert(tx, counter, last + 1, number - 1).await?;
+        return Ok(Claim::Taken(Some(raise(tx, counter, number, now_us).await?)));
+    }
+    // No counter ever gives out the number of foundation work.
+    let is_free = number == 0 || (number <= last && gaps::take(tx, counter, number).await?);
+    Ok(if is_free { Claim::Taken(None) } else { Claim::Given })
+}
+
+async fn last_assigned(conn: &mut Conn, counter: &Counter<'_>) -> Result<i64, StoreError> {
+    let row = conn
         .fetch_optional(
-            "INSERT INTO id_registry \
-             (organisation_id, artifact_type, project_id, last_assigned_id, created_at_us, updated_at_us) \
-             VALUES ($1, $2, $3, $4, $5, $5) \
-             ON CONFLICT (organisation_id, artifact_type, project_id) DO UPDATE SET \
-             last_assigned_id = excluded.last_assigned_id, updated_at_us = excluded.updated_at_us \
-             WHERE id_registry.last_assigned_id < excluded.last_assigned_id RETURNING last_assigned_id",
-            &[
-                counter.organisation_id.into(),
-                counter.prefix.into(),
-                counter.project_id.into(),
-                number.into(),
-                now_us.into(),
-            ],
+            "SELECT last_assigned_id FROM id_registry \
+             WHERE organisation_id = $1 AND artifact_type = $2 AND project_id = $3",
+            &[counter.organisation_id.into(), counter.prefix.into(), counter.project_id.into()],
         )
         .await?;
-    row.map(|row| Ok(audited::counter(counter, row.int(0)?))).transpose()
+    row.map_or(Ok(0), |row| row.int(0))
+}
+
+async fn raise(tx: &mut Tx<'_>, counter: &Counter<'_>, number: i64, now_us: i64) -> Result<AuditedRow, StoreError> {
+    tx.execute(
+        "INSERT INTO id_registry \
+         (organisation_id, artifact_type, project_id, last_assigned_id, created_at_us, updated_at_us) \
+         VALUES ($1, $2, $3, $4, $5, $5) \
+         ON CONFLICT (organisation_id, artifact_type, project_id) DO UPDATE SET \
+         last_assigned_id = excluded.last_assigned_id, updated_at_us = excluded.updated_at_us",
+        &[
+            counter.organisation_id.into(),
+            counter.prefix.into(),
+            counter.project_id.into(),
+            number.into(),
+            now_us.into(),
+        ],
+    )
+    .await?;
+    Ok(audited::counter(counter, number))
 }
 
 /// How a range is reserved. No `Default`: each caller decides, in sight.
@@ -156,24 +257,24 @@ pub async fn reserve(
 }
 
 async fn check_rate(conn: &mut Conn, counter: &Counter<'_>, n_max: u32, now_us: i64) -> Result<(), IdsError> {
+    // The oldest of the last `n_max`: when it is a minute old, there is room for one more.
     let row = conn
         .fetch_optional(
-            "SELECT COUNT(*), COALESCE(MIN(reserved_at_us), 0) FROM id_reservations \
-             WHERE organisation_id = $1 AND project_id = $2 AND reserved_at_us > $3 AND reserved_at_us <= $4",
+            "SELECT reserved_at_us FROM id_reservations \
+             WHERE organisation_id = $1 AND project_id = $2 AND reserved_at_us > $3 AND reserved_at_us <= $4 \
+             ORDER BY reserved_at_us DESC LIMIT 1 OFFSET $5",
             &[
                 counter.organisation_id.into(),
                 counter.project_id.into(),
                 (now_us - MINUTE_US).into(),
                 // A clock that was set back has left reservations in the future; they are not of the last minute.
                 now_us.into(),
+                (i64::from(n_max) - 1).max(0).into(),
             ],
         )
         .await?;
     let Some(row) = row else { return Ok(()) };
-    if row.int(0)? < i64::from(n_max) {
-        return Ok(());
-    }
-    let wait_us = (row.int(1)? + MINUTE_US - now_us).max(0);
+    let wait_us = (row.int(0)? + MINUTE_US - now_us).max(0);
     Err(IdsError::TooManyReservations { n_max, retry_after_ms: wait_us.unsigned_abs().div_ceil(1000) })
 }
 
@@ -234,5 +335,20 @@ mod tests {
     fn numbers_are_padded_to_three_digits_and_grow_beyond() {
         assert_eq!(format_id("US", 71), "US-071");
         assert_eq!(format_id("HLS", 1234), "HLS-1234");
+    }
+
+    #[test]
+    fn an_id_has_one_form() {
+        for (digits, number) in [("000", 0), ("071", 71), ("999", 999), ("1000", 1000), ("999999999", NUMBER_MAX)] {
+            assert_eq!(parse_number(digits), Some(number), "{digits}");
+        }
+        for digits in ["", "71", "0071", "0999", "000000071", "1000000000", "+71", "07x", "٠٧١"] {
+            assert_eq!(parse_number(digits), None, "{digits}");
+        }
+        assert_eq!(find_canonical("EPIC-0011").as_deref(), Some("EPIC-011"));
+        assert_eq!(find_canonical("EPIC-00001234").as_deref(), Some("EPIC-1234"));
+        for id in ["EPIC-011", "EPIC-11", "EPIC-1000", "EPIC-00AA", "EPIC-1000000000"] {
+            assert_eq!(find_canonical(id), None, "{id}");
+        }
     }
 }

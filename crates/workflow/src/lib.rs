@@ -23,4 +23,5 @@ pub const MIGRATIONS: &[Migration] = &[
     Migration { version: 101, name: "artifacts", sql: include_str!("../migrations/0101_artifacts.sql") },
     Migration { version: 102, name: "tasks", sql: include_str!("../migrations/0102_tasks.sql") },
     Migration { version: 103, name: "mandatory_inputs", sql: include_str!("../migrations/0103_mandatory_inputs.sql") },
+    Migration { version: 104, name: "id_gaps", sql: include_str!("../migrations/0104_id_gaps.sql") },
 ];

@@ -44,7 +44,7 @@ pub struct Document<'a> {
 
 impl<'a> Document<'a> {
     pub fn parse(text: &'a str) -> Document<'a> {
-        let lines = lines(text);
+        let lines = lines(without_mark(text));
         let headings: Vec<Heading<'a>> = lines.iter().filter(|line| !line.is_code).filter_map(heading).collect();
         let mut document = Document { lines, headings, fields: Vec::new() };
         let fields = document.metadata_lines().iter().filter(|line| !line.is_code).filter_map(|line| {
@@ -81,6 +81,11 @@ impl<'a> Document<'a> {
         self.fields.iter().find(|field| field.label.eq_ignore_ascii_case(label)).copied()
     }
 
+    /// All metadata fields with the label, whatever the case.
+    pub fn fields_of<'d>(&'d self, label: &'d str) -> impl Iterator<Item = Field<'a>> + use<'d, 'a> {
+        self.fields.iter().filter(move |field| field.label.eq_ignore_ascii_case(label)).copied()
+    }
+
     /// The first heading of the first level.
     pub fn title(&self) -> Option<&Heading<'a>> {
         self.headings.iter().find(|heading| heading.level == 1)
@@ -108,6 +113,11 @@ impl<'a> Document<'a> {
         let end = next.map_or(self.lines.len(), |next| next.line - 1);
         Some(Section { heading, lines: self.lines.get(heading.line..end)? })
     }
+}
+
+/// The text without the byte order mark that some editors put before it: it is no part of what was written.
+pub fn without_mark(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
 impl Section<'_, '_> {

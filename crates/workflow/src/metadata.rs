@@ -6,6 +6,7 @@
 use contract::workflow::artifacts::CONTENT_CHARS_MIN;
 
 use crate::catalogue::{Catalogue, DocumentType};
+use crate::ids::find_canonical;
 use crate::markdown::{Document, Field};
 use crate::placeholders::{Kind, tokens};
 
@@ -21,7 +22,9 @@ pub enum MetadataError {
     #[error("`{field}`: expected {expected}")]
     Wrong { field: &'static str, received: String, expected: String },
     #[error("Resource name contains path traversal")]
-    Traversal { received: String },
+    Traversal { field: &'static str, received: String },
+    #[error("`{field}`: expected one value; line {} says `{}` and line {} says `{}`", .first.0, .first.1, .second.0, .second.1)]
+    Contradiction { field: &'static str, first: (usize, String), second: (usize, String) },
 }
 
 /// The document's key in its project: its id, or its file name where it has none.
@@ -63,7 +66,36 @@ pub fn extract(catalogue: &Catalogue, text: &str, file_name: Option<&str>) -> Re
 }
 
 fn wrong(field: &'static str, received: &str, expected: impl Into<String>) -> MetadataError {
-    MetadataError::Wrong { field, received: received.chars().take(80).collect(), expected: expected.into() }
+    MetadataError::Wrong { field, received: shown(received), expected: expected.into() }
+}
+
+/// As much of a value as a message repeats.
+fn shown(value: &str) -> String {
+    value.chars().take(80).collect()
+}
+
+/// Who says two things says nothing: each later line must agree with the first.
+fn check_agreement<'a, T: PartialEq>(
+    field: &'static str,
+    said: impl IntoIterator<Item = (Field<'a>, T)>,
+) -> Result<Option<T>, MetadataError> {
+    let mut said = said.into_iter();
+    let Some((first, value)) = said.next() else { return Ok(None) };
+    match said.find(|(_, other)| *other != value) {
+        None => Ok(Some(value)),
+        Some((second, _)) => Err(MetadataError::Contradiction {
+            field,
+            first: (first.line, shown(first.value)),
+            second: (second.line, shown(second.value)),
+        }),
+    }
+}
+
+/// The id that a value begins with: `[PRD-006](x.md) (approved)` is `PRD-006`. What comes before an id may deny it.
+pub fn leading_id<'a>(catalogue: &Catalogue, value: &'a str) -> Option<&'a str> {
+    let value = value.trim_start_matches(|c: char| c.is_whitespace() || is_quote(c) || c == '[');
+    let first = tokens(catalogue, value).into_iter().next()?;
+    (first.start == 0 && first.kind() == Kind::Final).then_some(first.text)
 }
 
 fn type_of<'c>(catalogue: &'c Catalogue, id: &str) -> Result<&'c DocumentType, MetadataError> {
@@ -78,17 +110,57 @@ pub fn find_id(catalogue: &Catalogue, document: &Document<'_>) -> Result<Option<
         let general = ["ID", "Artifact ID", "Document ID"].into_iter();
         known.map(String::as_str).chain(general).any(|it| it.eq_ignore_ascii_case(label))
     };
-    let labelled = document.fields().iter().find(|field| is_id_label(field.label) && !is_none(field.value));
-    if let Some(field) = labelled {
-        let first = tokens(catalogue, field.value).into_iter().next();
-        return match first.filter(|token| token.kind() == Kind::Final) {
-            Some(token) => Ok(Some(token.text.to_owned())),
-            None => Err(wrong("artifact_id", field.value, format!("an id such as `PRD-006` in line {}", field.line))),
-        };
+    let labelled = document.fields().iter().filter(|field| is_id_label(field.label) && !is_none(field.value));
+    let mut said = Vec::new();
+    for field in labelled.copied() {
+        said.push((field, named_id(catalogue, "artifact_id", field, "PRD-006")?));
     }
-    let Some(heading) = document.title() else { return Ok(None) };
-    let first = tokens(catalogue, heading.title).into_iter().next();
-    Ok(first.filter(|token| token.kind() == Kind::Final).map(|token| token.text.to_owned()))
+    let has_label = !said.is_empty();
+    if let Some(heading) = document.title() {
+        let field = Field { label: "", value: heading.title, line: heading.line };
+        let first = || tokens(catalogue, heading.title).into_iter().next();
+        // Beside a label only an id that begins the heading counts: a title may speak of other documents.
+        let id = match has_label {
+            true => heading_id(catalogue, heading.title),
+            false => first().filter(|token| token.kind() == Kind::Final).map(|token| token.text),
+        };
+        said.extend(id.map(|id| (field, id.to_owned())));
+    }
+    check_agreement("artifact_id", said)
+}
+
+/// The id that a heading begins with, the name of its type before it or not.
+fn heading_id<'a>(catalogue: &Catalogue, heading: &'a str) -> Option<&'a str> {
+    let mut after_names = catalogue.types().iter().filter_map(|kind| {
+        let (start, rest) = heading.split_at_checked(kind.title.len())?;
+        start.eq_ignore_ascii_case(&kind.title).then(|| rest.trim_start_matches([' ', ':', '–', '—']))
+    });
+    leading_id(catalogue, heading).or_else(|| after_names.find_map(|rest| leading_id(catalogue, rest)))
+}
+
+/// The id that a field begins with.
+fn named_id(
+    catalogue: &Catalogue,
+    name: &'static str,
+    field: Field<'_>,
+    example: &str,
+) -> Result<String, MetadataError> {
+    match leading_id(catalogue, field.value) {
+        Some(id) => Ok(id.to_owned()),
+        None if field.value.contains("..") => {
+            Err(MetadataError::Traversal { field: name, received: shown(field.value) })
+        }
+        None => Err(wrong(name, field.value, expected_id(catalogue, field, example))),
+    }
+}
+
+/// What a field should say that is to name a document.
+fn expected_id(catalogue: &Catalogue, field: Field<'_>, example: &str) -> String {
+    let first = tokens(catalogue, field.value).into_iter().next();
+    match first.and_then(|token| find_canonical(token.text)) {
+        Some(id) => format!("`{id}`, without the zeros it does not need, in line {}", field.line),
+        None => format!("an id such as `{example}` in line {}", field.line),
+    }
 }
 
 /// The type and file name of a document without an id: from the name that was given, else from its first heading.
@@ -102,7 +174,7 @@ fn find_file_stem<'c>(
         || MetadataError::Missing { field: "artifact_id", expected: "a line such as `**PRD ID:** PRD-006`".into() };
     if let Some(name) = file_name {
         if name.contains(['/', '\\', '%', '\0']) || name.contains("..") {
-            return Err(MetadataError::Traversal { received: name.chars().take(80).collect() });
+            return Err(MetadataError::Traversal { field: "file_name", received: shown(name) });
         }
         let stem = name.strip_suffix(".md").unwrap_or(name);
         let is_plain = stem.starts_with(|c: char| c.is_ascii_alphanumeric())
@@ -149,23 +221,42 @@ fn without(text: &str, part: &str) -> String {
 
 /// From the field `Version`, else from a suffix of the status, else 1.
 pub fn version(document: &Document<'_>) -> Result<u32, MetadataError> {
-    let field = document.field("Version").filter(|field| !is_none(field.value));
-    let suffix = || {
-        let value = document.field("Status")?.value;
-        let (_, after) = value.split_once(['(', '['])?;
-        after.trim_start().strip_prefix(['v', 'V'])
-    };
-    let Some(text) = field.map(|field| field.value).or_else(suffix) else { return Ok(1) };
+    let mut said = Vec::new();
+    for field in document.fields_of("Version").filter(|field| !is_none(field.value)) {
+        said.push((field, parse_version(field.value)?));
+    }
+    if let Some(version) = check_agreement("Version", said)? {
+        return Ok(version);
+    }
+    let suffix = document.field("Status").and_then(|field| field.value.split_once(['(', '[']));
+    match suffix.map(|(_, after)| after.trim_start()).filter(|after| after.starts_with(['v', 'V'])) {
+        Some(after) => parse_version(after),
+        None => Ok(1),
+    }
+}
+
+/// `2`, `v2`, `2.0`, `2 (draft)`. A version between two others is none.
+fn parse_version(text: &str) -> Result<u32, MetadataError> {
     let digits = text.trim_start_matches(|c: char| !c.is_ascii_digit());
-    let digits: String = digits.chars().take_while(char::is_ascii_digit).collect();
+    let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
+    let (digits, rest) = digits.split_at_checked(end).unwrap_or_default();
+    let parts = rest.split(|c: char| c != '.' && !c.is_ascii_digit()).next().unwrap_or_default();
+    let is_whole = parts.bytes().all(|byte| byte == b'.' || byte == b'0');
     match digits.parse() {
-        Ok(version @ 1..=VERSION_MAX) => Ok(version),
+        Ok(version @ 1..=VERSION_MAX) if is_whole => Ok(version),
         Ok(_) | Err(_) => Err(wrong("Version", text, format!("a whole number from 1 to {VERSION_MAX}"))),
     }
 }
 
 fn find_status(kind: &DocumentType, document: &Document<'_>) -> Result<String, MetadataError> {
-    let Some(field) = document.field("Status").filter(|field| !bare(field.value).is_empty()) else {
+    let mut fields = document.fields_of("Status").filter(|field| !bare(field.value).is_empty());
+    let first = fields.next();
+    if let (Some(first), Some(second)) = (first, fields.next()) {
+        // Also where both say the same: an approval changes one of them.
+        let said = |field: Field<'_>| (field.line, shown(field.value));
+        return Err(MetadataError::Contradiction { field: "Status", first: said(first), second: said(second) });
+    }
+    let Some(field) = first else {
         // Research is stored when it is finished; what has an id says where it stands.
         return match kind.prefix {
             None => Ok(kind.approved_status().to_owned()),
@@ -194,10 +285,11 @@ fn one_of(words: &[String]) -> String {
 pub fn parent_field<'a>(kind: &DocumentType, document: &Document<'a>) -> Option<Field<'a>> {
     let given = |field: &Field<'a>| !is_none(field.value);
     let own = kind.parent_labels.iter().find_map(|label| document.field(label).filter(given));
-    let is_parent = |field: &&Field<'a>| {
-        field.label.get(..6).is_some_and(|start| start.eq_ignore_ascii_case("parent")) && given(field)
-    };
-    own.or_else(|| document.fields().iter().find(is_parent).copied())
+    own.or_else(|| document.fields().iter().find(|field| is_parent_field(field)).copied())
+}
+
+fn is_parent_field(field: &Field<'_>) -> bool {
+    field.label.get(..6).is_some_and(|start| start.eq_ignore_ascii_case("parent")) && !is_none(field.value)
 }
 
 fn find_parent(
@@ -206,10 +298,13 @@ fn find_parent(
     document: &Document<'_>,
 ) -> Result<Option<String>, MetadataError> {
     let Some(field) = parent_field(kind, document) else { return Ok(None) };
-    match tokens(catalogue, field.value).into_iter().find(|token| token.kind() == Kind::Final) {
-        Some(token) => Ok(Some(token.text.to_owned())),
-        None => Err(wrong("parent_id", field.value, format!("an id such as `EPIC-006` in line {}", field.line))),
-    }
+    let parent_id = named_id(catalogue, "parent_id", field, "EPIC-006")?;
+    // A document may name its grandparent too; two of one type contradict each other.
+    let prefix = |id: &str| id.split('-').next().map(str::to_owned);
+    let others = document.fields().iter().copied().filter(is_parent_field);
+    let others = others.filter_map(|field| Some((field, leading_id(catalogue, field.value)?.to_owned())));
+    let same_type = others.filter(|(_, id)| prefix(id) == prefix(&parent_id));
+    check_agreement("parent_id", [(field, parent_id.clone())].into_iter().chain(same_type))
 }
 
 /// The field `Title`; else the first heading without the id and the name of the type.
@@ -251,7 +346,11 @@ fn heading_title(heading: &str, kind: &DocumentType) -> String {
 
 /// A value without quotes, emphasis and code marks around it.
 fn bare(value: &str) -> &str {
-    value.trim_matches(|c: char| c.is_whitespace() || ['"', '“', '”', '\'', '*', '_', '`'].contains(&c))
+    value.trim_matches(|c: char| c.is_whitespace() || is_quote(c))
+}
+
+fn is_quote(c: char) -> bool {
+    ['"', '“', '”', '\'', '*', '_', '`'].contains(&c)
 }
 
 /// Nothing, in one of the ways people write it.
@@ -261,7 +360,7 @@ fn is_none(value: &str) -> bool {
 }
 
 /// Control characters, and those that turn the direction of a text or take no room.
-fn is_invisible(c: char) -> bool {
+pub fn is_invisible(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
 }
@@ -438,9 +537,48 @@ mod tests {
             "# Title\n## Metadata\n- **PRD ID:** PRD-006\n- **Status:** Draft\n- **Parent Epic:** EPIC-AAA",
             "parent_id",
         );
+        check_refused(
+            "# Title\n## Metadata\n- **PRD ID:** PRD-006\n- **Status:** Draft\n- **Version:** 1.5",
+            "Version",
+        );
+        check_refused(
+            "# Title\n## Metadata\n- **PRD ID:** PRD-006\n- **Status:** Draft\n- **Parent Epic:** not EPIC-001 but EPIC-002",
+            "parent_id",
+        );
+        check_refused("# Title\n## Metadata\n- **PRD ID:** the PRD-038\n- **Status:** Draft", "artifact_id");
         check_refused("# Four\n## Metadata\n- **PRD ID:** PRD-006\n- **Status:** Draft", "title");
         let short = extract(&Catalogue::built_in().unwrap(), "# Title", None);
         assert!(matches!(short, Err(MetadataError::Wrong { field: "artifact_content", .. })));
+    }
+
+    #[test]
+    fn who_says_two_things_is_asked_which() {
+        let base = "# Some title\n## Metadata\n- **PRD ID:** PRD-006\n- **Status:** Draft";
+        for (head, field, lines) in [
+            (format!("{base}\n- **Status:** In Review"), "Status", (4, 5)),
+            (format!("{base}\n- **Story ID:** PRD-007"), "artifact_id", (3, 5)),
+            (format!("{base}\n- **Version:** 1\n- **Version:** v2"), "Version", (5, 6)),
+            (base.replace("# Some title", "# PRD-007: Some title"), "artifact_id", (3, 1)),
+            (base.replace("# Some title", "# EPIC-006: Some title"), "artifact_id", (3, 1)),
+            (base.replace("# Some title", "# Product Requirements Document PRD-007: Title"), "artifact_id", (3, 1)),
+            (format!("{base}\n- **Parent Epic:** EPIC-001\n- **Parent Epic:** EPIC-002"), "parent_id", (5, 6)),
+        ] {
+            match read(&head) {
+                Err(MetadataError::Contradiction { field: found, first, second }) => {
+                    assert_eq!((found, (first.0, second.0)), (field, lines), "{head}");
+                }
+                other => panic!("{head}: {other:?}"),
+            }
+        }
+        let agreeing = base.replace("# Some title", "# PRD-006: After EPIC-003")
+            + "\n- **Document ID:** `PRD-006` (final)\n\
+            - **Version:** 2\n- **Version:** 2.0\n- **Parent Epic:** EPIC-001\n- **Parent Initiative:** INIT-001";
+        let found = read(&agreeing).unwrap();
+        assert_eq!((found.version, found.parent_id.as_deref()), (2, Some("EPIC-001")));
+        let titled = base.replace("# Some title", "# What follows from EPIC-003");
+        assert_eq!(read(&titled).unwrap().key, "PRD-006");
+        let traversal = read(&base.replace("** PRD-006", "** ../../etc/PRD-038"));
+        assert!(matches!(traversal, Err(MetadataError::Traversal { field: "artifact_id", .. })), "{traversal:?}");
     }
 
     #[test]

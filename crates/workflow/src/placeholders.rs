@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::catalogue::Catalogue;
+use crate::ids::parse_number;
 
 /// An id-like word in a text: a known prefix, a hyphen, and letters or digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,7 +22,7 @@ pub enum Kind {
     Final,
     /// `HLS-AAA` to `HLS-ZZZ`, then `HLS-AAAA` and on.
     Placeholder,
-    /// Neither: `HLS-ABC`, `PRD-06`.
+    /// Neither: `HLS-ABC`, `PRD-06`, `PRD-0006`.
     Malformed,
 }
 
@@ -34,8 +35,7 @@ impl Token<'_> {
         if is_one_letter {
             return Kind::Placeholder;
         }
-        let is_number = (3..=9).contains(&bytes.len()) && bytes.iter().all(u8::is_ascii_digit);
-        if is_number { Kind::Final } else { Kind::Malformed }
+        if parse_number(self.rest).is_some() { Kind::Final } else { Kind::Malformed }
     }
 }
 

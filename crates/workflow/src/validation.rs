@@ -26,7 +26,19 @@ use report::Verdict;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Known {
     pub artifact_type: String,
-    pub status: String,
+    /// Of its versions, the latest first.
+    pub statuses: Vec<String>,
+}
+
+impl Known {
+    fn status(&self) -> &str {
+        self.statuses.first().map_or("", String::as_str)
+    }
+
+    /// Whether any version is approved: a later draft takes nothing from it.
+    fn is_approved(&self, kind: &DocumentType) -> bool {
+        self.statuses.iter().any(|status| kind.is_approved(status))
+    }
 }
 
 /// What is validated, read once.

@@ -36,7 +36,7 @@ fn document(number: usize) -> String {
 }
 
 fn id(number: usize) -> String {
-    format!("PRD-{number:05}")
+    format!("PRD-{number:03}")
 }
 
 /// A connection that calls operations.

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use contract::actor::{ActorKind, Credential, Role};
 use contract::envelope::True;
-use contract::error::OpError;
+use contract::error::{Kind, OpError};
 use contract::workflow::artifacts::{ApproveArtifact, ApprovedArtifact, MEANING_DEFAULT};
 use serde_json::Value;
 use store::Tx;
@@ -128,8 +128,8 @@ impl Write for ApproveArtifact {
     async fn settle(&self, plan: &Plan, ctx: &Context<'_>) {
         let outcome = plan.outcome.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(outcome) = outcome {
-            approval_elsewhere::confirm(ctx, &plan.request).await;
-            log_stages(&outcome, ctx.task_id());
+            let is_confirmed = approval_elsewhere::confirm(ctx, &plan.request).await;
+            log_stages(&outcome, ctx.task_id(), is_confirmed);
             tell(&outcome, &ctx.told());
             ctx.files().write(&outcome.row).await;
         }
@@ -141,7 +141,7 @@ impl Write for ApproveArtifact {
 }
 
 /// The stages of seed 001 after the first, told once and only of what is committed.
-fn log_stages(outcome: &Outcome, task_id: Option<&str>) {
+fn log_stages(outcome: &Outcome, task_id: Option<&str>, is_confirmed: bool) {
     let artifact_id = outcome.row.key.as_str();
     let count = |n: usize| u64::try_from(n).unwrap_or(u64::MAX);
     macro_rules! stage {
@@ -156,7 +156,9 @@ fn log_stages(outcome: &Outcome, task_id: Option<&str>) {
     stage!("artifact_status_updated", old_status = outcome.old_status, new_status = outcome.row.status);
     stage!("generator_inputs_resolved", inputs_count = count(outcome.n_inputs));
     stage!("tasks_created", tasks_created = count(outcome.task_ids.len()));
-    stage!("id_reservation_confirmed", reservation_id = outcome.reservation_ids.join(", "));
+    if is_confirmed {
+        stage!("id_reservation_confirmed", reservation_id = outcome.reservation_ids.join(", "));
+    }
     stage!("approval_workflow_completed", approved_by = outcome.row.approved.as_ref().map(|it| it.by.as_str()));
 }
 
@@ -194,7 +196,14 @@ impl From<ApprovalError> for ApplyError {
             ApprovalError::Ids(error) => error.into(),
             ApprovalError::NotFound { .. } => OpError::not_found(message).verbatim().into(),
             ApprovalError::OwnDocument => OpError::refused(message).into(),
+            ApprovalError::WrongParent { id, expected, .. } => {
+                let mut refusal = OpError::new(Kind::Invalid, message);
+                refusal.details.field = Some("parent_id".to_owned());
+                refusal.details.expected = Some(format!("an id of type {expected}"));
+                refusal.received(id).into()
+            }
             ApprovalError::AlreadyApproved { .. }
+            | ApprovalError::NoParent { .. }
             | ApprovalError::OtherStatus { .. }
             | ApprovalError::ParentNotApproved { .. }
             | ApprovalError::OpenQuestions { .. }
@@ -204,6 +213,8 @@ impl From<ApprovalError> for ApplyError {
             | ApprovalError::TemplateToken { .. }
             | ApprovalError::SecondOfOne { .. }
             | ApprovalError::MissingInput { .. }
+            | ApprovalError::IdTaken { .. }
+            | ApprovalError::NoFreeId { .. }
             | ApprovalError::AlreadyQueued { .. } => OpError::conflict(message).into(),
         }
     }

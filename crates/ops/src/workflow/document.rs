@@ -72,7 +72,13 @@ pub fn address_error(error: &AddressError, uri: &str, tool_name: &str) -> OpErro
 pub fn metadata_error(error: MetadataError, tool_name: &str) -> OpError {
     let message = error.to_string();
     match error {
-        MetadataError::Traversal { received } => traversal(&received, "file_name", tool_name),
+        MetadataError::Traversal { field, received } => traversal(&received, field, tool_name),
+        MetadataError::Contradiction { field, first, second } => {
+            let mut refusal = OpError::new(Kind::Invalid, message);
+            refusal.details.field = Some(field.to_owned());
+            refusal.details.expected = Some(format!("one value, in line {} or in line {}", first.0, second.0));
+            refusal.received(second.1)
+        }
         MetadataError::Missing { field, expected } => {
             let mut refusal = OpError::new(Kind::Invalid, message);
             refusal.details.field = Some(field.to_owned());

@@ -6,7 +6,7 @@ use contract::workflow::artifacts::{GenerationGuide, GuideGeneration};
 use contract::workflow::checklists::{Checklist, ValidationType};
 use workflow::approval::Lineage;
 use workflow::artifacts;
-use workflow::catalogue::{Catalogue, DocumentType, Generator};
+use workflow::catalogue::{Catalogue, DocumentType, Generator, Numbering};
 
 use super::document::{Home, check_key};
 use crate::context::{Context, Settings};
@@ -38,7 +38,7 @@ impl Read for GuideGeneration {
             OpError::invalid("generator", format!("one of {}", names.join(", "))).received(self.generator.as_str())
         })?;
         let artifact_id = self.artifact_id.as_deref().map(|id| check_id(&catalogue, kind, id)).transpose()?;
-        let mut text = begin(kind, artifact_id.as_deref());
+        let mut text = begin(&catalogue, kind, artifact_id.as_deref());
         text.push_str(&inputs(self, ctx, &catalogue, generator).await?);
         if let Some(compiled) = catalogue.find_checklist(&kind.checklist) {
             text.push_str(&criteria(kind, &compiled.checklist));
@@ -65,7 +65,7 @@ fn write(text: &mut String, line: std::fmt::Arguments<'_>) {
     text.push_str(&line.to_string());
 }
 
-fn begin(kind: &DocumentType, artifact_id: Option<&str>) -> String {
+fn begin(catalogue: &Catalogue, kind: &DocumentType, artifact_id: Option<&str>) -> String {
     let mut text = format!("Write a document of type {} ({}): {}\n", kind.name, kind.title, kind.about);
     match (artifact_id, &kind.prefix) {
         (Some(id), _) => write(&mut text, format_args!("Its id is {id}.\n")),
@@ -79,13 +79,20 @@ fn begin(kind: &DocumentType, artifact_id: Option<&str>) -> String {
     }
     write(&mut text, format_args!("Its status is {}.", kind.first_status()));
     for child in &kind.decomposes_into {
-        write(
-            &mut text,
-            format_args!(
-                " Documents of type {} that are to follow get placeholders (AAA, BBB, …).",
-                child.artifact_type
+        let name = &child.artifact_type;
+        let prefix = catalogue.find_type(name).and_then(|kind| kind.prefix.as_deref()).unwrap_or_default();
+        match child.numbering {
+            Numbering::Reserved => write(
+                &mut text,
+                format_args!(
+                    " Documents of type {name} that are to follow get placeholders ({prefix}-AAA, {prefix}-BBB, …)."
+                ),
             ),
-        );
+            Numbering::SameNumber => write(
+                &mut text,
+                format_args!(" The one document of type {name} that is to follow gets the placeholder {prefix}-AAA."),
+            ),
+        }
     }
     text.push_str(
         "\nFill in everything that stands in brackets. Call validate_artifact, mend what fails, judge the criteria that \

@@ -10,7 +10,8 @@ use store::Tx;
 use workflow::address::Address;
 use workflow::approval::content_hash;
 use workflow::artifacts::{self, ArtifactRow, NewArtifact};
-use workflow::ids::{self, Counter};
+use workflow::ids::{self, Counter, Leap};
+use workflow::markdown::without_mark;
 use workflow::metadata;
 
 use super::NUMBERING_ROLES;
@@ -25,6 +26,7 @@ pub struct Plan {
     prefix: Option<String>,
     /// The number in the id.
     number: i64,
+    leap: Leap,
     /// What the status may be; `None` where anything of the ladder is fine.
     refused_status: Option<OpError>,
     /// What the last run of `apply` left, for the files.
@@ -51,7 +53,8 @@ impl Write for StoreArtifact {
 
     async fn prepare(&self, ctx: &Context<'_>) -> Result<Plan, OpError> {
         let catalogue = ctx.services().catalogue.current();
-        let found = metadata::extract(&catalogue, &self.artifact_content, self.file_name.as_deref())
+        let content = without_mark(&self.artifact_content);
+        let found = metadata::extract(&catalogue, content, self.file_name.as_deref())
             .map_err(|error| metadata_error(error, Self::NAME))?;
         let kind = catalogue.find_type(&found.artifact_type).ok_or_else(|| OpError::internal("a type got lost"))?;
         let home = Home::of(ctx, self.project_id.as_ref());
@@ -75,8 +78,8 @@ impl Write for StoreArtifact {
             title: found.title,
             status: found.status,
             parent_id: found.parent_id,
-            content_sha256: content_hash(&self.artifact_content),
-            size_bytes: u64::try_from(self.artifact_content.len()).unwrap_or(u64::MAX),
+            content_sha256: content_hash(content),
+            size_bytes: u64::try_from(content.len()).unwrap_or(u64::MAX),
             n_revisions: 1,
             created_by: ctx.actor().id.to_string(),
             created_at_us: ctx.now_us(),
@@ -86,8 +89,9 @@ impl Write for StoreArtifact {
         };
         Ok(Plan {
             prefix: kind.prefix.clone(),
-            number: row.key.rsplit_once('-').and_then(|(_, digits)| digits.parse().ok()).unwrap_or(0),
-            new: NewArtifact { row, content: self.artifact_content.clone() },
+            number: ids::parse_id(&row.key).map_or(0, |(_, number)| number),
+            leap: if ctx.services().remotes.ids.is_some() { Leap::Free } else { Leap::Bounded },
+            new: NewArtifact { row, content: content.to_owned() },
             home,
             refused_status,
             stored: Mutex::default(),
@@ -117,7 +121,8 @@ impl Write for StoreArtifact {
             answer = answer.leaving(row);
             if let Some(counter) = plan.counter() {
                 // An id that was chosen by hand is never given out.
-                let raised = ids::note_used(tx, &counter, plan.number, plan.new.row.created_at_us).await?;
+                let raised =
+                    ids::note_used(tx, &counter, &[plan.number], plan.leap, plan.new.row.created_at_us).await?;
                 answer = raised.into_iter().fold(answer, Answer::leaving);
             }
         } else {

@@ -1,11 +1,14 @@
 //! What the task operations plan with, and their errors as the caller sees them.
 
+use std::collections::BTreeMap;
+
 use contract::actor::{ActorKind, Role};
 use contract::error::{Kind, OpError};
 use contract::id::{ProjectId, TaskId};
 use contract::workflow::tasks::TaskMetadata;
 use store::Tx;
 use workflow::audited::AuditedRow;
+use workflow::ids::{self, Counter, Leap};
 use workflow::tasks::check::{CheckedTask, Wrong, check_batch};
 use workflow::tasks::{self, InputsError, Library, NewTask, TasksError};
 
@@ -17,6 +20,7 @@ pub struct TaskPlan {
     pub project_id: String,
     pub actor_id: String,
     pub may_take_back: bool,
+    leap: Leap,
     pub lease_us: Option<i64>,
     pub now_us: i64,
 }
@@ -31,6 +35,7 @@ impl TaskPlan {
             // A person who answers for the work; an agent answers for its own tasks.
             may_take_back: ctx.actor().kind != ActorKind::Agent
                 && ctx.actor().roles.iter().any(|role| matches!(role, Role::Approver | Role::Admin)),
+            leap: if ctx.services().remotes.ids.is_some() { Leap::Free } else { Leap::Bounded },
             lease_us: lease.map(|lease| i64::try_from(lease.as_micros()).unwrap_or(i64::MAX)),
             now_us: ctx.now_us(),
         }
@@ -83,13 +88,22 @@ pub async fn check_inputs(ctx: &Context<'_>, tasks: Vec<CheckedTask>) -> Result<
     })
 }
 
-/// Puts checked tasks into the queue, in their order.
+/// Puts checked tasks into the queue, in their order. Nobody is given an id that is queued.
 pub async fn insert_all(
     tx: &mut Tx<'_>,
     place: &TaskPlan,
     tasks: &[CheckedTask],
-) -> Result<(Vec<TaskId>, Vec<AuditedRow>), TasksError> {
+) -> Result<(Vec<TaskId>, Vec<AuditedRow>), ApplyError> {
     let (mut task_ids, mut rows) = (Vec::with_capacity(tasks.len()), Vec::with_capacity(tasks.len()));
+    let mut numbers: BTreeMap<&str, Vec<i64>> = BTreeMap::new();
+    for (prefix, number) in tasks.iter().filter_map(|task| ids::parse_id(&task.artifact_id)) {
+        numbers.entry(prefix).or_default().push(number);
+    }
+    for (prefix, numbers) in numbers {
+        let (organisation_id, project_id) = (&place.organisation_id, &place.project_id);
+        let counter = Counter { organisation_id, prefix, project_id };
+        rows.extend(ids::note_used(tx, &counter, &numbers, place.leap, place.now_us).await?);
+    }
     for task in tasks {
         let new = NewTask {
             organisation_id: &place.organisation_id,

@@ -19,38 +19,38 @@ fn patient() -> ops::Settings {
     ops::Settings { call_deadline: std::time::Duration::from_secs(120), ..settings() }
 }
 
-async fn both() -> [Stage; 2] {
+pub async fn both() -> [Stage; 2] {
     [on_sqlite_with(OPERATIONS, patient()).await, on_postgres_with(OPERATIONS, patient()).await]
 }
 
-fn output(reply: Reply) -> Value {
+pub fn output(reply: Reply) -> Value {
     reply.result.unwrap().output
 }
 
 /// Code and message as they leave over MCP.
-fn refusal(reply: Reply) -> (i32, String) {
+pub fn refusal(reply: Reply) -> (i32, String) {
     let rpc = workflow_rpc(&reply.result.unwrap_err());
     (rpc.code, rpc.message)
 }
 
 impl Stage {
-    async fn store(&self, text: &str) -> Value {
+    pub async fn store(&self, text: &str) -> Value {
         output(self.call("owner", "store_artifact", json!({ "artifact_content": text })).await)
     }
 
-    async fn approve(&self, id: &str) -> Reply {
+    pub async fn approve(&self, id: &str) -> Reply {
         self.call("owner", "approve_artifact", json!({ "artifact_id": id, "task_id": "abc-123" })).await
     }
 
     /// Research and an approved epic, as the seed's story begins.
-    async fn begin(&self) {
+    pub async fn begin(&self) {
         self.store(BUSINESS_RESEARCH).await;
         self.store(IMPLEMENTATION_RESEARCH).await;
         self.store(EPIC_006).await;
         output(self.approve("EPIC-006").await);
     }
 
-    fn file(&self, path: &str) -> String {
+    pub fn file(&self, path: &str) -> String {
         fs::read_to_string(self.files.path().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
     }
 
@@ -75,7 +75,7 @@ impl Stage {
         state
     }
 
-    async fn tasks(&self) -> Vec<Value> {
+    pub async fn tasks(&self) -> Vec<Value> {
         output(self.call("owner", "list_tasks", json!({})).await)["tasks"].as_array().unwrap().clone()
     }
 }
@@ -177,13 +177,13 @@ async fn check_tasks(stage: &Stage) {
 }
 
 /// `audit_verify`, after everything has its place.
-async fn verify(stage: &Stage) -> Value {
+pub async fn verify(stage: &Stage) -> Value {
     stage.platform.flush().await;
     output(stage.call("owner", "audit_verify", json!({})).await)
 }
 
 /// A refused approval says so in the seed's words, and nothing is different afterwards.
-async fn check_refused(stage: &Stage, reply: impl Future<Output = Reply>, code: i32, message: &str) {
+pub async fn check_refused(stage: &Stage, reply: impl Future<Output = Reply>, code: i32, message: &str) {
     let before = stage.state().await;
     assert_eq!(refusal(reply.await), (code, message.to_owned()), "on {:?}", stage.store.engine());
     assert_eq!(stage.state().await, before, "{message}");
@@ -199,9 +199,13 @@ async fn each_prerequisite_is_refused_in_the_words_of_the_seed_and_changes_nothi
         check_refused(&stage, stage.approve("PRD-006"), -32000, "Parent EPIC-006 must be approved first").await;
         output(stage.approve("EPIC-006").await);
         check_refused(&stage, stage.approve("EPIC-006"), -32000, "Artifact EPIC-006 already approved").await;
-        let story = "# US-001: A story\n\n## Metadata\n- **Status:** Backlog\n\n## Open Questions & Implementation Uncertainties\n\
+        output(stage.approve("PRD-006").await);
+        let story = "# US-001: A story\n\n## Metadata\n- **Parent PRD:** PRD-006\n- **Status:** Backlog\n\n## Open Questions & Implementation Uncertainties\n\
             - [REQUIRES SPIKE] Which one?\n- [REQUIRES ADR] Which other?\n- [REQUIRES TECH LEAD] Really?\n\n## Description\n\
             Not a question: [REQUIRES SPIKE]. Enough words to make this a document of a hundred characters.\n";
+        stage.store(&story.replace("- **Parent PRD:** PRD-006\n", "").replace("US-001", "US-002")).await;
+        let message = "Parent High-Level Story of US-002 must be named and approved first";
+        check_refused(&stage, stage.approve("US-002"), -32000, message).await;
         stage.store(story).await;
         check_refused(&stage, stage.approve("US-001"), -32000, "Artifact has 2 open questions requiring resolution")
             .await;
@@ -265,7 +269,11 @@ async fn an_epic_is_cut_into_one_requirement_document_of_its_own_number() {
 #[tokio::test]
 async fn a_missing_mandatory_input_stops_the_approval() {
     let stage = on_sqlite(OPERATIONS).await;
-    let story = "# US-001: A story\n\n## Metadata\n- **Status:** Backlog\n\n## Description\n\
+    for (text, id) in [(EPIC_006, "EPIC-006"), (PRD_006, "PRD-006")] {
+        stage.store(text).await;
+        output(stage.approve(id).await);
+    }
+    let story = "# US-001: A story\n\n## Metadata\n- **Parent PRD:** PRD-006\n- **Status:** Backlog\n\n## Description\n\
         To be specified in SPEC-AAA. Enough words to make this a document of a hundred characters, and more.\n";
     stage.store(story).await;
     let message = "Mandatory input 'implementation_research' missing for task SPEC-001";
@@ -538,7 +546,7 @@ async fn what_a_crash_left_unwritten_is_written_at_the_start_and_hand_edits_are_
 }
 
 /// A statement behind the door's back.
-async fn execute(stage: &Stage, sql: &'static str) {
+pub async fn execute(stage: &Stage, sql: &'static str) {
     let apply: store::Apply<()> = Box::new(move |tx| {
         Box::pin(async move {
             tx.execute(sql, &[]).await?;

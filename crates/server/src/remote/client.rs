@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{AUTHORIZATION, CONTENT_TYPE};
+use http::header::{AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderValue, Request, StatusCode, Uri};
 use http_body_util::{BodyExt, Full, Limited};
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
@@ -21,6 +21,8 @@ use crate::settings::oauth::is_loopback;
 /// Waits before the second and the third attempt; the seed's 400 ms would come before a fourth.
 const WAITS: [Duration; 2] = [Duration::from_millis(100), Duration::from_millis(200)];
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(5);
+/// Nobody is sent away for longer, whatever a service says.
+const RETRY_AFTER_S_MAX: u64 = 3_600;
 const BODY_BYTES_MAX: usize = 8 * 1024 * 1024;
 
 #[derive(Debug, thiserror::Error)]
@@ -37,6 +39,8 @@ pub enum RemoteError {
 
 pub struct Answered {
     pub status: StatusCode,
+    /// When the service wants to be asked again, where it says so.
+    pub retry_after_ms: Option<u64>,
     pub body: Value,
 }
 
@@ -147,6 +151,9 @@ impl Client {
         };
         let response = response.map_err(|error| Failure::Unreachable(error.into()))?;
         let status = response.status();
+        let retry_after =
+            response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
+        let retry_after_ms = retry_after.map(|seconds| seconds.min(RETRY_AFTER_S_MAX) * 1_000);
         let body = match Limited::new(response.into_body(), BODY_BYTES_MAX).collect().await {
             Ok(body) => body.to_bytes(),
             Err(error) if error.is::<http_body_util::LengthLimitError>() => return Err(Failure::Unreadable),
@@ -154,10 +161,10 @@ impl Client {
             Err(error) => return Err(Failure::Unreachable(error)),
         };
         match serde_json::from_slice(&body) {
-            Ok(body) => Ok(Answered { status, body }),
+            Ok(body) => Ok(Answered { status, retry_after_ms, body }),
             // A proxy in between may answer for a service that is down, in a language of its own.
             Err(_) if status.is_success() => Err(Failure::Unreadable),
-            Err(_) => Ok(Answered { status, body: Value::Null }),
+            Err(_) => Ok(Answered { status, retry_after_ms, body: Value::Null }),
         }
     }
 }

@@ -18,8 +18,12 @@ pub struct Wire {
 }
 
 /// `None` for an operation that no service has.
-pub fn request(call: &RemoteCall) -> Option<Wire> {
+pub fn request(call: &RemoteCall, catalogue: &Catalogue) -> Option<Wire> {
     let mut input = call.input.as_object()?.clone();
+    // The id service names types by their prefixes, the operations by their names.
+    if let Some(prefix) = asked_prefix(call, catalogue) {
+        input.insert("artifact_type".to_owned(), Value::from(prefix));
+    }
     // The correlation id goes in a header; a task's own id is part of its path.
     let task_id = input.remove("task_id");
     let get = |path: &str, names: &[(&str, &str)]| Wire {
@@ -47,7 +51,13 @@ pub fn request(call: &RemoteCall) -> Option<Wire> {
             let path = format!("/tasks/{}/status", escaped(task_id?.as_str()?));
             wire(Method::PUT, &path, Some(Value::Object(input)))
         }
-        "queue_tasks" => wire(Method::POST, "/tasks/batch", Some(Value::Object(input))),
+        "queue_tasks" => {
+            let tasks = input.get_mut("tasks").and_then(Value::as_array_mut);
+            for task in tasks.into_iter().flatten().filter_map(Value::as_object_mut) {
+                task.entry("status").or_insert_with(|| Value::from("pending"));
+            }
+            wire(Method::POST, "/tasks/batch", Some(Value::Object(input)))
+        }
         "get_next_available_id" => get("/ids/next", &[("artifact_type", "type"), ("project_id", "project")]),
         "reserve_id_range" => {
             let kind = input.remove("artifact_type")?;
@@ -60,9 +70,14 @@ pub fn request(call: &RemoteCall) -> Option<Wire> {
     })
 }
 
+/// The prefix of the type that ids are asked of.
+pub fn asked_prefix<'c>(call: &RemoteCall, catalogue: &'c Catalogue) -> Option<&'c str> {
+    let word = call.input.get("artifact_type").and_then(Value::as_str)?;
+    catalogue.find_type(word)?.prefix.as_deref()
+}
+
 /// The answer of a service as the operation writes it.
 pub fn output(operation: &str, mut body: Value, catalogue: &Catalogue) -> Value {
-    // The id service names types by their prefixes, the operations by their names.
     if matches!(operation, "get_next_available_id" | "reserve_id_range")
         && let Value::Object(members) = &mut body
     {
@@ -107,7 +122,7 @@ mod tests {
 
     fn check(operation: &'static str, input: Value, expected: &str) {
         let call = RemoteCall { operation, input, idempotency_key: "k".to_owned(), correlation_id: "c".to_owned() };
-        let wire = request(&call).unwrap();
+        let wire = request(&call, &Catalogue::built_in().unwrap()).unwrap();
         let body = wire.body.map(|body| format!(" {body}")).unwrap_or_default();
         assert_eq!(format!("{} {}{body}", wire.method, wire.path), expected);
     }
@@ -132,11 +147,19 @@ mod tests {
         check(
             "reserve_id_range",
             json!({"artifact_type": "hls", "count": 3, "project_id": "p", "task_id": "abc"}),
-            r#"POST /ids/reserve {"count":3,"project_id":"p","type":"hls"}"#,
+            r#"POST /ids/reserve {"count":3,"project_id":"p","type":"HLS"}"#,
+        );
+        check(
+            "queue_tasks",
+            json!({"project_id": "p", "tasks": [{"artifact_id": "HLS-012"}, {"artifact_id": "HLS-013"}]}),
+            concat!(
+                r#"POST /tasks/batch {"project_id":"p","tasks":[{"artifact_id":"HLS-012","status":"pending"},"#,
+                r#"{"artifact_id":"HLS-013","status":"pending"}]}"#
+            ),
         );
         check(
             "get_next_available_id",
-            json!({"artifact_type": "US", "project_id": "p"}),
+            json!({"artifact_type": "backlog_story", "project_id": "p"}),
             "GET /ids/next?type=US&project=p",
         );
         check("delete_expired_reservations", json!({}), "DELETE /ids/reservations/expired");

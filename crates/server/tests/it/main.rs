@@ -25,6 +25,7 @@ mod kills;
 mod ledger;
 mod observability;
 mod owner;
+mod remote_approval;
 mod remotes;
 mod stdio;
 mod story;

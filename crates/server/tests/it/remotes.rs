@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// Calls an operation in a data folder whose services are elsewhere; a failure is its error object.
-fn call(
+pub fn call(
     data: &Path,
     settings: &[(&str, &str)],
     operation: &str,
@@ -100,7 +100,7 @@ async fn another_process_keeps_the_tasks_and_gives_out_the_ids() {
 
 /// What a broken service does with one request.
 #[derive(Clone, Copy)]
-enum Act {
+pub enum Act {
     Answer(u16, &'static str),
     /// Closes without an answer.
     Hang,
@@ -110,13 +110,13 @@ enum Act {
 }
 
 /// A service that does as it is told, one act per request, the last one for ever. Keeps what it was asked.
-struct Broken {
-    url: String,
+pub struct Broken {
+    pub url: String,
     asked: Arc<Mutex<Vec<String>>>,
 }
 
 impl Broken {
-    fn start(acts: &'static [Act]) -> Broken {
+    pub fn start(acts: &'static [Act]) -> Broken {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
         let url = format!("http://{}", listener.local_addr().expect("a bound port has an address"));
         let asked = Arc::new(Mutex::new(Vec::new()));
@@ -131,19 +131,19 @@ impl Broken {
         Broken { url, asked }
     }
 
-    fn asked(&self) -> Vec<String> {
+    pub fn asked(&self) -> Vec<String> {
         self.asked.lock().expect("no thread panics with it").clone()
     }
 }
 
-/// Every answer closes its connection, so that one connection is one request.
-fn perform(act: Act, mut stream: TcpStream, asked: &Mutex<Vec<String>>) {
+/// Head and body of the one request of a connection.
+pub fn read_request(stream: &TcpStream) -> Option<(String, Vec<u8>)> {
     let mut reader = BufReader::new(stream.try_clone().expect("a stream can be cloned"));
     let (mut head, mut n_body) = (String::new(), 0);
     loop {
         let mut line = String::new();
         if reader.read_line(&mut line).unwrap_or(0) == 0 {
-            return;
+            return None;
         }
         if let Some(length) = line.to_ascii_lowercase().strip_prefix("content-length:") {
             n_body = length.trim().parse().expect("a length");
@@ -155,6 +155,12 @@ fn perform(act: Act, mut stream: TcpStream, asked: &Mutex<Vec<String>>) {
     }
     let mut body = vec![0; n_body];
     reader.read_exact(&mut body).expect("the body comes");
+    Some((head, body))
+}
+
+/// Every answer closes its connection, so that one connection is one request.
+fn perform(act: Act, mut stream: TcpStream, asked: &Mutex<Vec<String>>) {
+    let Some((head, body)) = read_request(&stream) else { return };
     asked.lock().expect("no thread panics with it").push(head + &String::from_utf8_lossy(&body));
     let sent = match act {
         Act::Answer(status, body) => write!(

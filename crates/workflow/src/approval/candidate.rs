@@ -6,6 +6,7 @@ use super::{ApprovalError, Request};
 use crate::artifacts::{self, ArtifactRow};
 use crate::catalogue::{Catalogue, DocumentType};
 use crate::markdown::Document;
+use crate::metadata;
 use crate::validation::n_blocking;
 
 /// How far up parents are followed.
@@ -30,7 +31,10 @@ impl<'c> Candidate<'c> {
         let kind = catalogue
             .find_type(&row.artifact_type)
             .ok_or(StoreError::other("a kept document is of a type that is no longer there"))?;
-        if !request.may_approve_own && row.created_by == request.approved_by {
+        // Whoever wrote an earlier version wrote part of this one.
+        if !request.may_approve_own
+            && artifacts::has_stored(conn, request.place(), &row.key, &request.approved_by).await?
+        {
             return Err(ApprovalError::OwnDocument);
         }
         if kind.is_approved(&row.status) {
@@ -43,9 +47,10 @@ impl<'c> Candidate<'c> {
         if request.content_sha256.as_ref().is_some_and(|reviewed| *reviewed != row.content_sha256) {
             return Err(ApprovalError::OtherContent { id: id(), found: row.content_sha256 });
         }
-        check_parents(conn, catalogue, request, &row).await?;
         let content = artifacts::read_content(conn, &row.organisation_id, &row.content_sha256).await?;
-        let n = n_blocking(catalogue, kind, &Document::parse(&content));
+        let document = Document::parse(&content);
+        check_parents(conn, catalogue, request, kind, &row, &document).await?;
+        let n = n_blocking(catalogue, kind, &document);
         if n > 0 {
             return Err(ApprovalError::OpenQuestions { n });
         }
@@ -53,14 +58,21 @@ impl<'c> Candidate<'c> {
     }
 }
 
-/// The parent is approved, and no document is its own ancestor.
+/// The parent is of the right type and approved, and no document is its own ancestor.
 async fn check_parents(
     conn: &mut Conn,
     catalogue: &Catalogue,
     request: &Request,
+    kind: &DocumentType,
     row: &ArtifactRow,
+    document: &Document<'_>,
 ) -> Result<(), ApprovalError> {
-    let Some(parent_id) = &row.parent_id else { return Ok(()) };
+    let Some(parent_id) = &row.parent_id else {
+        return match needed_parent(catalogue, kind) {
+            Some(label) => Err(ApprovalError::NoParent { id: row.key.clone(), label: label.to_owned() }),
+            None => Ok(()),
+        };
+    };
     let mut path = vec![row.key.clone()];
     let mut above = Some(parent_id.clone());
     while let (Some(id), true) = (above.take(), path.len() <= GENERATIONS_MAX) {
@@ -70,9 +82,26 @@ async fn check_parents(
         }
         above = artifacts::find(conn, request.place(), &id, None).await?.and_then(|parent| parent.parent_id);
     }
-    let parent = artifacts::find(conn, request.place(), parent_id, None).await?;
-    let is_approved = parent.is_some_and(|parent| {
-        catalogue.find_type(&parent.artifact_type).is_some_and(|kind| kind.is_approved(&parent.status))
-    });
-    if is_approved { Ok(()) } else { Err(ApprovalError::ParentNotApproved { id: parent_id.clone() }) }
+    let parent_kind = catalogue.type_of_id(parent_id);
+    if !kind.parent_types.is_empty() && !parent_kind.is_some_and(|it| kind.parent_types.contains(&it.name)) {
+        return Err(ApprovalError::WrongParent {
+            id: parent_id.clone(),
+            line: metadata::parent_field(kind, document).map_or(0, |field| field.line),
+            expected: kind.parent_types.join(" or "),
+        });
+    }
+    let approved = match parent_kind {
+        Some(parent_kind) => artifacts::find_approved(conn, request.place(), parent_kind, parent_id).await?,
+        None => None,
+    };
+    if approved.is_some() { Ok(()) } else { Err(ApprovalError::ParentNotApproved { id: parent_id.clone() }) }
+}
+
+/// The label of the parent that a type cannot do without: its generator is given one in any case. Where it is given one
+/// of several, as an epic is, a document may stand alone: foundation work has no parent.
+fn needed_parent<'c>(catalogue: &Catalogue, kind: &'c DocumentType) -> Option<&'c str> {
+    let generator = catalogue.find_generator(kind.generator.as_deref()?)?;
+    let mut certain = generator.mandatory().filter(|rule| rule.exclusive_group.is_none());
+    certain.find(|rule| kind.parent_types.contains(&rule.artifact_type))?;
+    kind.parent_labels.first().map(String::as_str)
 }

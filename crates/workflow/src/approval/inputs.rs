@@ -16,8 +16,8 @@ const GENERATIONS_MAX: usize = 16;
 /// A document with its ancestors, the nearest first, and the research that each of them names.
 pub struct Lineage {
     members: Vec<ArtifactRow>,
-    /// Research type and file name, the nearest document's first.
-    research: Vec<(String, String)>,
+    /// Research type and file name, the nearest document's first; no file name where a document names none by its file.
+    research: Vec<(String, Option<String>)>,
 }
 
 /// A rule with the document that fills it.
@@ -65,12 +65,19 @@ impl Lineage {
         let mut next = Some((row, content));
         while let (Some((row, content)), true) = (next.take(), lineage.members.len() < GENERATIONS_MAX) {
             let named = metadata::research(catalogue, &Document::parse(&content));
-            let named = named.into_iter().filter_map(|it| Some((it.artifact_type.to_owned(), it.key?)));
-            lineage.research.extend(named);
+            lineage.research.extend(named.into_iter().map(|it| (it.artifact_type.to_owned(), it.key)));
             let parent_id = row.parent_id.clone();
             lineage.members.push(row);
             let Some(parent_id) = parent_id else { break };
-            if let Some(parent) = artifacts::find(conn, place, &parent_id, None).await? {
+            let approved = match catalogue.type_of_id(&parent_id) {
+                Some(kind) => artifacts::find_approved(conn, place, kind, &parent_id).await?,
+                None => None,
+            };
+            let parent = match approved {
+                Some(parent) => Some(parent),
+                None => artifacts::find(conn, place, &parent_id, None).await?,
+            };
+            if let Some(parent) = parent {
                 let content = artifacts::read_content(conn, place.organisation_id, &parent.content_sha256).await?;
                 next = Some((parent, content));
             }
@@ -140,23 +147,27 @@ impl Lineage {
         }
         let far = self.members.len();
         if kind.prefix.is_none() {
-            let named = self.research.iter().filter(|(kind, _)| *kind == rule.artifact_type).map(|(_, key)| key);
-            for key in named.chain(research.get(&rule.artifact_type)) {
-                if let Some(row) = artifacts::find(conn, place, key, None).await?.filter(is_usable) {
-                    return Ok(Some((far, row)));
-                }
-            }
-            // Nobody says which: the only one there is.
-            let mut all = artifacts::find_latest_of_type(conn, place, &kind.name, None).await?;
-            all.retain(is_usable);
-            return Ok(if all.len() == 1 { all.pop().map(|row| (far, row)) } else { None });
+            let named = self.research.iter().find(|(named, _)| *named == rule.artifact_type);
+            let key = match (named, research.get(&rule.artifact_type)) {
+                // What was named, and no other document stands in for it.
+                (Some((_, key)), _) => key.clone(),
+                (None, Some(key)) => Some(key.clone()),
+                (None, None) => only(artifacts::find_approved_keys(conn, place, kind, None).await?),
+            };
+            let Some(key) = key else { return Ok(None) };
+            return Ok(artifacts::find_approved(conn, place, kind, &key).await?.map(|row| (far, row)));
         }
         for row in &self.members {
-            let beside = artifacts::find_latest_of_type(conn, place, &kind.name, Some(&row.key)).await?;
-            if let Some(found) = beside.into_iter().find(is_usable) {
-                return Ok(Some((far, found)));
+            let beside = artifacts::find_approved_keys(conn, place, kind, Some(&row.key)).await?;
+            if let Some(key) = beside.first() {
+                return Ok(artifacts::find_approved(conn, place, kind, key).await?.map(|row| (far, row)));
             }
         }
         Ok(None)
     }
+}
+
+/// The only one there is, where nobody says which.
+fn only(mut keys: Vec<String>) -> Option<String> {
+    if keys.len() == 1 { keys.pop() } else { None }
 }

@@ -38,7 +38,7 @@ pub fn find(catalogue: &Catalogue, candidate: &Candidate<'_>) -> Result<Vec<Next
             artifact_type: candidate.kind.name.clone(),
         });
     }
-    let number = candidate.row.key.rsplit_once('-').and_then(|(_, digits)| digits.parse().ok()).unwrap_or(0);
+    let number = crate::ids::parse_id(&candidate.row.key).map_or(0, |(_, number)| number);
     let mut next = Vec::new();
     for child in children {
         let prefix = prefix(catalogue, child).ok_or(StoreError::other("a sub-document has no ids"))?;

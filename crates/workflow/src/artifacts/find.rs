@@ -6,6 +6,7 @@ use ::store::{Conn, StoreError};
 
 use super::{ArtifactRow, Place};
 use crate::address::Address;
+use crate::catalogue::DocumentType;
 use crate::validation::Known;
 
 /// A version of a document; the latest when none is named.
@@ -52,34 +53,69 @@ pub async fn find_at(conn: &mut Conn, place: Place<'_>, address: &Address) -> Re
     row.as_ref().map(ArtifactRow::read).transpose()
 }
 
-/// The newest document of a type, below a parent where one is named. At most two, so that a caller can tell one from many.
-pub async fn find_latest_of_type(
+/// The newest version of a document that is approved. A later draft takes nothing from it.
+pub async fn find_approved(
     conn: &mut Conn,
     place: Place<'_>,
-    artifact_type: &str,
-    parent_id: Option<&str>,
-) -> Result<Vec<ArtifactRow>, StoreError> {
-    let rows = conn
-        .fetch_all(
-            with_columns!(
-                "SELECT",
-                "FROM artifacts AS a WHERE organisation_id = $1 AND project_id = $2 AND artifact_type = $3 \
-                 AND ($4 = '' OR parent_id = $4) AND version = (SELECT MAX(b.version) FROM artifacts AS b \
-                 WHERE b.organisation_id = a.organisation_id AND b.project_id = a.project_id \
-                 AND b.artifact_key = a.artifact_key) ORDER BY artifact_key DESC LIMIT 2"
-            ),
-            &[
-                place.organisation_id.into(),
-                place.project_id.into(),
-                artifact_type.into(),
-                parent_id.unwrap_or("").into(),
-            ],
-        )
-        .await?;
-    rows.iter().map(ArtifactRow::read).collect()
+    kind: &DocumentType,
+    key: &str,
+) -> Result<Option<ArtifactRow>, StoreError> {
+    let mut newest: Option<ArtifactRow> = None;
+    for status in &kind.approved_statuses {
+        let row = conn
+            .fetch_optional(
+                with_columns!(
+                    "SELECT",
+                    "FROM artifacts WHERE organisation_id = $1 AND project_id = $2 AND artifact_key = $3 \
+                     AND artifact_type = $4 AND status = $5 ORDER BY version DESC LIMIT 1"
+                ),
+                &[
+                    place.organisation_id.into(),
+                    place.project_id.into(),
+                    key.into(),
+                    kind.name.as_str().into(),
+                    status.as_str().into(),
+                ],
+            )
+            .await?;
+        let found = row.as_ref().map(ArtifactRow::read).transpose()?;
+        newest = found.into_iter().chain(newest).max_by_key(|row| row.version);
+    }
+    Ok(newest)
 }
 
-/// Type and status of the latest version of each document that is there.
+/// The keys of approved documents of a type, below a parent where one is named, the last first. At most two, so that a
+/// caller can tell one from many.
+pub async fn find_approved_keys(
+    conn: &mut Conn,
+    place: Place<'_>,
+    kind: &DocumentType,
+    parent_id: Option<&str>,
+) -> Result<Vec<String>, StoreError> {
+    let mut keys = BTreeSet::new();
+    for status in &kind.approved_statuses {
+        let rows = conn
+            .fetch_all(
+                "SELECT DISTINCT artifact_key FROM artifacts WHERE organisation_id = $1 AND project_id = $2 \
+                 AND artifact_type = $3 AND status = $4 AND ($5 = '' OR parent_id = $5) \
+                 ORDER BY artifact_key DESC LIMIT 2",
+                &[
+                    place.organisation_id.into(),
+                    place.project_id.into(),
+                    kind.name.as_str().into(),
+                    status.as_str().into(),
+                    parent_id.unwrap_or("").into(),
+                ],
+            )
+            .await?;
+        for row in &rows {
+            keys.insert(row.text(0)?);
+        }
+    }
+    Ok(keys.into_iter().rev().take(2).collect())
+}
+
+/// Type and statuses of each document that is there.
 pub async fn find_known(
     conn: &mut Conn,
     place: Place<'_>,
@@ -87,9 +123,17 @@ pub async fn find_known(
 ) -> Result<BTreeMap<String, Known>, StoreError> {
     let mut known = BTreeMap::new();
     for key in keys {
-        if let Some(row) = find(conn, place, key, None).await? {
-            known.insert(key.clone(), Known { artifact_type: row.artifact_type, status: row.status });
-        }
+        let rows = conn
+            .fetch_all(
+                "SELECT artifact_type, status FROM artifacts WHERE organisation_id = $1 AND project_id = $2 \
+                 AND artifact_key = $3 ORDER BY version DESC",
+                &[place.organisation_id.into(), place.project_id.into(), key.as_str().into()],
+            )
+            .await?;
+        let Some(latest) = rows.first() else { continue };
+        let artifact_type = latest.text(0)?;
+        let statuses = rows.iter().map(|row| row.text(1)).collect::<Result<Vec<String>, StoreError>>()?;
+        known.insert(key.clone(), Known { artifact_type, statuses });
     }
     Ok(known)
 }

@@ -73,6 +73,17 @@ pub(super) async fn has_content(
     Ok(row.is_some())
 }
 
+/// Whether somebody stored any version of a document.
+pub async fn has_stored(conn: &mut Conn, place: Place<'_>, key: &str, actor_id: &str) -> Result<bool, StoreError> {
+    let row = conn
+        .fetch_optional(
+            select_revisions!("AND cause = 'stored' AND changed_by = $4 LIMIT 1"),
+            &[place.organisation_id.into(), place.project_id.into(), key.into(), actor_id.into()],
+        )
+        .await?;
+    Ok(row.is_some())
+}
+
 /// Oldest first.
 pub async fn list_revisions(conn: &mut Conn, place: Place<'_>, key: &str) -> Result<Vec<ArtifactRevision>, StoreError> {
     let rows = conn

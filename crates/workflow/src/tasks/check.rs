@@ -7,6 +7,7 @@ use contract::workflow::tasks::{GeneratorInput, GivenInput, NO_ARTIFACT_ID, Task
 
 use crate::address::Address;
 use crate::catalogue::{Catalogue, DocumentType, Generator, InputRule};
+use crate::ids::find_canonical;
 
 /// What is wrong with a task, in the words of the seed, and where.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -58,6 +59,9 @@ fn check_task(
             message: format!("Invalid artifact_id format: {id}"),
             field: format!("{at}/artifact_id"),
             expected: match prefix {
+                Some(prefix) if find_canonical(id).is_some_and(|it| it.starts_with(&format!("{prefix}-"))) => {
+                    format!("`{}`, without the zeros it does not need", find_canonical(id).unwrap_or_default())
+                }
                 Some(prefix) => format!("{prefix}- and three or more digits, as {} makes them", generator.name),
                 None => format!("another generator, as what {} makes has no ids", generator.name),
             },
@@ -290,7 +294,7 @@ mod tests {
 
     #[test]
     fn an_id_fits_its_generator() {
-        for id in ["PRD-012", "HLS-12", "HLS-AAA", "hls-012", "HLS-012x", "HLS"] {
+        for id in ["PRD-012", "HLS-12", "HLS-0012", "HLS-AAA", "hls-012", "HLS-012x", "HLS"] {
             let message = format!("Invalid artifact_id format: {id}");
             refuse(&[task(id, "hls-generator", &[prd()])], "tasks/0/artifact_id", &message);
         }

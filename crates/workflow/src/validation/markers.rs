@@ -5,8 +5,9 @@ use contract::workflow::checklists::AppliesTo;
 
 use super::Subject;
 use super::report::{Verdict, shown};
-use crate::catalogue::{Catalogue, DocumentType, Rule};
+use crate::catalogue::{Catalogue, DocumentType, Marker, Rule};
 use crate::markdown::{Document, Line, parse_field};
+use crate::metadata::is_invisible;
 
 /// An open question with the lines that belong to it.
 #[derive(Debug)]
@@ -17,9 +18,9 @@ pub struct Question<'d, 'a> {
 }
 
 impl Question<'_, '_> {
-    /// Markers in their order, with their brackets.
-    pub fn markers(&self) -> Vec<&str> {
-        self.lines.iter().flat_map(|line| markers_in(line.text)).collect()
+    /// Markers in their order, as [`words`] writes them.
+    pub fn markers(&self, known: &[Marker]) -> Vec<String> {
+        self.lines.iter().flat_map(|line| markers_in(known, line.text)).collect()
     }
 
     fn value(&self, field: &str) -> Option<&str> {
@@ -36,22 +37,36 @@ fn find_label(line: &str) -> Option<(&str, &str)> {
     parse_field(line).or_else(|| line.find("**").and_then(|start| parse_field(line.get(start..)?)))
 }
 
-/// `[REQUIRES SPIKE]`: capitals, spaces, hyphens and `+` in brackets, at least two words or one of eight letters.
-fn markers_in(line: &str) -> Vec<&str> {
+/// What stands in brackets, as if everybody wrote it alike: capitals, and one space between two words.
+pub fn words(inner: &str) -> String {
+    let parts = inner.split(|c: char| c.is_whitespace() || is_invisible(c)).filter(|word| !word.is_empty());
+    parts.map(str::to_uppercase).collect::<Vec<String>>().join(" ")
+}
+
+/// Whether words are a marker, or go on after it: `BLOCKED BY US-012`, `REQUIRES SPIKE: latency`.
+pub fn is_marked(words: &str, marker: &str) -> bool {
+    words.strip_prefix(marker).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
+}
+
+/// `[REQUIRES SPIKE]`: a known marker however it is written, or capitals in brackets that look like one: at least two
+/// words of eight letters together.
+fn markers_in(known: &[Marker], line: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut at = 0;
     while let Some(open) = line.get(at..).and_then(|rest| rest.find('[')).map(|index| index + at) {
         let Some(close) = line.get(open..).and_then(|rest| rest.find(']')).map(|index| index + open) else { break };
         let inner = line.get(open + 1..close).unwrap_or_default();
-        // `[BLOCKED BY US-012]` names what blocks; the marker is the words before it.
-        let is_marker = inner.len() >= 8
+        // Of nested brackets the inner pair counts.
+        let inner = inner.rsplit('[').next().unwrap_or(inner);
+        let looks_like_one = inner.len() >= 8
             && inner.contains(' ')
             && inner
                 .split(' ')
                 .take(2)
                 .all(|word| word.len() > 1 && word.bytes().all(|byte| byte.is_ascii_uppercase()));
-        if is_marker {
-            found.push(line.get(open..=close).unwrap_or_default());
+        let words = words(inner);
+        if looks_like_one || known.iter().any(|marker| is_marked(&words, &marker.marker)) {
+            found.push(words);
         }
         at = close + 1;
     }
@@ -59,13 +74,13 @@ fn markers_in(line: &str) -> Vec<&str> {
 }
 
 /// The questions of the type's question sections, and the lines of those sections.
-pub fn questions<'d, 'a>(kind: &DocumentType, document: &'d Document<'a>) -> Vec<Question<'d, 'a>> {
+pub fn questions<'d, 'a>(known: &[Marker], kind: &DocumentType, document: &'d Document<'a>) -> Vec<Question<'d, 'a>> {
     let mut questions = Vec::new();
     for section in question_sections(kind, document) {
         let starts: Vec<usize> = section
             .iter()
             .enumerate()
-            .filter(|(_, line)| !line.is_code && is_start(line.text))
+            .filter(|(_, line)| !line.is_code && is_start(known, line.text))
             .map(|(index, _)| index)
             .collect();
         for (n, start) in starts.iter().enumerate() {
@@ -92,7 +107,7 @@ fn question_sections<'d, 'a>(kind: &DocumentType, document: &'d Document<'a>) ->
 }
 
 /// A question begins with `Q1`, a heading, or a line at the margin that asks or carries a marker.
-fn is_start(line: &str) -> bool {
+fn is_start(known: &[Marker], line: &str) -> bool {
     let text = bare(line);
     let is_numbered = text.strip_prefix('Q').is_some_and(|rest| {
         let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
@@ -102,7 +117,7 @@ fn is_start(line: &str) -> bool {
     let is_field = find_label(line).is_some();
     is_numbered
         || line.trim_start().starts_with("###")
-        || (is_at_margin && !is_field && (text.contains('?') || !markers_in(line).is_empty()))
+        || (is_at_margin && !is_field && (text.contains('?') || !markers_in(known, line).is_empty()))
 }
 
 /// The text of a line without bullets, numbers, emphasis and heading marks.
@@ -118,12 +133,12 @@ fn bare(line: &str) -> &str {
 
 /// How many open questions carry a marker that blocks approval.
 pub fn n_blocking(catalogue: &Catalogue, kind: &DocumentType, document: &Document<'_>) -> usize {
-    let is_blocking = |found: &&str| {
-        let inner = found.trim_start_matches('[');
-        catalogue.markers().iter().any(|marker| marker.blocks_approval && inner.starts_with(marker.marker.as_str()))
+    let is_blocking = |found: &String| {
+        let blocking = catalogue.markers().iter().filter(|marker| marker.blocks_approval);
+        blocking.into_iter().any(|marker| is_marked(found, &marker.marker))
     };
     let lines = question_sections(kind, document).into_iter().flatten().filter(|line| !line.is_code);
-    lines.flat_map(|line| markers_in(line.text)).filter(is_blocking).count()
+    lines.flat_map(|line| markers_in(catalogue.markers(), line.text)).filter(is_blocking).count()
 }
 
 pub fn check(subject: &Subject<'_>, rule: &Rule) -> Verdict {
@@ -147,9 +162,10 @@ pub fn check(subject: &Subject<'_>, rule: &Rule) -> Verdict {
         let title = subject.kind.question_sections.first().map_or("Open Questions", String::as_str);
         problems.push(format!("the section '{title}' is missing"));
     }
-    let questions = questions(subject.kind, &subject.document);
+    let known = subject.catalogue.markers();
+    let questions = questions(known, subject.kind, &subject.document);
     for question in &questions {
-        check_question(rule, question, &mut problems);
+        check_question(known, rule, question, &mut problems);
     }
     for line in question_sections(subject.kind, &subject.document).into_iter().flatten().filter(|line| !line.is_code) {
         // A bold warning may say how many questions still lack a marker.
@@ -161,19 +177,19 @@ pub fn check(subject: &Subject<'_>, rule: &Rule) -> Verdict {
     Verdict::of(&problems, || format!("{} open questions carry their markers", questions.len()))
 }
 
-fn check_question(rule: &Rule, question: &Question<'_, '_>, problems: &mut Vec<String>) {
+fn check_question(known: &[Marker], rule: &Rule, question: &Question<'_, '_>, problems: &mut Vec<String>) {
     let criterion = &rule.criterion;
     let title = shown(question.title);
     let mut tell = |kind: &str, fields: &str, value: &str| {
         problems.push(told(rule, kind, question.line, &title, fields, value));
     };
-    let markers = question.markers();
+    let markers = question.markers(known);
     let (Some(found), None) = (markers.first(), markers.get(1)) else {
         return tell(if markers.is_empty() { "missing_marker" } else { "several_markers" }, "", "");
     };
-    let begins = |allowed: &&String| found.starts_with(allowed.trim_end_matches(']'));
-    let Some(marker) = criterion.allowed_markers.iter().find(begins) else {
-        return tell("forbidden_marker", "", found);
+    let is_allowed = |allowed: &&String| is_marked(found, allowed.trim_matches(['[', ']']));
+    let Some(marker) = criterion.allowed_markers.iter().find(is_allowed) else {
+        return tell("forbidden_marker", "", &format!("[{found}]"));
     };
     let fields = criterion.marker_sub_fields.get(marker).map(Vec::as_slice).unwrap_or_default();
     let missing: Vec<&str> = fields
@@ -223,14 +239,41 @@ fn told(rule: &Rule, kind: &str, line: usize, question: &str, fields: &str, valu
 mod tests {
     use super::*;
 
+    fn found(line: &str) -> Vec<String> {
+        markers_in(Catalogue::built_in().unwrap().markers(), line)
+    }
+
     #[test]
-    fn markers_are_capital_words_in_brackets() {
+    fn markers_are_known_words_or_capital_words_in_brackets() {
         assert_eq!(
-            markers_in("x [REQUIRES SPIKE] y [REQUIRES PM + TECH LEAD]"),
-            ["[REQUIRES SPIKE]", "[REQUIRES PM + TECH LEAD]"]
+            found("x [REQUIRES SPIKE] y [REQUIRES PM + TECH LEAD]"),
+            ["REQUIRES SPIKE", "REQUIRES PM + TECH LEAD"]
         );
-        assert_eq!(markers_in("[BLOCKED BY US-012]"), ["[BLOCKED BY US-012]"]);
-        assert_eq!(markers_in("[ ] [x] [Title] [OK] [link](x) [unclosed"), Vec::<&str>::new());
+        assert_eq!(found("[BLOCKED BY US-012] [REQUIRES MAGIC]"), ["BLOCKED BY US-012", "REQUIRES MAGIC"]);
+        assert_eq!(found("[ ] [x] [Title] [OK] [link](x) [requires magic] [unclosed"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_blocking_marker_blocks_however_it_is_written() {
+        let catalogue = Catalogue::built_in().unwrap();
+        let kind = catalogue.find_type("backlog_story").unwrap();
+        let n = |line: &str| n_blocking(&catalogue, kind, &Document::parse(&format!("## Open Questions\n{line}\n")));
+        for marker in [
+            "[REQUIRES SPIKE]",
+            "[requires spike]",
+            "[Requires  ADR]",
+            "[REQUIRES\u{a0}SPIKE]",
+            "[REQUIRES\u{200b}SPIKE]",
+            "[ REQUIRES\tSPIKE ]",
+            "[REQUIRES SPIKE: latency]",
+            "[REQUIRES SPIKE – latency]",
+            "[see [REQUIRES ADR]",
+        ] {
+            assert_eq!(n(marker), 1, "{marker}");
+        }
+        for other in ["[REQUIRES ADRIAN]", "[requires a spike]", "requires spike", "`x`", "[REQUIRES TECH LEAD]"] {
+            assert_eq!(n(other), 0, "{other}");
+        }
     }
 
     #[test]
@@ -239,7 +282,8 @@ mod tests {
         let kind = catalogue.find_type("prd").unwrap();
         let text = "## Open Questions\n\n**Q1: First**\n- **Decision Needed:** who?\n\n2. Second one?\n   more\n### Third\ntext\n";
         let document = Document::parse(text);
-        let found: Vec<(usize, &str)> = questions(kind, &document).iter().map(|it| (it.line, it.title)).collect();
+        let found: Vec<(usize, &str)> =
+            questions(catalogue.markers(), kind, &document).iter().map(|it| (it.line, it.title)).collect();
         assert_eq!(found, [(3, "Q1: First"), (6, "Second one?"), (8, "Third")]);
     }
 }

@@ -7,6 +7,7 @@ use contract::workflow::checklists::Relation;
 use super::Subject;
 use super::report::{Verdict, shown};
 use crate::catalogue::{Catalogue, Rule};
+use crate::ids::find_canonical;
 use crate::markdown::{Document, plain};
 use crate::metadata;
 use crate::placeholders::{Kind, tokens};
@@ -47,8 +48,8 @@ fn parent(subject: &Subject<'_>) -> Result<(String, usize), Verdict> {
     let Some(field) = metadata::parent_field(subject.kind, &subject.document) else {
         return Err(Verdict::fail(format!("the metadata names no parent; add a line `**{labels}:**`")));
     };
-    match tokens(subject.catalogue, field.value).into_iter().find(|token| token.kind() == Kind::Final) {
-        Some(token) => Ok((token.text.to_owned(), field.line)),
+    match metadata::leading_id(subject.catalogue, field.value) {
+        Some(id) => Ok((id.to_owned(), field.line)),
         None => Err(Verdict::fail(format!("line {}: '{}' names no parent by its id", field.line, shown(field.value)))),
     }
 }
@@ -73,11 +74,10 @@ fn check_approved_parent(subject: &Subject<'_>) -> Verdict {
     let Some(known) = subject.known.get(&id) else {
         return Verdict::fail(format!("line {line}: parent {id} is not stored in this project"));
     };
-    let is_approved = subject.catalogue.type_of_id(&id).is_some_and(|kind| kind.is_approved(&known.status));
-    if is_approved {
-        return Verdict::pass(format!("Parent {id} is {}", known.status));
+    if subject.catalogue.type_of_id(&id).is_some_and(|kind| known.is_approved(kind)) {
+        return Verdict::pass(format!("Parent {id} is {}", known.status()));
     }
-    Verdict::fail(format!("line {line}: parent {id} is {}, and not approved", known.status))
+    Verdict::fail(format!("line {line}: parent {id} is {}, and not approved", known.status()))
 }
 
 fn check_research(subject: &Subject<'_>) -> Verdict {
@@ -89,8 +89,8 @@ fn check_research(subject: &Subject<'_>) -> Verdict {
         match research.key.as_ref().map(|key| (key, subject.known.get(key))) {
             None => problems.push(format!("line {line}: expected the file name of a research document")),
             Some((key, None)) => problems.push(format!("line {line}: {key}.md is not stored in this project")),
-            Some((key, Some(known))) if !kind.is_some_and(|kind| kind.is_approved(&known.status)) => {
-                problems.push(format!("line {line}: {key}.md is {}, and not finalized", known.status));
+            Some((key, Some(known))) if !kind.is_some_and(|kind| known.is_approved(kind)) => {
+                problems.push(format!("line {line}: {key}.md is {}, and not finalized", known.status()));
             }
             Some(_) => {}
         }
@@ -111,8 +111,11 @@ fn check_ids(subject: &Subject<'_>) -> Verdict {
     let mut missing: Vec<(usize, &str)> =
         checked.into_iter().filter(|(id, _)| is_missing(id)).map(|(id, line)| (line, id)).collect();
     missing.sort_unstable();
-    let problems: Vec<String> =
+    let mut problems: Vec<String> =
         missing.iter().map(|(line, id)| format!("line {line}: {id} is not stored in this project")).collect();
+    for token in tokens(subject.catalogue, subject.text) {
+        problems.extend(find_canonical(token.text).map(|id| format!("line {}: {} is {id}", token.line, token.text)));
+    }
     Verdict::of(&problems, || format!("{n_mentioned} mentioned documents are known"))
 }
 

@@ -8,6 +8,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::Subject;
+use super::markers::{is_marked, words};
 use super::report::{Verdict, shown};
 use crate::placeholders;
 
@@ -45,7 +46,8 @@ fn is_part_of_id(text: &str, start: usize) -> bool {
 }
 
 fn is_marker(subject: &Subject<'_>, inner: &str) -> bool {
-    subject.catalogue.markers().iter().any(|marker| inner.starts_with(marker.marker.as_str()))
+    let words = words(inner);
+    subject.catalogue.markers().iter().any(|marker| is_marked(&words, &marker.marker))
 }
 
 /// The line with its inline code blanked out; bytes keep their places.

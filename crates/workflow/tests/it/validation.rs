@@ -10,8 +10,10 @@ use workflow::validation::{Known, Subject, mentioned};
 
 /// What the project of the seed's story holds.
 fn known() -> BTreeMap<String, Known> {
-    let known =
-        |artifact_type: &str, status: &str| Known { artifact_type: artifact_type.into(), status: status.into() };
+    let known = |artifact_type: &str, status: &str| Known {
+        artifact_type: artifact_type.into(),
+        statuses: vec![status.into()],
+    };
     BTreeMap::from([
         ("EPIC-006".to_owned(), known("epic", "Approved")),
         ("AI_Agent_MCP_Server_business_research".to_owned(), known("business_research", "Finalized")),
@@ -166,7 +168,7 @@ fn references_must_lead_somewhere() {
 #[test]
 fn a_parent_that_is_not_approved_and_research_that_is_not_finalized_are_told() {
     let mut known = known();
-    known.get_mut("EPIC-006").unwrap().status = "In Review".to_owned();
+    known.get_mut("EPIC-006").unwrap().statuses = vec!["In Review".to_owned()];
     known.remove("AI_Agent_MCP_Server_business_research");
     let result = validate_with("PRD-006", PRD_006, &known);
     assert_eq!(
