@@ -241,6 +241,12 @@ fn shown_once(objects: &str) -> OpError {
     OpError::conflict(format!("already carried out: {}; its answer was shown once and is not kept", made.join(", ")))
 }
 
+/// What a repeated call names: the things of the first one, without their hashes, since it changed none of them. The rows
+/// may have gone on since, and a hash in an event says how a row is after it.
+fn untouched(objects: Vec<Touched>) -> Vec<Touched> {
+    objects.into_iter().map(|object| Touched { sha256: None, is_deleted: false, ..object }).collect()
+}
+
 /// One write on its way through the writer. Repeatable: nothing in it changes from one try to the next.
 struct Change<T: Write> {
     operation: T,
@@ -289,7 +295,8 @@ impl<T: Write> Change<T> {
             if !T::KEEPS_OUTPUT {
                 return Err(shown_once(&stored.output).into());
             }
-            return serde_json::from_str(&stored.output).map_err(|error| OpError::internal(error).into());
+            let done: Done = serde_json::from_str(&stored.output).map_err(OpError::internal)?;
+            return Ok(Done { objects: untouched(done.objects), ..done });
         }
         let done = self.run(tx).await?;
         let output = if T::KEEPS_OUTPUT { serde_json::to_string(&done) } else { serde_json::to_string(&done.objects) };

@@ -96,6 +96,22 @@ async fn a_row_changed_by_hand_is_named() {
 }
 
 #[tokio::test]
+async fn a_repeated_call_says_nothing_of_the_rows_and_hides_no_change() {
+    for stage in both().await {
+        let input = json!({"artifact_type": "US"});
+        stage.call_with_key("owner", "get_next_available_id", input.clone(), "again").await.result.unwrap();
+        take_ids(&stage, 3).await;
+        stage.call_with_key("owner", "get_next_available_id", input.clone(), "again").await.result.unwrap();
+        assert_eq!(verify(&stage).await["problems"], json!([]));
+        // The counter as the first call left it, and that call once more.
+        tamper(&stage, "UPDATE id_registry SET last_assigned_id = 1 WHERE artifact_type = 'US'").await;
+        stage.call_with_key("owner", "get_next_available_id", input, "again").await.result.unwrap();
+        let found = verify(&stage).await;
+        assert_eq!(found["problems"][0]["message"], "counter `US/default` was changed by other hands", "{found}");
+    }
+}
+
+#[tokio::test]
 async fn an_api_key_changed_by_hand_is_named() {
     for stage in both().await {
         let input = json!({"actor_id": "reader", "roles": ["viewer"]});
