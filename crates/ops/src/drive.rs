@@ -176,6 +176,7 @@ fn context<'a>(inner: &'a Inner, ticket: &'a Ticket, dialogue: &'a Dialogue) -> 
         dialogue,
         witness_policy: &inner.witness_policy,
         files: &inner.files,
+        watch: &inner.watch,
         ticket,
         now_us: ticket.started_us,
     }
@@ -244,7 +245,7 @@ fn shown_once(objects: &str) -> OpError {
 /// What a repeated call names: the things of the first one, without their hashes, since it changed none of them. The rows
 /// may have gone on since, and a hash in an event says how a row is after it.
 fn untouched(objects: Vec<Touched>) -> Vec<Touched> {
-    objects.into_iter().map(|object| Touched { sha256: None, is_deleted: false, ..object }).collect()
+    objects.into_iter().map(|object| Touched::named(object.kind, object.id)).collect()
 }
 
 /// One write on its way through the writer. Repeatable: nothing in it changes from one try to the next.

@@ -62,10 +62,20 @@ async fn advance(tx: &mut Tx<'_>, counter: &Counter<'_>, count: u32, now_us: i64
     row.ok_or_else(|| StoreError::other("a counter did not answer"))?.int(0)
 }
 
+/// The counter as taking `count` numbers left it, after what that found.
+fn advanced(counter: &Counter<'_>, last: i64, count: u32) -> AuditedRow {
+    let row = audited::counter(counter, last);
+    match last - i64::from(count) {
+        // A counter begins with the first number it gives.
+        0 => row,
+        before => row.after(audited::counter(counter, before)),
+    }
+}
+
 /// Takes the next id of a counter. Also returns the counter as it is now.
 pub async fn take_next(tx: &mut Tx<'_>, counter: &Counter<'_>, now_us: i64) -> Result<(String, AuditedRow), IdsError> {
     let number = advance(tx, counter, 1, now_us).await?;
-    Ok((format_id(counter.prefix, number), audited::counter(counter, number)))
+    Ok((format_id(counter.prefix, number), advanced(counter, number, 1)))
 }
 
 /// Raises a counter to a number that somebody chose by hand, so that it is never given out. Returns the counter where
@@ -76,6 +86,13 @@ pub async fn note_used(
     number: i64,
     now_us: i64,
 ) -> Result<Option<AuditedRow>, StoreError> {
+    let before = tx
+        .fetch_optional(
+            "SELECT last_assigned_id FROM id_registry \
+             WHERE organisation_id = $1 AND artifact_type = $2 AND project_id = $3",
+            &[counter.organisation_id.into(), counter.prefix.into(), counter.project_id.into()],
+        )
+        .await?;
     let row = tx
         .fetch_optional(
             "INSERT INTO id_registry \
@@ -93,7 +110,12 @@ pub async fn note_used(
             ],
         )
         .await?;
-    row.map(|row| Ok(audited::counter(counter, row.int(0)?))).transpose()
+    let Some(row) = row else { return Ok(None) };
+    let after = audited::counter(counter, row.int(0)?);
+    Ok(Some(match before {
+        Some(before) => after.after(audited::counter(counter, before.int(0)?)),
+        None => after,
+    }))
 }
 
 /// How a range is reserved. No `Default`: each caller decides, in sight.
@@ -151,7 +173,7 @@ pub async fn reserve(
     )
     .await?;
     let row = audited::reservation(&reservation_id, &reserved_text, options.reserved_by, expires_at_us, false);
-    let rows = [row, audited::counter(counter, last)];
+    let rows = [row, advanced(counter, last, count)];
     Ok(Reservation { reservation_id, reserved_ids, expires_at_us, rows })
 }
 
@@ -194,7 +216,11 @@ pub async fn confirm(
         )
         .await?;
     if let Some(row) = confirmed {
-        return Ok(audited::reservation(reservation_id, &row.text(0)?, reserved_by, row.int(1)?, true));
+        let (reserved_ids, expires_at_us) = (row.text(0)?, row.int(1)?);
+        let [before, after] = [false, true].map(|is_confirmed| {
+            audited::reservation(reservation_id, &reserved_ids, reserved_by, expires_at_us, is_confirmed)
+        });
+        return Ok(after.after(before));
     }
     let row = tx
         .fetch_optional(
@@ -218,11 +244,16 @@ pub async fn delete_expired(tx: &mut Tx<'_>, organisation_id: &str, now_us: i64)
         .fetch_all(
             "DELETE FROM id_reservations WHERE organisation_id = $1 AND reservation_id IN \
              (SELECT reservation_id FROM id_reservations WHERE organisation_id = $1 AND NOT confirmed \
-             AND expires_at_us <= $2 ORDER BY expires_at_us LIMIT $3) RETURNING reservation_id",
+             AND expires_at_us <= $2 ORDER BY expires_at_us LIMIT $3) \
+             RETURNING reservation_id, reserved_ids, reserved_by, expires_at_us, confirmed",
             &[organisation_id.into(), now_us.into(), DELETED_MAX.into()],
         )
         .await?;
-    let deleted = rows.iter().map(|row| Ok(audited::deleted_reservation(&row.text(0)?)));
+    let deleted = rows.iter().map(|row| {
+        let id = row.text(0)?;
+        let before = audited::reservation(&id, &row.text(1)?, &row.text(2)?, row.int(3)?, row.bool(4)?);
+        Ok(audited::deleted_reservation(&id).after(before))
+    });
     Ok(deleted.collect::<Result<Vec<AuditedRow>, StoreError>>()?)
 }
 

@@ -16,6 +16,7 @@ mod ids;
 mod jobs;
 mod keys;
 mod ledger;
+mod ledger_attacks;
 mod permissions;
 mod script;
 mod tasks;
