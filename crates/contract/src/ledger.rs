@@ -77,7 +77,7 @@ pub struct EventProof {
     pub proof: String,
     /// Signed note that commits to the event.
     pub checkpoint: String,
-    /// Verifier key of the log.
+    /// Verifier keys of the log that the checkpoint is signed by, one a line.
     pub log_key: String,
 }
 
@@ -170,6 +170,9 @@ pub struct LatestCheckpoint {
     /// The newest checkpoint that enough witnesses cosigned, if the log has witnesses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cosigned_checkpoint: Option<String>,
+    /// Verifier keys that the cosigned checkpoint is signed by, one a line; older ones after a change of keys.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cosigned_log_key: Option<String>,
     /// Verifier key of the log.
     pub log_key: String,
 }

@@ -12,6 +12,7 @@ pub(crate) mod report;
 use contract::actor::Role;
 use contract::error::OpError;
 use ledger::checkpoint::{Checkpoint, SignedCheckpoint};
+use ledger::key::LogVerifier;
 use ledger::keyring::Keyring;
 use store::{Conn, log};
 
@@ -78,6 +79,14 @@ pub(crate) fn sign(keyring: &Keyring, state: &log::LogState) -> Result<SignedChe
     let head = state.frontier.head();
     let checkpoint = Checkpoint::new(keyring.origin(), head.size, head.root).map_err(OpError::internal)?;
     keyring.sign(checkpoint).map_err(OpError::internal)
+}
+
+/// Those keys of the log, retired ones among them, that signed a checkpoint: who gets it can check it with them.
+pub(crate) fn signing_keys(ctx: &Context<'_>, signed: &SignedCheckpoint) -> String {
+    let keys = ctx.keyring().all_verifiers();
+    let found = signed.note().signed_by(&keys).unwrap_or_default();
+    let has_signed = |key: &&LogVerifier| found.iter().any(|(other, _)| *other == *key);
+    keys.iter().filter(has_signed).map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
 /// The verifier key under which the log is to be checked.

@@ -1,6 +1,8 @@
 //! Rows whose content is part of the record: every event that changes one carries its hash, and `audit verify` compares
 //! the hash of the last such event with the row as it is.
 
+pub mod derived;
+
 use contract::canonical;
 use contract::workflow::tasks::Task;
 use serde_json::json;

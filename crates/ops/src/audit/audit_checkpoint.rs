@@ -4,7 +4,7 @@ use contract::actor::Role;
 use contract::error::OpError;
 use contract::ledger::{AuditCheckpoint, LatestCheckpoint};
 
-use super::{AUDIT_ROLES, cosigned_checkpoint, log_key, sign_now};
+use super::{AUDIT_ROLES, cosigned_checkpoint, log_key, sign_now, signing_keys};
 use crate::context::Context;
 use crate::family::Family;
 use crate::operation::{Answer, Operation, Read};
@@ -28,6 +28,7 @@ impl Read for AuditCheckpoint {
         Ok(Answer::of(LatestCheckpoint {
             checkpoint: checkpoint.to_string(),
             tree_size: state.frontier.size(),
+            cosigned_log_key: cosigned.as_ref().map(|checkpoint| signing_keys(ctx, checkpoint)),
             cosigned_checkpoint: cosigned.map(|checkpoint| checkpoint.to_string()),
             log_key: log_key(ctx),
         }))

@@ -354,6 +354,11 @@ impl Check<'_> {
                 self.object(found);
             }
         }
+        let (wrong, n_hashed) = audited::derived::check(conn).await?;
+        n_checked += n_hashed;
+        for wrong in wrong {
+            self.report.add("object", Whose::Organisation(&wrong.organisation_id), None, None, wrong.what);
+        }
         let gone: Vec<_> = self.last.drain().filter(|(_, last)| last.sha256.is_some()).map(|(key, _)| key).collect();
         for (organisation_id, kind, id) in gone {
             let message = format!("{kind} `{id}` was deleted by other hands");

@@ -171,7 +171,7 @@ async fn a_sequencer_that_was_frozen_shows() {
 async fn a_row_changed_by_hand_still_shows_after_the_next_write() {
     for stage in both().await {
         take_ids(&stage, 3).await;
-        let queued = json!({"project_id": "default", "tasks": [{"artifact_id": "HLS-001", "generator": "hls-generator", "inputs": []}]});
+        let queued = json!({"project_id": "default", "tasks": [{"artifact_id": "REV-001", "generator": "evidence-review-generator", "inputs": []}]});
         stage.call("owner", "queue_tasks", queued).await.result.unwrap();
         let key = stage.call("owner", "create_key", json!({"actor_id": "reader", "roles": ["viewer"]})).await;
         let key_id = key.result.unwrap().output["key_id"].as_str().unwrap().to_owned();
@@ -292,5 +292,50 @@ async fn damaged_tables_of_the_log_are_named() {
             problem["message"].as_str().unwrap().starts_with("the table `log_state` of the log is damaged"),
             "{found}"
         );
+    }
+}
+
+#[tokio::test]
+async fn the_task_counter_is_compared_with_the_tasks() {
+    for stage in both().await {
+        let review = json!({"artifact_id": "REV-001", "generator": "evidence-review-generator", "inputs": []});
+        let queued = json!({"project_id": "default", "tasks": [review]});
+        stage.call("owner", "queue_tasks", queued).await.result.unwrap();
+        assert_eq!(verify(&stage).await["problems"], json!([]));
+        for sql in ["UPDATE task_counters SET last_task_number = 7", "DELETE FROM task_counters"] {
+            tamper(&stage, sql).await;
+            let found = look(&stage).await;
+            let message = "the task counter was changed by other hands";
+            assert_eq!(
+                (&found["n_problems"], &found["problems"][0]["message"]),
+                (&json!(1), &json!(message)),
+                "{found}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn bytes_and_revisions_of_a_document_changed_by_hand_are_named_and_the_bytes_not_shown() {
+    for stage in both().await {
+        let epic = testkit::documents::EPIC_006;
+        stage.call("owner", "store_artifact", json!({"artifact_content": epic})).await.result.unwrap();
+        stage.call("owner", "approve_artifact", json!({"artifact_id": "EPIC-006"})).await.result.unwrap();
+        assert_eq!(verify(&stage).await["problems"], json!([]));
+        tamper(&stage, "UPDATE artifact_revisions SET changed_by = 'nobody' WHERE revision = 1").await;
+        let found = look(&stage).await;
+        let message = "revision 1 of default/EPIC-006/1 was changed by other hands";
+        assert_eq!((&found["n_problems"], &found["problems"][0]["message"]), (&json!(1), &json!(message)), "{found}");
+        tamper(&stage, "DELETE FROM artifact_revisions WHERE revision = 1").await;
+        let found = look(&stage).await;
+        let message = "revisions of default/EPIC-006/1 were deleted or added by other hands";
+        assert_eq!((&found["n_problems"], &found["problems"][0]["message"]), (&json!(1), &json!(message)), "{found}");
+        run_sql(&stage, &["UPDATE artifact_contents SET content = REPLACE(content, 'EPIC', 'EPOC')"]).await;
+        let found = look(&stage).await;
+        assert_eq!(found["n_problems"], 3, "{found}");
+        let message = found["problems"][0]["message"].as_str().unwrap();
+        assert!(message.starts_with("the document with the hash ") && message.ends_with("was changed by other hands"));
+        let shown = stage.call("owner", "read_artifact", json!({"artifact_id": "EPIC-006"})).await;
+        assert_eq!(shown.result.unwrap_err().kind, contract::error::Kind::Internal, "forged bytes are not shown");
     }
 }
