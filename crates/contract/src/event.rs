@@ -85,9 +85,23 @@ pub struct Touched {
     pub id: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
+    /// The hash of the thing as the call found it, where it changed it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before_sha256: Option<String>,
+    /// The thing was not there before this call.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_created: bool,
     /// The thing is gone after this call.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_deleted: bool,
+}
+
+impl Touched {
+    /// A thing by its name alone.
+    pub fn named(kind: impl Into<String>, id: impl Into<String>) -> Touched {
+        let (sha256, before_sha256) = (None, None);
+        Touched { kind: kind.into(), id: id.into(), sha256, before_sha256, is_created: false, is_deleted: false }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -77,7 +77,7 @@ pub struct EventProof {
     pub proof: String,
     /// Signed note that commits to the event.
     pub checkpoint: String,
-    /// Verifier key of the log.
+    /// Verifier keys of the log that the checkpoint is signed by, one a line.
     pub log_key: String,
 }
 
@@ -98,14 +98,28 @@ pub struct Verification {
     /// So many leaves are vouched for by the witnesses that the settings ask for; absent without witnesses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cosigned_size: Option<u64>,
-    /// The first hundred.
+    /// The first hundred of those that the caller may see.
     pub problems: Vec<LogProblem>,
+    /// All of them, also those that are not shown.
+    #[serde(default)]
+    pub n_problems: u64,
+    /// Problems with the rows and events of other organisations; the house's own auditors see them among the others.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub n_problems_elsewhere: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+fn is_zero(n: &u64) -> bool {
+    *n == 0
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LogProblem {
-    /// `leaf`, `order`, `root`, `checkpoint`, `witness`, `object`, `column`.
+    /// `leaf`, `order`, `root`, `checkpoint`, `witness`, `object`, `column`, `table`.
     pub kind: String,
+    /// Whose event or row it is, where it is somebody's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub organisation_id: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub leaf_index: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -156,6 +170,9 @@ pub struct LatestCheckpoint {
     /// The newest checkpoint that enough witnesses cosigned, if the log has witnesses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cosigned_checkpoint: Option<String>,
+    /// Verifier keys that the cosigned checkpoint is signed by, one a line; older ones after a change of keys.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cosigned_log_key: Option<String>,
     /// Verifier key of the log.
     pub log_key: String,
 }

@@ -7,15 +7,19 @@ mod audit_search;
 mod audit_verify;
 pub(crate) mod check;
 mod fhir;
+pub(crate) mod report;
 
 use contract::actor::Role;
 use contract::error::OpError;
 use ledger::checkpoint::{Checkpoint, SignedCheckpoint};
+use ledger::key::LogVerifier;
 use ledger::keyring::Keyring;
 use store::{Conn, log};
 
 use crate::context::Context;
+use crate::notary;
 use crate::operation::store_error;
+use crate::watch::KeptCheckpoint;
 
 /// Who may look at the record.
 const AUDIT_ROLES: &[Role] = &[Role::Auditor, Role::PrivacyOfficer, Role::Admin];
@@ -47,14 +51,42 @@ async fn checkpoint_over(conn: &mut Conn, ctx: &Context<'_>, n_leaves_min: u64) 
     if let Some(kept) = kept.filter(|kept| kept.tree_size >= n_leaves_min) {
         return SignedCheckpoint::parse(kept.note.as_bytes()).map_err(OpError::internal);
     }
-    let state = log::read_state(conn).await.map_err(store_error)?;
-    sign(ctx.keyring(), &state)
+    sign_now(conn, ctx).await.map(|(_, signed)| signed)
+}
+
+/// The log as it is, signed, if it continues what was signed before.
+async fn sign_now(conn: &mut Conn, ctx: &Context<'_>) -> Result<(log::LogState, SignedCheckpoint), OpError> {
+    let kept = ctx.watch().kept();
+    sign_continuing(conn, ctx, &kept).await
+}
+
+/// As [`sign_now`], where the log is of a moment that is held: what it must continue was read before that moment.
+pub(crate) async fn sign_continuing(
+    conn: &mut Conn,
+    ctx: &Context<'_>,
+    kept: &[KeptCheckpoint],
+) -> Result<(log::LogState, SignedCheckpoint), OpError> {
+    let found = notary::continued(conn, ctx.keyring(), kept).await.map_err(store_error)?;
+    ctx.watch().note_contradiction(found.as_ref().err().cloned());
+    let state = found.map_err(|reason| {
+        OpError::conflict(format!("nothing is signed: {reason}; `materia audit verify` tells more"))
+    })?;
+    let signed = sign(ctx.keyring(), &state)?;
+    Ok((state, signed))
 }
 
 pub(crate) fn sign(keyring: &Keyring, state: &log::LogState) -> Result<SignedCheckpoint, OpError> {
     let head = state.frontier.head();
     let checkpoint = Checkpoint::new(keyring.origin(), head.size, head.root).map_err(OpError::internal)?;
     keyring.sign(checkpoint).map_err(OpError::internal)
+}
+
+/// Those keys of the log, retired ones among them, that signed a checkpoint: who gets it can check it with them.
+pub(crate) fn signing_keys(ctx: &Context<'_>, signed: &SignedCheckpoint) -> String {
+    let keys = ctx.keyring().all_verifiers();
+    let found = signed.note().signed_by(&keys).unwrap_or_default();
+    let has_signed = |key: &&LogVerifier| found.iter().any(|(other, _)| *other == *key);
+    keys.iter().filter(has_signed).map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
 /// The verifier key under which the log is to be checked.

@@ -15,6 +15,7 @@ use store::backup::{self, BackupError, Contents};
 use store::{Store, log};
 
 use crate::audit::check::{self, Trust};
+use crate::audit::report::Reader;
 use crate::context::Progress;
 use crate::witnesses::WitnessPolicy;
 
@@ -135,7 +136,14 @@ async fn verify(
             Err(_) => false,
         };
         // Cosignatures are for the house to ask for once it stands: a backup may be older than the last of them.
-        let trust = Trust { keyring, witness_policy: &WitnessPolicy::default(), now_us };
+        let trust = Trust {
+            keyring,
+            witness_policy: &WitnessPolicy::default(),
+            now_us,
+            kept: &[],
+            contradictions: &[],
+            reader: Reader::Restorer,
+        };
         Ok((is_same, check::whole_log(&mut conn, &trust, progress).await?))
     };
     let checked = checked.await.map_err(RestoreError::Read);

@@ -24,6 +24,7 @@ use crate::operation::{Told, store_error};
 use crate::record::Ticket;
 use crate::remote::{Journey, Remotes};
 use crate::table::Table;
+use crate::watch::LogWatch;
 use crate::witnesses::WitnessPolicy;
 use contract::error::OpError;
 
@@ -112,6 +113,7 @@ pub struct Context<'a> {
     pub(crate) dialogue: &'a Dialogue,
     pub(crate) witness_policy: &'a WitnessPolicy,
     pub(crate) files: &'a Files,
+    pub(crate) watch: &'a LogWatch,
     pub(crate) now_us: i64,
     pub(crate) ticket: &'a Ticket,
 }
@@ -163,6 +165,11 @@ impl Context<'_> {
     /// Who must have cosigned them.
     pub fn witness_policy(&self) -> &WitnessPolicy {
         self.witness_policy
+    }
+
+    /// What is known of the log beyond the database.
+    pub(crate) fn watch(&self) -> &LogWatch {
+        self.watch
     }
 
     /// The files beside the record.

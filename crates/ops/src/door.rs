@@ -1,6 +1,7 @@
 //! The one door. Authorise, validate, run, validate, stamp, record, answer: in this order, for every caller.
 
 use std::panic::AssertUnwindSafe;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -39,6 +40,7 @@ use crate::refusals::{self, Refused};
 use crate::seal::Sealer;
 use crate::summary;
 use crate::table::{Table, TableError, Tool};
+use crate::watch::{LogStanding, LogWatch};
 use crate::witnesses::WitnessPolicy;
 
 /// A call as a surface hands it in. Strings in `input` are already within the limits of the strict parser.
@@ -93,6 +95,8 @@ pub struct Options {
     pub witness_policy: WitnessPolicy,
     /// Where documents stand as files.
     pub files: Root,
+    /// Where the newest checkpoint is kept outside the database, if anywhere.
+    pub checkpoint_file: Option<PathBuf>,
 }
 
 pub(crate) struct Inner {
@@ -104,6 +108,7 @@ pub(crate) struct Inner {
     pub sealer: Sealer,
     pub witness_policy: WitnessPolicy,
     pub files: Files,
+    pub watch: LogWatch,
     clock: Clock,
     queue: EventQueue,
     misses: Misses,
@@ -128,6 +133,7 @@ impl Platform {
             keyring: options.keyring,
             witness_policy: options.witness_policy,
             files,
+            watch: LogWatch::new(options.checkpoint_file),
             clock: options.clock,
             queue,
             misses: Misses::default(),
@@ -149,6 +155,16 @@ impl Platform {
 
     pub(crate) fn clock(&self) -> &Clock {
         &self.0.clock
+    }
+
+    /// What is known of the log beyond the database.
+    pub fn watch(&self) -> &LogWatch {
+        &self.0.watch
+    }
+
+    /// How the log stands, as the notary found it.
+    pub fn log_standing(&self) -> LogStanding {
+        self.0.watch.standing(self.0.clock.now_us())
     }
 
     /// Commits and applies so far, for benchmarks and metrics.

@@ -193,6 +193,7 @@ fn context<'a>(inner: &'a Inner, ticket: &'a Ticket, dialogue: &'a Dialogue) -> 
         dialogue,
         witness_policy: &inner.witness_policy,
         files: &inner.files,
+        watch: &inner.watch,
         ticket,
         now_us: ticket.started_us,
     }
@@ -258,6 +259,12 @@ fn shown_once(objects: &str) -> OpError {
     OpError::conflict(format!("already carried out: {}; its answer was shown once and is not kept", made.join(", ")))
 }
 
+/// What a repeated call names: the things of the first one, without their hashes, since it changed none of them. The rows
+/// may have gone on since, and a hash in an event says how a row is after it.
+fn untouched(objects: Vec<Touched>) -> Vec<Touched> {
+    objects.into_iter().map(|object| Touched::named(object.kind, object.id)).collect()
+}
+
 /// One write on its way through the writer. Repeatable: nothing in it changes from one try to the next.
 struct Change<T: Write> {
     operation: T,
@@ -306,7 +313,8 @@ impl<T: Write> Change<T> {
             if !T::KEEPS_OUTPUT {
                 return Err(shown_once(&stored.output).into());
             }
-            return serde_json::from_str(&stored.output).map_err(|error| OpError::internal(error).into());
+            let done: Done = serde_json::from_str(&stored.output).map_err(OpError::internal)?;
+            return Ok(Done { objects: untouched(done.objects), ..done });
         }
         let done = self.run(tx).await?;
         let output = if T::KEEPS_OUTPUT { serde_json::to_string(&done) } else { serde_json::to_string(&done.objects) };

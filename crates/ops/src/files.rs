@@ -54,6 +54,11 @@ pub struct FilesReport {
 }
 
 impl Files {
+    /// The organisation whose house this is.
+    pub(crate) fn home_organisation_id(&self) -> &str {
+        self.inner.root.home_organisation_id()
+    }
+
     pub fn start(store: Store, root: Root, default_project_id: String) -> Files {
         let inner = Arc::new(Inner {
             root,

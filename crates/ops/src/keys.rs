@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use store::{Conn, Migration, Param, Row, StoreError, Tx};
 use uuid::Uuid;
-use workflow::audited::{AuditedRow, FoundRow};
+use workflow::audited::{AuditedRow, Found, FoundRow};
 
 pub const MIGRATIONS: &[Migration] =
     &[Migration { version: 200, name: "api_keys", sql: include_str!("../migrations/0200_api_keys.sql") }];
@@ -49,7 +49,12 @@ impl KeyRecord {
 
 /// The row as the record knows it: whoever gives a key other roles by hand, or takes back that it was revoked, shows.
 pub(crate) fn audited(key: &KeyRecord) -> AuditedRow {
-    AuditedRow { kind: "key", id: key.key_id.to_string(), sha256: canonical::hash(&content(key)).ok() }
+    AuditedRow {
+        kind: "key",
+        id: key.key_id.to_string(),
+        sha256: canonical::hash(&content(key)).ok(),
+        found: Found::Nothing,
+    }
 }
 
 fn content(key: &KeyRecord) -> serde_json::Value {
@@ -70,7 +75,7 @@ pub(crate) async fn read_page(conn: &mut Conn, after: &str, n_max: i64) -> Resul
     let found = rows.iter().map(|row| {
         // A row that cannot be read any more was changed, and no hash fits it.
         let audited = record(row).map_or_else(
-            |_| Ok(AuditedRow { kind: "key", id: row.text(0)?, sha256: Some(String::new()) }),
+            |_| Ok(AuditedRow { kind: "key", id: row.text(0)?, sha256: Some(String::new()), found: Found::Nothing }),
             |key| Ok(audited(&key)),
         );
         Ok(FoundRow { organisation_id: row.text(1)?, row: audited? })

@@ -36,6 +36,7 @@ mod seal;
 mod summary;
 mod table;
 mod validate;
+mod watch;
 mod witnesses;
 mod workflow;
 
@@ -54,6 +55,7 @@ pub use offers::{OFFERS, Offers};
 pub use operation::{Answer, ApplyError, Operation, Read, Told, Write};
 pub use remote::{Remote, RemoteCall, Remotes, Service};
 pub use table::{Table, TableError, Tool};
+pub use watch::{LogStanding, LogWatch};
 pub use witnesses::{WitnessError, WitnessPolicy};
 
 /// Tables of every crate, in order.

@@ -1,14 +1,16 @@
 //! The notary: gives events their place in the log within a second, and signs checkpoints within a minute.
 
 use ledger::checkpoint::SignedCheckpoint;
+use ledger::keyring::Keyring;
 use ledger::policy::Policy;
 use ledger::proof::{root_at, subtrees_for_root};
 use store::log::{self, Sequenced, StoredCheckpoint};
-use store::{LogIdentity, Reader};
+use store::{Conn, LogIdentity, Reader, StoreError};
 
 use crate::audit;
 use crate::backup::as_f64;
 use crate::door::Platform;
+use crate::watch::{KeptCheckpoint, LogWatch, SEQUENCED_WITHIN_US};
 
 const CHECKPOINT_EVERY_US: i64 = 60_000_000;
 const CHECKPOINT_EVENTS_MAX: u64 = 1_000;
@@ -19,6 +21,8 @@ pub enum NotaryError {
     Store(#[source] store::StoreError),
     #[error("a checkpoint could not be signed")]
     Sign(#[source] contract::error::OpError),
+    #[error("the log does not continue what was signed: {0}")]
+    Contradicted(String),
 }
 
 pub struct Notary {
@@ -32,14 +36,36 @@ impl Notary {
 
     /// Sequences everything that waits, and signs a checkpoint where one is due. Returns the new checkpoint, if any.
     pub async fn work(&self) -> Result<Option<StoredCheckpoint>, NotaryError> {
+        let sequenced = self.sequence_all().await;
+        self.platform.watch().note_sequencing(sequenced.is_ok(), self.now_us());
+        match sequenced? {
+            Sequenced::Elsewhere => Ok(None),
+            Sequenced::Events(_) => self.checkpoint_if_due().await,
+        }
+    }
+
+    async fn sequence_all(&self) -> Result<Sequenced, NotaryError> {
         loop {
             match self.platform.store().sequence().await.map_err(NotaryError::Store)? {
-                Sequenced::Elsewhere => return Ok(None),
-                Sequenced::Events(n) if n < log::SEQUENCE_EVENTS_MAX.unsigned_abs() => break,
-                Sequenced::Events(_) => {}
+                Sequenced::Events(n) if n >= log::SEQUENCE_EVENTS_MAX.unsigned_abs() => {}
+                done => return Ok(done),
             }
         }
-        self.checkpoint_if_due().await
+    }
+
+    /// Gives those events their places that an earlier process left behind.
+    pub async fn catch_up(&self) -> Result<(), NotaryError> {
+        self.sequence_all().await.map(|_| ())
+    }
+
+    /// Looks whether an event waits longer than it should, whoever is the sequencer.
+    pub async fn look_for_waiting(&self) -> Result<(), NotaryError> {
+        let now_us = self.now_us();
+        let mut conn = self.read().await?;
+        let before_us = now_us.saturating_sub(SEQUENCED_WITHIN_US);
+        let oldest = log::oldest_waiting(&mut conn, before_us).await.map_err(NotaryError::Store)?;
+        self.platform.watch().note_waiting(oldest, now_us);
+        Ok(())
     }
 
     async fn checkpoint_if_due(&self) -> Result<Option<StoredCheckpoint>, NotaryError> {
@@ -56,16 +82,32 @@ impl Notary {
         // A clock that was set back must not put off the next checkpoint for ever.
         let is_old = now_us.saturating_sub(kept_us) >= CHECKPOINT_EVERY_US || now_us < kept_us;
         if n_new == 0 || (n_new < CHECKPOINT_EVENTS_MAX && !is_old) {
+            if self.platform.watch().doubts(size) {
+                self.continued().await?;
+            }
             return Ok(None);
         }
-        self.checkpoint(&state, now_us).await.map(Some)
+        self.checkpoint(now_us).await.map(Some)
     }
 
-    async fn checkpoint(&self, state: &log::LogState, now_us: i64) -> Result<StoredCheckpoint, NotaryError> {
-        let note = audit::sign(self.platform.keyring(), state).map_err(NotaryError::Sign)?.to_string();
+    /// Signs the log as it is, if it continues what was signed before.
+    async fn checkpoint(&self, now_us: i64) -> Result<StoredCheckpoint, NotaryError> {
+        let state = self.continued().await?;
+        let note = audit::sign(self.platform.keyring(), &state).map_err(NotaryError::Sign)?.to_string();
         let checkpoint = StoredCheckpoint { tree_size: state.frontier.size(), note, created_at_us: now_us };
         self.keep(checkpoint.clone()).await?;
+        self.platform.watch().remember(checkpoint.tree_size, &checkpoint.note);
         Ok(checkpoint)
+    }
+
+    /// The log, if it continues everything that was signed; what was found is remembered.
+    async fn continued(&self) -> Result<log::LogState, NotaryError> {
+        let watch = self.platform.watch();
+        let kept = watch.kept();
+        let mut conn = self.read().await?;
+        let found = continued(&mut conn, self.platform.keyring(), &kept).await.map_err(NotaryError::Store)?;
+        watch.note_contradiction(found.as_ref().err().cloned());
+        found.map_err(NotaryError::Contradicted)
     }
 
     pub(crate) async fn keep(&self, checkpoint: StoredCheckpoint) -> Result<(), NotaryError> {
@@ -90,29 +132,26 @@ impl Notary {
         if kept.is_some_and(|kept| kept.tree_size >= state.frontier.size()) || state.frontier.size() == 0 {
             return Ok(signed);
         }
-        self.checkpoint(&state, self.platform.clock().now_us()).await.map(Some)
+        self.checkpoint(self.now_us()).await.map(Some)
     }
 
     /// Compares the log with a checkpoint that was kept outside the database: is it still a prefix of what is there?
     pub async fn holds(&self, note: &str) -> Result<Standing, NotaryError> {
-        let Ok(signed) = SignedCheckpoint::parse(note.as_bytes()) else { return Ok(Standing::Unreadable) };
-        let Ok(policy) = Policy::new(self.platform.keyring().all_verifiers(), Vec::new(), 0) else {
-            return Ok(Standing::Unreadable);
-        };
-        if policy.check(&signed).is_err() {
-            return Ok(Standing::OtherKey);
-        }
-        let head = signed.unverified().head();
         let mut conn = self.read().await?;
         let state = log::read_state(&mut conn).await.map_err(NotaryError::Store)?;
-        if state.frontier.size() < head.size {
-            return Ok(Standing::Shorter { kept: head.size, found: state.frontier.size() });
+        compare(&mut conn, self.platform.keyring(), &state, note).await.map_err(NotaryError::Store)
+    }
+
+    /// Remembers a checkpoint that the log was found to continue.
+    pub fn remember(&self, note: &str) {
+        if let Ok(signed) = SignedCheckpoint::parse(note.as_bytes()) {
+            self.platform.watch().remember(signed.unverified().size(), note);
         }
-        let hashes = log::subtree_hashes(&mut conn, &subtrees_for_root(head.size)).await.map_err(NotaryError::Store)?;
-        match root_at(head.size, |subtree| hashes.get(&subtree).copied()) {
-            Ok(root) if root == head.root => Ok(Standing::Same),
-            Ok(_) | Err(_) => Ok(Standing::Different { size: head.size }),
-        }
+    }
+
+    /// What is known of the log beyond the database.
+    pub fn watch(&self) -> &LogWatch {
+        self.platform.watch()
     }
 
     /// Makes the log of the database that of this key, unless it is already another's. A key that was rotated in takes the
@@ -138,6 +177,49 @@ impl Notary {
     pub async fn latest(&self) -> Result<Option<StoredCheckpoint>, NotaryError> {
         let mut conn = self.read().await?;
         log::latest_checkpoint(&mut conn).await.map_err(NotaryError::Store)
+    }
+}
+
+/// The log, or why it does not continue one of the kept checkpoints. They were read before it.
+pub(crate) async fn continued(
+    conn: &mut Conn,
+    keyring: &Keyring,
+    kept: &[KeptCheckpoint],
+) -> Result<Result<log::LogState, String>, StoreError> {
+    let state = log::read_state(conn).await?;
+    for KeptCheckpoint { place, note } in kept {
+        let what = match compare(conn, keyring, &state, note).await? {
+            Standing::Same => continue,
+            Standing::Shorter { kept, found } => format!("is over {kept} events, but the log has {found}"),
+            Standing::Different { size } => format!("is over {size} events that are not the first {size} of the log"),
+            Standing::OtherKey => "is not signed by this log's key".to_owned(),
+            Standing::Unreadable => "cannot be read".to_owned(),
+        };
+        return Ok(Err(format!("{place} {what}")));
+    }
+    Ok(Ok(state))
+}
+
+/// How a log stands to a checkpoint, by the hashes that are kept of it.
+async fn compare(
+    conn: &mut Conn,
+    keyring: &Keyring,
+    state: &log::LogState,
+    note: &str,
+) -> Result<Standing, StoreError> {
+    let Ok(signed) = SignedCheckpoint::parse(note.as_bytes()) else { return Ok(Standing::Unreadable) };
+    let Ok(policy) = Policy::new(keyring.all_verifiers(), Vec::new(), 0) else { return Ok(Standing::Unreadable) };
+    if policy.check(&signed).is_err() {
+        return Ok(Standing::OtherKey);
+    }
+    let head = signed.unverified().head();
+    if state.frontier.size() < head.size {
+        return Ok(Standing::Shorter { kept: head.size, found: state.frontier.size() });
+    }
+    let hashes = log::subtree_hashes(conn, &subtrees_for_root(head.size)).await?;
+    match root_at(head.size, |subtree| hashes.get(&subtree).copied()) {
+        Ok(root) if root == head.root => Ok(Standing::Same),
+        Ok(_) | Err(_) => Ok(Standing::Different { size: head.size }),
     }
 }
 

@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use store::{StoreError, StoreErrorKind, Tx};
-use workflow::audited::AuditedRow;
+use workflow::audited::{AuditedRow, Found};
 
 use crate::context::{Context, Settings};
 use crate::family::Family;
@@ -127,17 +127,23 @@ impl<T> Answer<T> {
 
     /// Names a thing that the call created, changed or read.
     pub fn touching(mut self, kind: &str, id: impl Into<String>) -> Answer<T> {
-        self.objects.push(Touched { kind: kind.to_owned(), id: id.into(), sha256: None, is_deleted: false });
+        self.objects.push(Touched::named(kind, id));
         self
     }
 
     /// Names a row of an audited table as the call left it, so that a change by other hands shows.
     pub fn leaving(mut self, row: AuditedRow) -> Answer<T> {
+        let (is_created, before_sha256) = match row.found {
+            Found::Nothing => (true, None),
+            Found::Row(sha256) => (false, sha256),
+        };
         self.objects.push(Touched {
             kind: row.kind.to_owned(),
             id: row.id,
             is_deleted: row.sha256.is_none(),
             sha256: row.sha256,
+            before_sha256,
+            is_created,
         });
         self
     }
@@ -170,7 +176,7 @@ pub(crate) fn store_error(error: StoreError) -> OpError {
         StoreErrorKind::Unavailable => "the store is not reachable, try again",
         StoreErrorKind::DiskFull => "the disk of the database is full; nothing is stored until there is room on it",
         StoreErrorKind::Serialization | StoreErrorKind::UniqueViolation { .. } => "too many callers at once, try again",
-        StoreErrorKind::Other => return OpError::internal(error),
+        StoreErrorKind::Damaged { .. } | StoreErrorKind::Other => return OpError::internal(error),
     };
     OpError::busy(message, crate::limits::RETRY_AFTER_MS).with_source(error)
 }

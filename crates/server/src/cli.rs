@@ -27,7 +27,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 
-use crate::settings::data_folder;
+use crate::settings::{Settings, data_folder};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -141,7 +141,7 @@ pub async fn run() -> anyhow::Result<ExitCode> {
         Command::Witness(arguments) => witness::run(&place, arguments).await,
         Command::Backup(arguments) => backup::back_up(place, arguments).await,
         Command::Restore(arguments) => backup::put_back(place, arguments).await,
-        Command::Recover(arguments) => recover::run(&place, &arguments),
+        Command::Recover(arguments) => recover::run(&place, &arguments).await,
         Command::Rebuild => rebuild::run(place).await,
         Command::Completions { shell } => {
             let mut script = Vec::new();
@@ -150,6 +150,14 @@ pub async fn run() -> anyhow::Result<ExitCode> {
             Ok(ExitCode::SUCCESS)
         }
     }
+}
+
+/// A command that only looks makes no database: a mistyped folder would look like an empty house.
+fn must_be_there(place: &Place, settings: &Settings) -> anyhow::Result<()> {
+    if settings.database_url.is_none() && !place.data.join("materia.db").exists() {
+        anyhow::bail!("there is no database in {}; is --data right?", place.data.display());
+    }
+    Ok(())
 }
 
 /// Prints lines to standard output; a reader that went away (`| head`) is not an error.

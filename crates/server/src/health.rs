@@ -8,6 +8,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Router, body::Body};
 use http::{StatusCode, header};
+use ops::LogStanding;
 use serde_json::{Map, json};
 
 use crate::edge::answer;
@@ -33,10 +34,18 @@ async fn show(State(health): State<Health>) -> Response {
     // Who does not answer one question would let the second wait as long.
     let witnesses = if database.is_ok() { health.house.witness_standings().await } else { Vec::new() };
     let is_contradicted = witnesses.iter().any(|witness| witness.standing.is_contradiction());
+    let log = if database.is_ok() { health.house.log_standing().await } else { None };
     // Calls are answered all the same, so the status code stays that of a server in service.
-    let word = if is_contradicted { "contradicted" } else { word };
+    let word = match &log {
+        _ if is_contradicted => "contradicted",
+        Some(LogStanding::Contradicted { .. } | LogStanding::Stalled { .. }) => "degraded",
+        Some(LogStanding::Fine) | None => word,
+    };
     let mut dependencies =
         Map::from_iter([("database".to_owned(), json!(if database.is_ok() { "ok" } else { "unreachable" }))]);
+    if let Some(log) = log {
+        dependencies.insert("log".to_owned(), json!(log.word()));
+    }
     if !witnesses.is_empty() {
         let shown = witnesses.into_iter().map(|witness| (witness.name, json!(witness.standing.word())));
         dependencies.insert("witnesses".to_owned(), shown.collect::<Map<_, _>>().into());

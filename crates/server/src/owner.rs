@@ -21,7 +21,7 @@ use contract::error::{Kind, OpError};
 use contract::id::{IdempotencyKey, KeyId};
 use ops::keys::KeyRecord;
 use ops::refusals::{RefusalCounter, Refused};
-use ops::{Call, Clock, Entry, Platform, Reply, Services, Table, TableError};
+use ops::{Call, Clock, Entry, LogStanding, Platform, Reply, Services, Table, TableError};
 use store::{OwnerLock, Store, Target};
 use tokio::sync::Mutex;
 use tokio::task::JoinHandle;
@@ -297,6 +297,14 @@ impl House {
         }
     }
 
+    /// How the log stands, as far as the owner's notary knows; nothing when the owner does not say.
+    pub async fn log_standing(&self) -> Option<LogStanding> {
+        match self.platform() {
+            Some(platform) => Some(platform.log_standing()),
+            None => guest::log_standing(&self.options.folder).await.ok(),
+        }
+    }
+
     /// Becomes the owner if there is none; otherwise stays what it is.
     async fn take_over(&self) -> Result<(), HouseError> {
         let _one_at_a_time = self.taking_over.lock().await;
@@ -325,6 +333,7 @@ impl House {
                 keyring,
                 witness_policy,
                 files: self.options.files.clone(),
+                checkpoint_file: Some(notary::checkpoint_file(folder)),
             },
         )
         .map_err(HouseError::Platform)?;
@@ -475,6 +484,8 @@ enum Asked {
     /// The change feed from a place on.
     Changes(Option<u64>),
     Witnesses,
+    /// How the log stands.
+    Log,
     /// Whether the owner's database is the one of this identity.
     Database(String),
     Ping,
@@ -488,6 +499,7 @@ enum Told {
     Key(Box<Result<Option<KeyRecord>, OpError>>),
     Changes(Box<Result<ops::feed::Changes, OpError>>),
     Witnesses(Vec<WitnessStanding>),
+    Log(LogStanding),
     IsDatabase(bool),
     Done,
 }

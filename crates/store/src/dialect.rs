@@ -163,6 +163,24 @@ impl Engine {
         }
     }
 
+    /// The oldest of the newest events that has no leaf, in the order that each engine has an index for.
+    pub(crate) fn oldest_waiting_sql(self) -> &'static str {
+        match self {
+            Engine::Sqlite => {
+                "SELECT e.call_id, e.recorded_at_us FROM \
+                 (SELECT call_id, recorded_at_us FROM events ORDER BY event_seq DESC LIMIT 1000) AS e \
+                 LEFT JOIN log_leaves l ON l.call_id = e.call_id \
+                 WHERE l.call_id IS NULL AND e.recorded_at_us < $1 ORDER BY e.recorded_at_us, e.call_id LIMIT 1"
+            }
+            Engine::Postgres => {
+                "SELECT e.call_id, e.recorded_at_us FROM \
+                 (SELECT call_id, recorded_at_us FROM events ORDER BY commit_key DESC, event_seq DESC LIMIT 1000) AS e \
+                 LEFT JOIN log_leaves l ON l.call_id = e.call_id \
+                 WHERE l.call_id IS NULL AND e.recorded_at_us < $1 ORDER BY e.recorded_at_us, e.call_id LIMIT 1"
+            }
+        }
+    }
+
     /// Begins a transaction that only reads and always sees the same state.
     pub(crate) fn snapshot_sql(self) -> &'static str {
         match self {

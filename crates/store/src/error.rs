@@ -27,6 +27,8 @@ pub enum StoreErrorKind {
     Serialization,
     /// `constraint` is the engine's own name for it, so it serves messages, not decisions.
     UniqueViolation { constraint: String },
+    /// A table of the log is not as the sequencer left it. Only a backup helps.
+    Damaged { table: &'static str },
     /// A statement the database refuses, or a row that does not have the expected shape.
     Other,
 }
@@ -35,6 +37,11 @@ impl StoreError {
     /// A failure found by our own code: a row of an unexpected shape, a closed store.
     pub fn other(what: &'static str) -> StoreError {
         StoreError { kind: StoreErrorKind::Other, cause: Arc::new(Reason(what)) }
+    }
+
+    /// A table of the log that is not as the sequencer left it.
+    pub(crate) fn damaged(table: &'static str, what: &'static str) -> StoreError {
+        StoreError { kind: StoreErrorKind::Damaged { table }, cause: Arc::new(Reason(what)) }
     }
 
     pub(crate) fn unavailable(what: &'static str) -> StoreError {
@@ -78,6 +85,9 @@ impl fmt::Display for StoreError {
             StoreErrorKind::DiskFull => formatter.write_str("the disk of the database is full"),
             StoreErrorKind::Serialization => formatter.write_str("the transaction met a concurrent one"),
             StoreErrorKind::UniqueViolation { constraint } => write!(formatter, "`{constraint}` must be unique"),
+            StoreErrorKind::Damaged { table } => {
+                write!(formatter, "the table `{table}` of the log is damaged: {}", self.cause)
+            }
             StoreErrorKind::Other => formatter.write_str("the database refused a statement"),
         }
     }

@@ -155,7 +155,7 @@ async fn append_settled(conn: &mut Conn) -> Result<u64, StoreError> {
         let hash = Hash::leaf(row.text(3)?.as_bytes());
         leaves.push((signed(frontier.size()), row.text(2)?, hash));
         let completed = frontier.append(hash).into_iter();
-        nodes.extend(completed.filter(|node| node.subtree.level > 0 && node.subtree.level.is_multiple_of(KEPT_LEVELS)));
+        nodes.extend(completed.filter(|node| is_kept_level(node.subtree.level)));
     }
     LEAVES
         .insert(conn, &leaves, |(index, call_id, hash), params| {
@@ -198,15 +198,16 @@ pub async fn read_state(conn: &mut Conn) -> Result<LogState, StoreError> {
         // Transaction numbers and row numbers begin above zero.
         return Ok(LogState { frontier: Frontier::new(), last_commit_key: 0, last_event_seq: 0 });
     };
-    let frontier = Frontier::parse(&row.bytes(1)?).map_err(|_| StoreError::other("the kept frontier is damaged"))?;
+    let unreadable = || StoreError::damaged("log_state", "the kept right edge of the tree cannot be read");
+    let frontier = row.bytes(1).ok().and_then(|bytes| Frontier::parse(&bytes).ok()).ok_or_else(unreadable)?;
     if signed(frontier.size()) != row.int(0)? {
-        return Err(StoreError::other("the kept frontier has another size than the log"));
+        return Err(StoreError::damaged("log_state", "the kept right edge of the tree has another size than the log"));
     }
     Ok(LogState { frontier, last_commit_key: row.int(2)?, last_event_seq: row.int(3)? })
 }
 
 /// The place of an event in the order of commits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Position {
     commit_key: i64,
     event_seq: i64,
@@ -219,18 +220,52 @@ impl LogState {
     }
 }
 
-/// Events that are committed and not yet in the tree: their organisations and bodies, in order, after a position.
-pub async fn read_waiting(conn: &mut Conn, after: Position) -> Result<Vec<(Position, String, String)>, StoreError> {
+/// An event that is committed and has no place in the tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WaitingEvent {
+    pub position: Position,
+    pub call_id: String,
+    pub organisation_id: String,
+    pub recorded_at_us: i64,
+    pub body: String,
+}
+
+/// Events without a place in the tree, wherever the sequencer believes to be: in order, after a position.
+pub async fn read_waiting(conn: &mut Conn, after: Position) -> Result<Vec<WaitingEvent>, StoreError> {
     let rows = conn
         .fetch_all(
-            "SELECT commit_key, event_seq, organisation_id, body FROM events \
-             WHERE (commit_key, event_seq) > ($1, $2) ORDER BY commit_key, event_seq LIMIT $3",
+            "SELECT e.commit_key, e.event_seq, e.call_id, e.organisation_id, e.recorded_at_us, e.body \
+             FROM events e LEFT JOIN log_leaves l ON l.call_id = e.call_id \
+             WHERE l.call_id IS NULL AND (e.commit_key, e.event_seq) > ($1, $2) \
+             ORDER BY e.commit_key, e.event_seq LIMIT $3",
             &[Param::Int(after.commit_key), Param::Int(after.event_seq), Param::Int(SEQUENCE_EVENTS_MAX)],
         )
         .await?;
-    rows.iter()
-        .map(|row| Ok((Position { commit_key: row.int(0)?, event_seq: row.int(1)? }, row.text(2)?, row.text(3)?)))
-        .collect()
+    let waiting = rows.iter().map(|row| {
+        Ok(WaitingEvent {
+            position: Position { commit_key: row.int(0)?, event_seq: row.int(1)? },
+            call_id: row.text(2)?,
+            organisation_id: row.text(3)?,
+            recorded_at_us: row.int(4)?,
+            body: row.text(5)?,
+        })
+    });
+    waiting.collect()
+}
+
+/// Events that are in the tree although the sequencer has not come to them yet: it will stop at the first of them.
+pub async fn count_ahead(conn: &mut Conn, position: Position) -> Result<u64, StoreError> {
+    let sql = "SELECT COUNT(*) FROM events e JOIN log_leaves l ON l.call_id = e.call_id \
+               WHERE (e.commit_key, e.event_seq) > ($1, $2)";
+    let row = conn.fetch_optional(sql, &[Param::Int(position.commit_key), Param::Int(position.event_seq)]).await?;
+    Ok(row.map(|row| row.int(0)).transpose()?.unwrap_or(0).unsigned_abs())
+}
+
+/// The oldest event before a time that has no place in the tree, by its call and time. Only the newest events are looked
+/// at, so that it costs the same in a long log.
+pub async fn oldest_waiting(conn: &mut Conn, before_us: i64) -> Result<Option<(String, i64)>, StoreError> {
+    let row = conn.fetch_optional(conn.engine().oldest_waiting_sql(), &[Param::Int(before_us)]).await?;
+    row.map(|row| Ok((row.text(0)?, row.int(1)?))).transpose()
 }
 
 /// Events that are committed but not yet in the tree.
@@ -254,14 +289,28 @@ pub async fn subtree_hash(conn: &mut Conn, subtree: Subtree) -> Result<Hash, Sto
                    ORDER BY node_index";
         conn.fetch_all(sql, &range).await?
     };
-    let mut hashes = rows.iter().map(|row| parse_hash(&row.bytes(0)?)).collect::<Result<Vec<Hash>, _>>()?;
+    let table = if kept == 0 { "log_leaves" } else { "log_nodes" };
+    let mut hashes = rows.iter().map(|row| parse_hash(table, &row.bytes(0)?)).collect::<Result<Vec<Hash>, _>>()?;
     if hashes.len() != 1 << height {
-        return Err(StoreError::other("the log lacks hashes that it should hold"));
+        return Err(StoreError::damaged(table, "it lacks hashes that it should hold"));
     }
     while hashes.len() > 1 {
         hashes = hashes.chunks_exact(2).filter_map(|pair| Some(Hash::node(pair.first()?, pair.get(1)?))).collect();
     }
     hashes.first().copied().ok_or_else(|| StoreError::other("an empty subtree has no hash"))
+}
+
+/// The kept hash of a subtree, where its level is one that is kept; an absent or unreadable one as `None`.
+pub async fn find_node(conn: &mut Conn, subtree: Subtree) -> Result<Option<Hash>, StoreError> {
+    let sql = "SELECT hash FROM log_nodes WHERE level = $1 AND node_index = $2";
+    let place = [Param::Int(i64::from(subtree.level)), Param::Int(signed(subtree.index))];
+    let row = conn.fetch_optional(sql, &place).await?;
+    Ok(row.map(|row| row.bytes(0)).transpose()?.and_then(|bytes| parse_hash("log_nodes", &bytes).ok()))
+}
+
+/// Whether the hashes of subtrees of this level are kept beside the leaves.
+pub fn is_kept_level(level: u32) -> bool {
+    level > 0 && level.is_multiple_of(KEPT_LEVELS)
 }
 
 /// The hashes that a proof asked for.
@@ -273,8 +322,8 @@ pub async fn subtree_hashes(conn: &mut Conn, wanted: &[Subtree]) -> Result<HashM
     Ok(found)
 }
 
-fn parse_hash(bytes: &[u8]) -> Result<Hash, StoreError> {
-    let bytes = bytes.try_into().map_err(|_| StoreError::other("a kept hash has another length"))?;
+fn parse_hash(table: &'static str, bytes: &[u8]) -> Result<Hash, StoreError> {
+    let bytes = bytes.try_into().map_err(|_| StoreError::damaged(table, "a kept hash has another length"))?;
     Ok(Hash::from_bytes(bytes))
 }
 
@@ -304,7 +353,7 @@ pub async fn read_leaves(conn: &mut Conn, from_index: u64, n_max: u32) -> Result
             Ok(Leaf {
                 leaf_index: row.int(0)?.unsigned_abs(),
                 call_id: row.text(1)?,
-                leaf_hash: parse_hash(&row.bytes(2)?)?,
+                leaf_hash: parse_hash("log_leaves", &row.bytes(2)?)?,
                 event,
             })
         })

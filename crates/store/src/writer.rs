@@ -256,7 +256,10 @@ impl Lane {
         let may_repeat = |error: &StoreError| match error.kind() {
             StoreErrorKind::Serialization => attempt < ATTEMPTS_MAX,
             StoreErrorKind::UniqueViolation { .. } => attempt < duplicate_attempts_max,
-            StoreErrorKind::Unavailable | StoreErrorKind::DiskFull | StoreErrorKind::Other => false,
+            StoreErrorKind::Unavailable
+            | StoreErrorKind::DiskFull
+            | StoreErrorKind::Damaged { .. }
+            | StoreErrorKind::Other => false,
         };
         match result {
             Ok(committed) => {

@@ -39,5 +39,5 @@ pub fn check(previous: &str, request: &str, trust: &Trust) -> Result<Valid, Inva
     }
     let message =
         format!("the log of {} events continues the one of {}; nothing before was changed", new.size, old.size);
-    Ok(Valid { message, leaf_index: None, trusted })
+    Ok(Valid { message, leaf_index: None, n_hashes: None, trusted })
 }

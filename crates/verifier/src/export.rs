@@ -38,7 +38,8 @@ pub fn check(export: impl BufRead, trusted: Trusted, previous: Option<&Trusted>)
     {
         return Ok(Err(invalid));
     }
-    let mut log = Log { tree: Tree::default(), size: trusted.checkpoint.size, previous, is_previous_met: None };
+    let mut log =
+        Log { tree: Tree::default(), size: trusted.checkpoint.size, previous, is_previous_met: None, n_hashes: 0 };
     log.meet_previous();
     let mut lines = Lines { reader: export, buffer: Vec::new() };
     while let Some(line) = lines.next()? {
@@ -69,6 +70,8 @@ struct Log<'t> {
     previous: Option<&'t Trusted>,
     /// Whether the events up to the earlier checkpoint lead to its root; none before that many were read.
     is_previous_met: Option<bool>,
+    /// Leaves of which the export has only the hash: they are there, and what they say is not.
+    n_hashes: u64,
 }
 
 impl Log<'_> {
@@ -90,7 +93,10 @@ impl Log<'_> {
         }
         let hash = match (&line.event, &line.leaf_hash) {
             (Some(event), None) => Some(leaf_hash(event.as_bytes())),
-            (None, Some(hash)) => parse_hash(hash),
+            (None, Some(hash)) => {
+                self.n_hashes += 1;
+                parse_hash(hash)
+            }
             (Some(_), Some(_)) | (None, None) => None,
         };
         let Some(hash) = hash else {
@@ -123,8 +129,13 @@ impl Log<'_> {
                 let earlier = self.previous.map_or_else(String::new, |_| {
                     format!(", and its first {old_size} are those of the earlier checkpoint")
                 });
-                let message = format!("the export is the log of the checkpoint, all {size} events{earlier}");
-                return Ok(Valid { message, leaf_index: None, trusted });
+                let n_hashes = self.n_hashes;
+                let shown = match n_hashes {
+                    0 => format!("all {size} events"),
+                    n => format!("{size} events, {n} of them only as hashes"),
+                };
+                let message = format!("the export is the log of the checkpoint, {shown}{earlier}");
+                return Ok(Valid { message, leaf_index: None, n_hashes: Some(n_hashes), trusted });
             }
             (true, Some(false)) => (
                 "REWRITTEN",

@@ -46,7 +46,8 @@ enum Check {
     },
     /// Is this export the whole log, unchanged?
     Log {
-        /// One line for each event, from 0: {"leaf_index":N,"event":"…"}
+        /// One line for each event, from 0: {"leaf_index":N,"event":"…"}; an event of another organisation is there by its
+        /// hash alone, {"leaf_index":N,"leaf_hash":"…"}, and the verdict says how many are
         #[arg(long, value_name = "EXPORT.ndjson")]
         events: PathBuf,
         /// The signed checkpoint of the whole log

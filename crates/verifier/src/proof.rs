@@ -27,7 +27,7 @@ pub fn check(event: &[u8], proof: &str, trust: &Trust) -> Result<Valid, Invalid>
     let is_included = |event: &[u8]| root_from_path(leaf_hash(event), index, size, &path) == Some(root);
     if is_included(event) {
         let message = format!("the event is number {index} of the {size} events of the log, counted from 0");
-        return Ok(Valid { message, leaf_index: Some(index), trusted });
+        return Ok(Valid { message, leaf_index: Some(index), n_hashes: None, trusted });
     }
     let message = match event.strip_suffix(b"\n") {
         Some(event) if is_included(event) => {

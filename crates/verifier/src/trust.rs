@@ -30,7 +30,11 @@ pub struct Cosignature {
 impl Trust {
     /// Without a threshold all witnesses must have cosigned. The error is a sentence about the arguments.
     pub fn new(logs: &[String], witnesses: &[String], threshold: Option<usize>) -> Result<Trust, String> {
-        let parse = |keys: &[String], role| keys.iter().map(|key| Key::parse(key, role)).collect::<Result<Vec<_>, _>>();
+        // A file of keys has one a line.
+        let parse = |keys: &[String], role| {
+            let lines = keys.iter().flat_map(|keys| keys.split('\n').filter(|key| !key.is_empty() || *keys == *key));
+            lines.map(|key| Key::parse(key, role)).collect::<Result<Vec<_>, _>>()
+        };
         let (logs, witnesses) = (parse(logs, Role::Log)?, parse(witnesses, Role::Witness)?);
         let n_cosignatures_min = threshold.unwrap_or(witnesses.len());
         if n_cosignatures_min > witnesses.len() {

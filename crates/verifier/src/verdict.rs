@@ -11,6 +11,8 @@ pub struct Valid {
     pub message: String,
     /// The event that a proof is about.
     pub leaf_index: Option<u64>,
+    /// How many events an export shows only as hashes; none where the check is not of an export.
+    pub n_hashes: Option<u64>,
     pub trusted: Trusted,
 }
 
@@ -48,7 +50,10 @@ pub fn text(found: &Result<Valid, Invalid>) -> String {
         Ok(valid) => {
             let checkpoint = &valid.trusted.checkpoint;
             let mut lines = vec![
-                format!("valid: {}", valid.message),
+                match valid.n_hashes {
+                    None | Some(0) => format!("valid: {}", valid.message),
+                    Some(_) => format!("valid, but not all of it is shown: {}", valid.message),
+                },
                 format!("  log        {}", checkpoint.origin),
                 format!("  size       {}", checkpoint.size),
                 format!("  root       {}", hash_text(&checkpoint.root)),
@@ -80,6 +85,8 @@ pub fn to_json(check: &str, found: &Result<Valid, Invalid>) -> Value {
                 "cosigned_by": cosigned_by,
             });
             add(&mut value, "leaf_index", valid.leaf_index.map(Value::from));
+            add(&mut value, "n_events", valid.n_hashes.map(|_| checkpoint.size.into()));
+            add(&mut value, "n_hashes", valid.n_hashes.map(Value::from));
             value
         }
         Err(invalid) => {

@@ -237,7 +237,8 @@ pub async fn approve(tx: &mut Tx<'_>, catalogue: &Catalogue, request: &Request) 
         // Last, as the seed has it: ids are kept for good only when everything else is done.
         let row =
             ids::confirm(tx, &request.organisation_id, &request.approved_by, reservation_id, request.approved_at_us);
-        numbered.rows.push(row.await.map_err(ids_error)?);
+        // It was reserved in the same call.
+        numbered.rows.push(row.await.map_err(ids_error)?.created());
     }
     Ok(Outcome {
         row,

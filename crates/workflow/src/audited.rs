@@ -1,6 +1,8 @@
 //! Rows whose content is part of the record: every event that changes one carries its hash, and `audit verify` compares
 //! the hash of the last such event with the row as it is.
 
+pub mod derived;
+
 use contract::canonical;
 use contract::workflow::tasks::Task;
 use serde_json::json;
@@ -10,12 +12,36 @@ use crate::artifacts::{self, ArtifactRow};
 use crate::ids::Counter;
 use crate::tasks;
 
-/// A row by its kind and id, with the hash of its content; without one when the row is gone.
+/// A row by its kind and id, with the hash of its content; without one when the row is gone. Made here, a row is new.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditedRow {
     pub kind: &'static str,
     pub id: String,
     pub sha256: Option<String>,
+    /// What a change found in its place.
+    pub found: Found,
+}
+
+/// What was there before a change, so that a change by other hands shows even after it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Found {
+    Nothing,
+    /// A row with content of this hash; a row that has none fits no event.
+    Row(Option<String>),
+}
+
+impl AuditedRow {
+    /// The row as a change leaves it that found this one.
+    #[must_use]
+    pub fn after(self, before: AuditedRow) -> AuditedRow {
+        AuditedRow { found: Found::Row(before.sha256), ..self }
+    }
+
+    /// The row as a change leaves it that made it, however many steps that took.
+    #[must_use]
+    pub fn created(self) -> AuditedRow {
+        AuditedRow { found: Found::Nothing, ..self }
+    }
 }
 
 /// A row with the organisation it belongs to, as the table holds it.
@@ -28,7 +54,7 @@ pub struct FoundRow {
 pub fn counter(counter: &Counter<'_>, last_assigned_id: i64) -> AuditedRow {
     let id = format!("{}/{}", counter.prefix, counter.project_id);
     let sha256 = canonical::hash(&json!({ "id": id, "last_assigned_id": last_assigned_id })).ok();
-    AuditedRow { kind: "counter", id, sha256 }
+    AuditedRow { kind: "counter", id, sha256, found: Found::Nothing }
 }
 
 pub fn reservation(id: &str, reserved_ids: &str, reserved_by: &str, expires_at_us: i64, confirmed: bool) -> AuditedRow {
@@ -37,15 +63,15 @@ pub fn reservation(id: &str, reserved_ids: &str, reserved_by: &str, expires_at_u
         // Microseconds do not fit the exact integers of JSON for ever; text does.
         "expires_at_us": expires_at_us.to_string(), "confirmed": confirmed,
     });
-    AuditedRow { kind: "reservation", id: id.to_owned(), sha256: canonical::hash(&content).ok() }
+    AuditedRow { kind: "reservation", id: id.to_owned(), sha256: canonical::hash(&content).ok(), found: Found::Nothing }
 }
 
 pub fn deleted_reservation(id: &str) -> AuditedRow {
-    AuditedRow { kind: "reservation", id: id.to_owned(), sha256: None }
+    AuditedRow { kind: "reservation", id: id.to_owned(), sha256: None, found: Found::Nothing }
 }
 
 pub fn task(task: &Task) -> AuditedRow {
-    AuditedRow { kind: "task", id: task.task_id.to_string(), sha256: canonical::hash(task).ok() }
+    AuditedRow { kind: "task", id: task.task_id.to_string(), sha256: canonical::hash(task).ok(), found: Found::Nothing }
 }
 
 pub fn artifact(row: &ArtifactRow) -> AuditedRow {
@@ -56,7 +82,7 @@ pub fn artifact(row: &ArtifactRow) -> AuditedRow {
         "approval": row.approval(),
     });
     let id = format!("{}/{}/{}", row.project_id, row.key, row.version);
-    AuditedRow { kind: "artifact", id, sha256: canonical::hash(&content).ok() }
+    AuditedRow { kind: "artifact", id, sha256: canonical::hash(&content).ok(), found: Found::Nothing }
 }
 
 /// The next page of audited rows after a place, and the place after it. Begin with the default.

@@ -103,10 +103,20 @@ async fn advance(tx: &mut Tx<'_>, counter: &Counter<'_>, count: u32, now_us: i64
     Ok(last)
 }
 
+/// The counter as taking `count` numbers left it, after what that found.
+fn advanced(counter: &Counter<'_>, last: i64, count: u32) -> AuditedRow {
+    let row = audited::counter(counter, last);
+    match last - i64::from(count) {
+        // A counter begins with the first number it gives.
+        0 => row,
+        before => row.after(audited::counter(counter, before)),
+    }
+}
+
 /// Takes the next id of a counter. Also returns the counter as it is now.
 pub async fn take_next(tx: &mut Tx<'_>, counter: &Counter<'_>, now_us: i64) -> Result<(String, AuditedRow), IdsError> {
     let number = advance(tx, counter, 1, now_us).await?;
-    Ok((format_id(counter.prefix, number), audited::counter(counter, number)))
+    Ok((format_id(counter.prefix, number), advanced(counter, number, 1)))
 }
 
 /// Whether a chosen number may be any.
@@ -143,7 +153,7 @@ pub async fn note_used(
         gaps::insert(tx, counter, before + 1, number - 1).await?;
         before = number;
     }
-    Ok(Some(raise(tx, counter, number, now_us).await?))
+    Ok(Some(raise(tx, counter, last, number, now_us).await?))
 }
 
 /// What became of the wish for one certain number.
@@ -160,7 +170,7 @@ pub async fn claim(tx: &mut Tx<'_>, counter: &Counter<'_>, number: i64, now_us: 
     let last = last_assigned(tx, counter).await?;
     if number > last && number <= last.saturating_add(LEAP_MAX).min(NUMBER_MAX) {
         gaps::insert(tx, counter, last + 1, number - 1).await?;
-        return Ok(Claim::Taken(Some(raise(tx, counter, number, now_us).await?)));
+        return Ok(Claim::Taken(Some(raise(tx, counter, last, number, now_us).await?)));
     }
     // No counter ever gives out the number of foundation work.
     let is_free = number == 0 || (number <= last && gaps::take(tx, counter, number).await?);
@@ -178,7 +188,14 @@ async fn last_assigned(conn: &mut Conn, counter: &Counter<'_>) -> Result<i64, St
     row.map_or(Ok(0), |row| row.int(0))
 }
 
-async fn raise(tx: &mut Tx<'_>, counter: &Counter<'_>, number: i64, now_us: i64) -> Result<AuditedRow, StoreError> {
+/// Sets the counter, which stood at `last`, to a higher number.
+async fn raise(
+    tx: &mut Tx<'_>,
+    counter: &Counter<'_>,
+    last: i64,
+    number: i64,
+    now_us: i64,
+) -> Result<AuditedRow, StoreError> {
     tx.execute(
         "INSERT INTO id_registry \
          (organisation_id, artifact_type, project_id, last_assigned_id, created_at_us, updated_at_us) \
@@ -194,7 +211,9 @@ async fn raise(tx: &mut Tx<'_>, counter: &Counter<'_>, number: i64, now_us: i64)
         ],
     )
     .await?;
-    Ok(audited::counter(counter, number))
+    let row = audited::counter(counter, number);
+    // A counter that stands at nothing has no row yet.
+    Ok(if last == 0 { row } else { row.after(audited::counter(counter, last)) })
 }
 
 /// How a range is reserved. No `Default`: each caller decides, in sight.
@@ -252,7 +271,7 @@ pub async fn reserve(
     )
     .await?;
     let row = audited::reservation(&reservation_id, &reserved_text, options.reserved_by, expires_at_us, false);
-    let rows = [row, audited::counter(counter, last)];
+    let rows = [row, advanced(counter, last, count)];
     Ok(Reservation { reservation_id, reserved_ids, expires_at_us, rows })
 }
 
@@ -295,7 +314,11 @@ pub async fn confirm(
         )
         .await?;
     if let Some(row) = confirmed {
-        return Ok(audited::reservation(reservation_id, &row.text(0)?, reserved_by, row.int(1)?, true));
+        let (reserved_ids, expires_at_us) = (row.text(0)?, row.int(1)?);
+        let [before, after] = [false, true].map(|is_confirmed| {
+            audited::reservation(reservation_id, &reserved_ids, reserved_by, expires_at_us, is_confirmed)
+        });
+        return Ok(after.after(before));
     }
     let row = tx
         .fetch_optional(
@@ -319,11 +342,16 @@ pub async fn delete_expired(tx: &mut Tx<'_>, organisation_id: &str, now_us: i64)
         .fetch_all(
             "DELETE FROM id_reservations WHERE organisation_id = $1 AND reservation_id IN \
              (SELECT reservation_id FROM id_reservations WHERE organisation_id = $1 AND NOT confirmed \
-             AND expires_at_us <= $2 ORDER BY expires_at_us LIMIT $3) RETURNING reservation_id",
+             AND expires_at_us <= $2 ORDER BY expires_at_us LIMIT $3) \
+             RETURNING reservation_id, reserved_ids, reserved_by, expires_at_us, confirmed",
             &[organisation_id.into(), now_us.into(), DELETED_MAX.into()],
         )
         .await?;
-    let deleted = rows.iter().map(|row| Ok(audited::deleted_reservation(&row.text(0)?)));
+    let deleted = rows.iter().map(|row| {
+        let id = row.text(0)?;
+        let before = audited::reservation(&id, &row.text(1)?, &row.text(2)?, row.int(3)?, row.bool(4)?);
+        Ok(audited::deleted_reservation(&id).after(before))
+    });
     Ok(deleted.collect::<Result<Vec<AuditedRow>, StoreError>>()?)
 }
 

@@ -66,6 +66,11 @@ impl Root {
         Root { base, home_organisation_id }
     }
 
+    /// The organisation whose house this is.
+    pub fn home_organisation_id(&self) -> &str {
+        &self.home_organisation_id
+    }
+
     /// Writes a document and its sidecar. Returns after both will survive a crash.
     pub fn write(&self, row: &ArtifactRow, address: &Address, content: &str) -> Result<(), ProjectionError> {
         let folder = self.open_folder(&row.organisation_id, address, Absent::Make)?;

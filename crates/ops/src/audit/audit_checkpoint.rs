@@ -3,12 +3,11 @@
 use contract::actor::Role;
 use contract::error::OpError;
 use contract::ledger::{AuditCheckpoint, LatestCheckpoint};
-use store::log;
 
-use super::{AUDIT_ROLES, cosigned_checkpoint, log_key, sign};
+use super::{AUDIT_ROLES, cosigned_checkpoint, log_key, sign_now, signing_keys};
 use crate::context::Context;
 use crate::family::Family;
-use crate::operation::{Answer, Operation, Read, store_error};
+use crate::operation::{Answer, Operation, Read};
 
 impl Operation for AuditCheckpoint {
     const NAME: &'static str = "audit_checkpoint";
@@ -24,12 +23,12 @@ impl Operation for AuditCheckpoint {
 impl Read for AuditCheckpoint {
     async fn run(&self, ctx: &Context<'_>) -> Result<Answer<LatestCheckpoint>, OpError> {
         let mut conn = ctx.read().await?;
-        let state = log::read_state(&mut conn).await.map_err(store_error)?;
-        let checkpoint = sign(ctx.keyring(), &state)?;
+        let (state, checkpoint) = sign_now(&mut conn, ctx).await?;
         let cosigned = cosigned_checkpoint(&mut conn, ctx).await?;
         Ok(Answer::of(LatestCheckpoint {
             checkpoint: checkpoint.to_string(),
             tree_size: state.frontier.size(),
+            cosigned_log_key: cosigned.as_ref().map(|checkpoint| signing_keys(ctx, checkpoint)),
             cosigned_checkpoint: cosigned.map(|checkpoint| checkpoint.to_string()),
             log_key: log_key(ctx),
         }))

@@ -7,7 +7,7 @@ use ledger::proof::{inclusion_proof, subtrees_for_inclusion};
 use ledger::proof_file::ProofFile;
 use store::log;
 
-use super::{AUDIT_ROLES, checkpoint_over, log_key};
+use super::{AUDIT_ROLES, checkpoint_over, signing_keys};
 use crate::context::Context;
 use crate::family::Family;
 use crate::limits::RETRY_AFTER_MS;
@@ -40,7 +40,7 @@ impl Read for AuditProve {
         let wanted = subtrees_for_inclusion(leaf_index, size).map_err(OpError::internal)?;
         let hashes = log::subtree_hashes(&mut conn, &wanted).await.map_err(store_error)?;
         let path = inclusion_proof(leaf_index, size, |subtree| hashes.get(&subtree).copied());
-        let note = checkpoint.to_string();
+        let (note, log_key) = (checkpoint.to_string(), signing_keys(ctx, &checkpoint));
         let proof = ProofFile::new(leaf_index, path.map_err(OpError::internal)?, checkpoint);
         Ok(Answer::of(EventProof {
             call_id: self.call_id.to_string(),
@@ -48,7 +48,7 @@ impl Read for AuditProve {
             event_json,
             proof: proof.map_err(OpError::internal)?.to_string(),
             checkpoint: note,
-            log_key: log_key(ctx),
+            log_key,
         }))
     }
 }

@@ -8,6 +8,7 @@ use contract::ledger::{AuditVerify, Verification};
 
 use super::AUDIT_ROLES;
 use super::check::{self, Trust};
+use super::report::Reader;
 use crate::context::Context;
 use crate::family::Family;
 use crate::operation::{Answer, Operation, Read, store_error};
@@ -26,10 +27,24 @@ impl Operation for AuditVerify {
 
 impl Read for AuditVerify {
     async fn run(&self, ctx: &Context<'_>) -> Result<Answer<Verification>, OpError> {
+        // Before the moment that is held below: the log may only have grown since.
+        let kept = ctx.watch().kept();
         let mut conn = ctx.read().await?;
         // Others go on writing meanwhile; rows and events must be of one moment.
         conn.hold_snapshot().await.map_err(store_error)?;
-        let trust = Trust { keyring: ctx.keyring(), witness_policy: ctx.witness_policy(), now_us: ctx.now_us() };
+        let home = ctx.files().home_organisation_id();
+        let reader = match ctx.actor().organisation_id.as_str() {
+            own if own == home => Reader::House { organisation_id: home },
+            other => Reader::Organisation(other),
+        };
+        let trust = Trust {
+            keyring: ctx.keyring(),
+            witness_policy: ctx.witness_policy(),
+            now_us: ctx.now_us(),
+            kept: &kept,
+            contradictions: &ctx.watch().contradicting_witnesses(),
+            reader,
+        };
         check::whole_log(&mut conn, &trust, ctx.progress()).await.map(Answer::of).map_err(store_error)
     }
 }

@@ -3,36 +3,45 @@
 use std::collections::HashMap;
 
 use contract::event::Event;
-use contract::ledger::{LogProblem, Verification};
+use contract::ledger::Verification;
 use contract::time::rfc3339_us;
 use evidence::record::audited::{self as evidence_audited, Difference, Expected};
 use ledger::checkpoint::SignedCheckpoint;
 use ledger::hash::Hash;
 use ledger::keyring::Keyring;
 use ledger::policy::Policy;
-use ledger::tree::Frontier;
-use store::log::{self, Leaf, StoredCheckpoint};
-use store::{Conn, StoreError};
-use workflow::audited::{self, AuditedRow, FoundRow, Place};
+use ledger::tree::{Frontier, Node, Subtree, TreeHead};
+use store::log::{self, Leaf, Position, StoredCheckpoint, WaitingEvent};
+use store::{Conn, StoreError, StoreErrorKind};
+use workflow::audited::{self, AuditedRow, Found, FoundRow, Place};
 
+use super::report::{Reader, Report, Whose};
 use crate::context::Progress;
 use crate::keys;
+use crate::watch::{KeptCheckpoint, SEQUENCED_WITHIN_US};
 use crate::witnesses::WitnessPolicy;
 
 const PAGE: u32 = 1_000;
 const KEYS_PAGE: i64 = 1_000;
-const PROBLEMS_MAX: usize = 100;
 
-/// Organisation, kind and id of an audited row, and its hash after the last event about it; `None` when it was deleted.
-type LastHashes = HashMap<(String, String, String), Option<String>>;
+/// Organisation, kind and id of an audited row, and the last event about it.
+type LastEvents = HashMap<(String, String, String), Last>;
 
-struct Check {
+struct Last {
+    /// The hash of the row after the event; `None` when it was deleted.
+    sha256: Option<String>,
+    call_id: String,
+}
+
+struct Check<'t> {
     tree: Frontier,
-    last: LastHashes,
-    problems: Vec<LogProblem>,
+    last: LastEvents,
+    report: Report<'t>,
     policy: Option<Policy>,
     /// Absent when the log has no witnesses.
     witnessed: Option<Witnessed>,
+    /// Checkpoints from outside the database that the log has not come to yet.
+    outside: Vec<(&'static str, TreeHead)>,
 }
 
 /// How far enough witnesses vouch for the log.
@@ -45,35 +54,60 @@ struct Witnessed {
     waiting_since_us: Option<i64>,
 }
 
-/// Whose signatures are believed, and what time it is.
+/// Whose signatures are believed, what is known from outside the database, and what time it is.
 pub struct Trust<'a> {
     pub keyring: &'a Keyring,
     pub witness_policy: &'a WitnessPolicy,
     pub now_us: i64,
+    /// Checkpoints that were kept outside the database.
+    pub kept: &'a [KeptCheckpoint],
+    /// Witnesses that know of another history, each with its word.
+    pub contradictions: &'a [(String, String)],
+    pub reader: Reader<'a>,
 }
 
 /// A witness may be away for this long before it is missed.
 const COSIGNED_WITHIN_US: i64 = 15 * 60 * 1_000_000;
 
+/// Recomputes the log. A table of the log that is too damaged for that is a problem of its own.
 pub async fn whole_log(conn: &mut Conn, trust: &Trust<'_>, progress: &Progress) -> Result<Verification, StoreError> {
+    match recompute(conn, trust, progress).await {
+        Err(error) if matches!(error.kind(), StoreErrorKind::Damaged { .. }) => {
+            let mut report = Report::to(trust.reader);
+            let message = format!("{error}; nothing else was checked: restore a backup (`materia restore`)");
+            report.add("table", Whose::Log, None, None, message);
+            Ok(report.verification(Frontier::new().root().to_string()))
+        }
+        found => found,
+    }
+}
+
+async fn recompute(conn: &mut Conn, trust: &Trust<'_>, progress: &Progress) -> Result<Verification, StoreError> {
     let state = log::read_state(conn).await?;
     let size = state.frontier.size();
     let mut check = Check {
         tree: Frontier::new(),
         last: HashMap::new(),
-        problems: Vec::new(),
+        report: Report::to(trust.reader),
         policy: Policy::new(trust.keyring.all_verifiers(), Vec::new(), 0).ok(),
         witnessed: witnessed(trust),
+        outside: Vec::new(),
     };
+    check.take_in(trust.kept);
     let mut checkpoints = Checkpoints::default();
     while check.tree.size() < size {
         let leaves = log::read_leaves(conn, check.tree.size(), PAGE).await?;
         if leaves.is_empty() {
-            check.report("order", Some(check.tree.size()), None, "the log ends before its kept size".to_owned());
+            let message = "the log ends before its kept size".to_owned();
+            check.report.add("order", Whose::Log, Some(check.tree.size()), None, message);
             break;
         }
         for leaf in leaves.iter().filter(|leaf| leaf.leaf_index < size) {
-            check.leaf(leaf);
+            for node in check.leaf(leaf).into_iter().filter(|node| log::is_kept_level(node.subtree.level)) {
+                let kept = log::find_node(conn, node.subtree).await?;
+                check.node(node, kept);
+            }
+            check.meet_outside();
             while let Some(kept) = checkpoints.at(conn, check.tree.size()).await? {
                 check.checkpoint(&kept);
             }
@@ -82,73 +116,81 @@ pub async fn whole_log(conn: &mut Conn, trust: &Trust<'_>, progress: &Progress) 
         progress.report(check.tree.size() as f64, Some(size as f64), "leaves");
     }
     if check.tree.root() != state.frontier.root() {
-        check.report("root", None, None, "the kept right edge of the tree is not that of the events".to_owned());
+        let message = "the kept right edge of the tree is not that of the events".to_owned();
+        check.report.add("root", Whose::Log, None, None, message);
+    }
+    for (place, head) in std::mem::take(&mut check.outside) {
+        let message = format!("{place} is over {} events, but the log has {size}", head.size);
+        check.report.add("checkpoint", Whose::Log, None, None, message);
     }
     for kept in checkpoints.rest(conn).await? {
         let message = format!("a checkpoint was signed over {} leaves, but the log has {size}", kept.tree_size);
-        check.report("checkpoint", None, None, message);
+        check.report.add("checkpoint", Whose::Log, None, None, message);
     }
-    let n_waiting = log::count_waiting(conn).await?;
-    // Those of the last moments are on their way; more than that were put in, or their leaves taken out, by hand.
-    if n_waiting > WAITING_MAX {
-        check.report("order", None, None, format!("{n_waiting} events are not in the log"));
-    }
-    // What waits for its place has changed rows already.
-    let mut position = state.position();
-    loop {
-        let waiting = log::read_waiting(conn, position).await?;
-        let Some((last, _, _)) = waiting.last() else { break };
-        position = *last;
-        for (_, organisation_id, body) in &waiting {
-            if let Ok(event) = serde_json::from_str::<Event>(body) {
-                check.remember(organisation_id, event);
-            }
-        }
-    }
+    // In a backup events wait for the house that it is restored to.
+    let now_us = Some(trust.now_us).filter(|_| !matches!(trust.reader, Reader::Restorer));
+    let n_waiting = check.waiting(conn, state.position(), now_us).await?;
     let n_objects_checked = check.objects(conn).await?;
-    check.cosignatures(trust.now_us);
+    check.cosignatures(trust);
+    let root_hash = check.tree.root().to_string();
     Ok(Verification {
-        ok: check.problems.is_empty(),
         tree_size: size,
-        root_hash: check.tree.root().to_string(),
         n_events_checked: check.tree.size(),
         n_events_waiting: n_waiting,
         n_objects_checked,
         cosigned_size: check.witnessed.and_then(|witnessed| witnessed.size),
-        problems: check.problems,
+        ..check.report.verification(root_hash)
     })
 }
 
-/// Events that may be committed and not yet sequenced while others go on calling.
-const WAITING_MAX: u64 = 50_000;
+impl Check<'_> {
+    /// Checkpoints from outside, which the log is to meet.
+    fn take_in(&mut self, kept: &[KeptCheckpoint]) {
+        for KeptCheckpoint { place, note } in kept {
+            let signed = SignedCheckpoint::parse(note.as_bytes()).ok();
+            let is_ours =
+                |signed: &SignedCheckpoint| self.policy.as_ref().is_some_and(|policy| policy.check(signed).is_ok());
+            match signed.filter(is_ours) {
+                Some(signed) => self.outside.push((*place, signed.unverified().head())),
+                None => {
+                    let message = format!("{place} cannot be read or is not signed by this log");
+                    self.report.add("checkpoint", Whose::Log, None, None, message);
+                }
+            }
+        }
+        self.meet_outside();
+    }
 
-impl Check {
-    fn report(&mut self, kind: &str, leaf_index: Option<u64>, call_id: Option<&str>, message: String) {
-        if self.problems.len() < PROBLEMS_MAX {
-            let call_id = call_id.map(str::to_owned);
-            self.problems.push(LogProblem { kind: kind.to_owned(), leaf_index, call_id, message });
+    fn meet_outside(&mut self) {
+        let size = self.tree.size();
+        let met: Vec<_> = self.outside.extract_if(.., |(_, head)| head.size == size).collect();
+        for (place, _) in met.iter().filter(|(_, head)| head.root != self.tree.root()) {
+            let message = format!("{place} is over {size} events that are not the first {size} of the log");
+            self.report.add("checkpoint", Whose::Log, None, None, message);
         }
     }
 
-    fn leaf(&mut self, leaf: &Leaf) {
+    /// Takes a leaf into the tree and answers the subtrees that it completes.
+    fn leaf(&mut self, leaf: &Leaf) -> Vec<Node> {
         let (index, call_id) = (leaf.leaf_index, leaf.call_id.as_str());
         if index != self.tree.size() {
             let message = format!("leaf {} is missing", self.tree.size());
-            self.report("order", Some(self.tree.size()), None, message);
+            self.report.add("order", Whose::Log, Some(self.tree.size()), None, message);
         }
         let Some(stored) = &leaf.event else {
-            self.report("leaf", Some(index), Some(call_id), "the event is gone".to_owned());
-            self.tree.push(leaf.leaf_hash);
-            return;
+            let message = "the event is gone".to_owned();
+            self.report.add("leaf", Whose::Unknown, Some(index), Some(call_id), message);
+            return self.tree.append(leaf.leaf_hash);
         };
+        let whose = Whose::Organisation(&stored.organisation_id);
         let hash = Hash::leaf(stored.body.as_bytes());
         if hash != leaf.leaf_hash {
-            self.report("leaf", Some(index), Some(call_id), "the event was changed".to_owned());
+            self.report.add("leaf", whose, Some(index), Some(call_id), "the event was changed".to_owned());
         }
-        self.tree.push(hash);
+        let completed = self.tree.append(hash);
         let Ok(event) = serde_json::from_str::<Event>(&stored.body) else {
-            self.report("leaf", Some(index), Some(call_id), "the event cannot be read".to_owned());
-            return;
+            self.report.add("leaf", whose, Some(index), Some(call_id), "the event cannot be read".to_owned());
+            return completed;
         };
         let columns_agree = event.call_id == call_id
             && event.organisation_id.as_str() == stored.organisation_id
@@ -158,14 +200,94 @@ impl Check {
             && event.time == rfc3339_us(stored.recorded_at_us);
         if !columns_agree {
             let message = "the columns of the event differ from its content".to_owned();
-            self.report("column", Some(index), Some(call_id), message);
+            self.report.add("column", whose, Some(index), Some(call_id), message);
         }
-        self.remember(&stored.organisation_id, event);
+        self.remember(&stored.organisation_id, Some(index), event);
+        completed
     }
 
-    fn remember(&mut self, organisation_id: &str, event: Event) {
+    fn node(&mut self, node: Node, kept: Option<Hash>) {
+        if kept != Some(node.hash) {
+            let Subtree { level, index } = node.subtree;
+            let message = format!("the hash of subtree {index} of level {level} in `log_nodes` is gone or changed");
+            self.report.add("root", Whose::Log, None, None, message);
+        }
+    }
+
+    /// Notes how an event left its rows, and whether it found them as the event before left them.
+    fn remember(&mut self, organisation_id: &str, leaf_index: Option<u64>, event: Event) {
         for object in event.objects.into_iter().filter(|object| object.sha256.is_some() || object.is_deleted) {
-            self.last.insert((organisation_id.to_owned(), object.kind, object.id), object.sha256);
+            let key = (organisation_id.to_owned(), object.kind, object.id);
+            let known = self.last.get(&key).and_then(|last| last.sha256.as_deref());
+            let found = match (&object.before_sha256, known) {
+                (Some(before), Some(known)) if before != known => Some("found it changed by other hands"),
+                (Some(_), None) => Some("found it, but no event before tells of it"),
+                (None, Some(_)) if object.is_created => Some("made it anew: it was deleted by other hands"),
+                (Some(_), Some(_)) | (None, _) => None,
+            };
+            if let Some(found) = found {
+                let message = format!("{} `{}`: the call {found}", key.1, key.2);
+                let whose = Whose::Organisation(organisation_id);
+                self.report.add("object", whose, leaf_index, Some(&event.call_id), message);
+            }
+            self.last.insert(key, Last { sha256: object.sha256, call_id: event.call_id.clone() });
+        }
+    }
+
+    /// Events without a place in the tree. They have changed rows already. Returns how many there are.
+    async fn waiting(&mut self, conn: &mut Conn, reached: Position, now_us: Option<i64>) -> Result<u64, StoreError> {
+        let n_ahead = log::count_ahead(conn, reached).await?;
+        if n_ahead > 0 {
+            let message = format!(
+                "{n_ahead} events of the log stand after the place that the sequencer has reached: `events` or `log_state` \
+                 was changed, and no event gets a place any more"
+            );
+            self.report.add("order", Whose::Log, None, None, message);
+        }
+        let (mut n_waiting, mut position) = (0, Position::default());
+        loop {
+            let waiting = log::read_waiting(conn, position).await?;
+            let Some(last) = waiting.last() else { return Ok(n_waiting) };
+            position = last.position;
+            for event in waiting {
+                n_waiting += 1;
+                self.waiting_event(event, reached, now_us);
+            }
+        }
+    }
+
+    fn waiting_event(&mut self, waiting: WaitingEvent, reached: Position, now_us: Option<i64>) {
+        let event = serde_json::from_str::<Event>(&waiting.body).ok();
+        // An event is written at the end of its call, and says when it began.
+        let took_us = event.as_ref().map_or(0, |event| event.latency_ms.saturating_mul(1_000));
+        let written_us = waiting.recorded_at_us.saturating_add(i64::try_from(took_us).unwrap_or(i64::MAX));
+        let is_passed = waiting.position <= reached;
+        let what = match now_us.map_or(0, |now_us| now_us.saturating_sub(written_us)) {
+            _ if is_passed => Some("the event is not in the log, although later ones are".to_owned()),
+            us if us > SEQUENCED_WITHIN_US => {
+                Some(format!("the event is not in the log, {} s after its call", us / 1_000_000))
+            }
+            _ => None,
+        };
+        let organisation_id = waiting.organisation_id;
+        if let Some(message) = what {
+            let whose = Whose::Organisation(&organisation_id);
+            self.report.add("order", whose, None, Some(&waiting.call_id), message);
+        }
+        match event {
+            Some(event) if is_passed => self.remember_passed(&organisation_id, event),
+            Some(event) => self.remember(&organisation_id, None, event),
+            None => {}
+        }
+    }
+
+    /// An event that later ones were put before. Ids of calls are in the order of time.
+    fn remember_passed(&mut self, organisation_id: &str, event: Event) {
+        for object in event.objects.into_iter().filter(|object| object.sha256.is_some() || object.is_deleted) {
+            let key = (organisation_id.to_owned(), object.kind, object.id);
+            if self.last.get(&key).is_none_or(|last| last.call_id < event.call_id) {
+                self.last.insert(key, Last { sha256: object.sha256, call_id: event.call_id.clone() });
+            }
         }
     }
 
@@ -174,31 +296,40 @@ impl Check {
         let signed = match SignedCheckpoint::parse(kept.note.as_bytes()) {
             Ok(signed) => signed,
             Err(error) => {
-                self.report("checkpoint", None, None, format!("{place} cannot be read: {error}"));
+                self.report.add("checkpoint", Whose::Log, None, None, format!("{place} cannot be read: {error}"));
                 return;
             }
         };
         if let Some(Err(error)) = self.policy.as_ref().map(|policy| policy.check(&signed)) {
-            self.report("checkpoint", None, None, format!("{place} is not signed by this log: {error}"));
+            self.report.add(
+                "checkpoint",
+                Whose::Log,
+                None,
+                None,
+                format!("{place} is not signed by this log: {error}"),
+            );
         }
         if let Some(witnessed) = &mut self.witnessed {
             witnessed.note(&signed, kept);
         }
         let head = signed.unverified().head();
         if head.size != self.tree.size() || head.root != self.tree.root() {
-            self.report("checkpoint", None, None, format!("{place} commits to other events"));
+            self.report.add("checkpoint", Whose::Log, None, None, format!("{place} commits to other events"));
         }
     }
 
-    /// What witnesses should have cosigned by now.
-    fn cosignatures(&mut self, now_us: i64) {
+    /// What witnesses say against the log, and what they should have cosigned by now.
+    fn cosignatures(&mut self, trust: &Trust<'_>) {
+        for (name, word) in trust.contradictions {
+            self.report.add("witness", Whose::Log, None, None, format!("the witness `{name}` {word}"));
+        }
         let Some(witnessed) = &self.witnessed else { return };
-        let is_missed = |since_us: i64| now_us.saturating_sub(since_us) > COSIGNED_WITHIN_US;
+        let is_missed = |since_us: i64| trust.now_us.saturating_sub(since_us) > COSIGNED_WITHIN_US;
         if witnessed.n_cosignatures_min > 0 && witnessed.waiting_since_us.is_some_and(is_missed) {
             let size = witnessed.size.map_or("nothing".to_owned(), |size| format!("only the first {size} leaves"));
             let message =
                 format!("{} witnesses must vouch for the log, but vouch for {size}", witnessed.n_cosignatures_min);
-            self.report("witness", None, None, message);
+            self.report.add("witness", Whose::Log, None, None, message);
         }
     }
 
@@ -225,9 +356,15 @@ impl Check {
             }
         }
         n_checked += self.evidence(conn).await?;
-        let gone: Vec<_> = self.last.drain().filter(|(_, hash)| hash.is_some()).map(|(key, _)| key).collect();
-        for (_, kind, id) in gone {
-            self.report("object", None, None, format!("{kind} `{id}` was deleted by other hands"));
+        let (wrong, n_hashed) = audited::derived::check(conn).await?;
+        n_checked += n_hashed;
+        for wrong in wrong {
+            self.report.add("object", Whose::Organisation(&wrong.organisation_id), None, None, wrong.what);
+        }
+        let gone: Vec<_> = self.last.drain().filter(|(_, last)| last.sha256.is_some()).map(|(key, _)| key).collect();
+        for (organisation_id, kind, id) in gone {
+            let message = format!("{kind} `{id}` was deleted by other hands");
+            self.report.add("object", Whose::Organisation(&organisation_id), None, None, message);
         }
         Ok(n_checked)
     }
@@ -245,7 +382,7 @@ impl Check {
                 n_checked += 1;
                 expected.absorb(&batch);
                 let (id, sha256) = (batch.number.to_string(), Some(batch.sha256));
-                let row = AuditedRow { kind: evidence_audited::BATCH, id, sha256 };
+                let row = AuditedRow { kind: evidence_audited::BATCH, id, sha256, found: Found::Nothing };
                 self.object(FoundRow { organisation_id: batch.organisation_id, row });
             }
         }
@@ -260,10 +397,12 @@ impl Check {
                 match expected.settle(&record) {
                     None => {}
                     Some(Difference::Changed) => {
-                        self.report("object", None, None, format!("{kind} `{id}` was changed by other hands"));
+                        let message = format!("{kind} `{id}` was changed by other hands");
+                        self.report.add("object", Whose::Organisation(&record.organisation_id), None, None, message);
                     }
                     Some(Difference::Added) => {
-                        self.report("object", None, None, format!("no event tells of {kind} `{id}`"));
+                        let message = format!("no event tells of {kind} `{id}`");
+                        self.report.add("object", Whose::Organisation(&record.organisation_id), None, None, message);
                     }
                 }
             }
@@ -279,8 +418,11 @@ impl Check {
             let batches = evidence_audited::batches_after(conn, &place.0, place.1).await?;
             let Some(last) = batches.last() else { break };
             place = (last.organisation_id.clone(), last.number);
-            for (kind, id) in batches.iter().flat_map(|batch| expected.missing(batch)) {
-                self.report("object", None, None, format!("{kind} `{id}` was deleted by other hands"));
+            for batch in &batches {
+                for (kind, id) in expected.missing(batch) {
+                    let message = format!("{kind} `{id}` was deleted by other hands");
+                    self.report.add("object", Whose::Organisation(&batch.organisation_id), None, None, message);
+                }
             }
         }
         Ok(())
@@ -289,13 +431,12 @@ impl Check {
     fn object(&mut self, found: FoundRow) {
         let FoundRow { organisation_id, row } = found;
         let key = (organisation_id, row.kind.to_owned(), row.id.clone());
-        match self.last.remove(&key) {
-            Some(expected) if expected == row.sha256 => {}
-            Some(_) => {
-                self.report("object", None, None, format!("{} `{}` was changed by other hands", row.kind, row.id))
-            }
-            None => self.report("object", None, None, format!("no event tells of {} `{}`", row.kind, row.id)),
-        }
+        let message = match self.last.remove(&key) {
+            Some(last) if last.sha256 == row.sha256 => return,
+            Some(_) => format!("{} `{}` was changed by other hands", row.kind, row.id),
+            None => format!("no event tells of {} `{}`", row.kind, row.id),
+        };
+        self.report.add("object", Whose::Organisation(&key.0), None, None, message);
     }
 }
 

@@ -16,7 +16,7 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use store::Tx;
-use workflow::audited::AuditedRow;
+use workflow::audited::{AuditedRow, Found};
 
 use crate::context::Context;
 use crate::family::Family;
@@ -82,6 +82,8 @@ impl Write for PutRecords {
             kind: audited::BATCH,
             id: kept.version.to_string(),
             sha256: Some(sha256),
+            // Batches are made once and never changed.
+            found: Found::Nothing,
         });
         let answer = Answer::of(told(kept, &plan.rejected));
         Ok(batch.into_iter().fold(answer, Answer::leaving))

@@ -11,9 +11,9 @@ use contract::error::OpError;
 use contract::time::rfc3339_ms;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use store::{backup, log};
+use store::backup;
 
-use crate::audit::{log_key, sign};
+use crate::audit::{log_key, sign_continuing};
 use crate::backup::{MANIFEST, Manifest, as_f64};
 use crate::context::Context;
 use crate::family::Family;
@@ -77,9 +77,9 @@ impl Read for BackUpHouse {
 
 async fn write(ctx: &Context<'_>, name: &str, folder: &Path) -> Result<BackedUp, OpError> {
     let mut reader = ctx.read().await?;
+    let kept = ctx.watch().kept();
     reader.hold_snapshot().await.map_err(store_error)?;
-    let state = log::read_state(&mut reader).await.map_err(store_error)?;
-    let checkpoint = sign(ctx.keyring(), &state)?;
+    let (state, checkpoint) = sign_continuing(&mut reader, ctx, &kept).await?;
     let report = |n_rows: u64| ctx.progress().report(as_f64(n_rows), None, "rows");
     let contents = backup::write(&mut reader, folder, report).await.map_err(OpError::internal)?;
     let manifest = Manifest::new(rfc3339_ms(ctx.now_us()), &checkpoint, log_key(ctx), contents);

@@ -36,11 +36,13 @@ impl Write for RevokeKey {
     }
 
     async fn apply(&self, plan: &Plan, tx: &mut Tx<'_>) -> Result<Answer<RevokedKey>, ApplyError> {
+        let before = keys::find(tx, &self.key_id).await?;
         let revoked = keys::revoke(tx, &plan.organisation_id, &self.key_id, plan.now_us).await?;
-        let (Some(revoked_at_us), Some(record)) = (revoked, keys::find(tx, &self.key_id).await?) else {
+        let (Some(before), Some(revoked_at_us), Some(record)) = (before, revoked, keys::find(tx, &self.key_id).await?)
+        else {
             return Err(OpError::not_found("no key of this id").into());
         };
         let output = RevokedKey { key_id: self.key_id.clone(), revoked_at: rfc3339_ms(revoked_at_us) };
-        Ok(Answer::of(output).leaving(keys::audited(&record)))
+        Ok(Answer::of(output).leaving(keys::audited(&record).after(keys::audited(&before))))
     }
 }

@@ -144,7 +144,7 @@ impl Runner {
             answers: Answers::default(),
         };
         let input: Value = parse(&job.input).ok()?;
-        let touched = Touched { kind: "job".to_owned(), id: job.job_id.clone(), sha256: None, is_deleted: false };
+        let touched = Touched::named("job", job.job_id.clone());
         let (_, event) = ticket.close(&Ending {
             in_hash: &canonical::hash(&input).ok()?,
             out_hash: &canonical::hash(&(state.name(), questions, ending)).ok()?,

@@ -17,6 +17,7 @@ mod ids;
 mod jobs;
 mod keys;
 mod ledger;
+mod ledger_attacks;
 mod numbers;
 mod permissions;
 mod prerequisites;

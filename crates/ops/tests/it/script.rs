@@ -77,6 +77,7 @@ async fn stage(
         keyring: keyring(),
         witness_policy: ops::WitnessPolicy::default(),
         files: root,
+        checkpoint_file: Some(files.path().join("ledger.checkpoint")),
     };
     let platform = Platform::open(store.clone(), options).unwrap();
     Stage { platform, store, clock, files, target, _folder: folder }

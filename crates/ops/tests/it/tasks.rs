@@ -316,6 +316,7 @@ async fn a_claim_lasts_until_its_lease_ends_and_is_its_claimants_alone() {
         let error = stage.call("agent", "update_task_status", complete.clone()).await.result.unwrap_err();
         assert_eq!(error.code(), "CONFLICT", "whoever came late must not end the work of another");
         assert!(stage.call("author", "update_task_status", complete).await.result.is_ok());
+        crate::ledger::settle(&stage).await;
         let verified = output(&stage, "auditor", "audit_verify", json!({})).await;
         assert_eq!(verified["problems"], json!([]));
     }
@@ -349,6 +350,7 @@ async fn a_row_that_was_changed_by_other_hands_shows() {
         });
         let deadline = tokio::time::Instant::now() + std::time::Duration::from_secs(5);
         stage.store.write(None, deadline, apply).await.unwrap();
+        crate::ledger::settle(&stage).await;
         let verified = output(&stage, "auditor", "audit_verify", json!({})).await;
         assert_eq!(verified["problems"][0]["message"], "task `TASK-002` was changed by other hands");
     }

@@ -17,7 +17,7 @@ use workflow::catalogue::Catalogue;
 use workflow::markdown::Document;
 use workflow::metadata;
 
-use super::{Place, print_lines, table};
+use super::{Place, must_be_there, print_lines, table};
 use crate::assemble;
 use crate::auth::owner;
 use crate::settings::Settings;
@@ -127,6 +127,12 @@ pub async fn run(place: Place, arguments: Arguments) -> anyhow::Result<ExitCode>
         "off".clone_into(&mut settings.log);
     }
     telemetry::start(&settings.log);
+    if matches!(
+        arguments.command,
+        Command::List { .. } | Command::Show { .. } | Command::History { .. } | Command::Diff { .. }
+    ) {
+        must_be_there(&place, &settings)?;
+    }
     let (operation, mut input) = input(&arguments.command, &settings)?;
     if let Some(project) = &arguments.project {
         input.insert("project_id".to_owned(), json!(project));

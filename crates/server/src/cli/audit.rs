@@ -10,10 +10,11 @@ use ledger::keyring::Keyring;
 use ops::Call;
 use serde_json::{Value, json};
 
-use super::{Place, print_lines};
-use crate::assemble;
+use super::{Place, must_be_there, print_lines};
+use crate::assemble::{self, AssembleError};
 use crate::auth::owner;
-use crate::owner::{House, keys};
+use crate::owner::notary::RollbackError;
+use crate::owner::{House, HouseError, keys};
 use crate::settings::Settings;
 use crate::settings::witness::Witness;
 use crate::telemetry;
@@ -47,7 +48,8 @@ pub enum Command {
         after_help = "Examples:\n  materia audit export > events.ndjson\n  materia audit export --format fhir --from 1000\n  \
         materia audit export --out ./log\n\n\
         A line of `ndjson` is {\"leaf_index\":N,\"event\":\"…\"}: `event` holds the exact bytes that were hashed, themselves \
-        JSON. A line of `fhir` is an AuditEvent of FHIR R4."
+        JSON. An event of another organisation is there by its hash alone, {\"leaf_index\":N,\"leaf_hash\":\"…\"}: the log has \
+        one order over all of them. A line of `fhir` is an AuditEvent of FHIR R4."
     )]
     Export {
         #[arg(long, default_value = "ndjson", value_parser = ["ndjson", "fhir"])]
@@ -92,7 +94,16 @@ pub async fn run(place: Place, command: Command) -> anyhow::Result<ExitCode> {
         "off".clone_into(&mut settings.log);
     }
     telemetry::start(&settings.log);
-    let house = assemble::enter(place.data, &settings).await?;
+    must_be_there(&place, &settings)?;
+    let house = match assemble::enter(place.data, &settings).await {
+        Ok(house) => house,
+        Err(AssembleError::House(HouseError::Rollback(RollbackError::Damaged(error)))) => {
+            // Found to be wrong, not impossible to check.
+            print_lines([format!("WRONG  table: {error}; restore a backup (`materia restore`)")])?;
+            return Ok(ExitCode::FAILURE);
+        }
+        Err(error) => return Err(error.into()),
+    };
     let result = answer(&house, &settings, command).await;
     house.close().await;
     result
@@ -182,11 +193,13 @@ async fn answer(house: &House, settings: &Settings, command: Command) -> anyhow:
         Command::Export { out: Some(folder), .. } => {
             let checkpoint = call("audit_checkpoint", json!({})).await?;
             // What witnesses vouch for is worth more than the last minute.
-            let (note, witnesses) = match checkpoint.get("cosigned_checkpoint").and_then(Value::as_str) {
-                Some(note) => (note.to_owned(), settings.witness.as_slice()),
-                None => (text(&checkpoint, "checkpoint"), [].as_slice()),
+            let (note, log_key, witnesses) = match checkpoint.get("cosigned_checkpoint").and_then(Value::as_str) {
+                Some(note) => (note.to_owned(), text(&checkpoint, "cosigned_log_key"), settings.witness.as_slice()),
+                None => (text(&checkpoint, "checkpoint"), text(&checkpoint, "log_key"), [].as_slice()),
             };
             let mut left = SignedCheckpoint::parse(note.as_bytes())?.unverified().size();
+            let tree_size = checkpoint.get("tree_size").and_then(Value::as_u64).unwrap_or(left);
+            let n_uncosigned = tree_size.saturating_sub(left);
             std::fs::create_dir_all(&folder).with_context(|| format!("could not make {}", folder.display()))?;
             let mut events = String::new();
             let mut from_index = 0;
@@ -201,20 +214,24 @@ async fn answer(house: &House, settings: &Settings, command: Command) -> anyhow:
                 (left, from_index) = (left - n_lines, from_index + n_lines);
                 events.extend(page.into_iter().flat_map(|line| [line, "\n".to_owned()]));
             }
-            let key = text(&checkpoint, "log_key").lines().next().unwrap_or_default().to_owned();
-            for (file, content) in [("events.ndjson", events), ("log.checkpoint", note), ("log.key", key.clone())] {
+            let keys: String = log_key.lines().map(|key| format!(" --key '{key}'")).collect();
+            let log_key = format!("{log_key}\n");
+            for (file, content) in [("events.ndjson", events), ("log.checkpoint", note), ("log.key", log_key)] {
                 let path = folder.join(file);
                 std::fs::write(&path, content).with_context(|| format!("could not write {}", path.display()))?;
             }
             let shown = folder.display();
-            print_lines([
-                format!("wrote events.ndjson, log.checkpoint and log.key to {shown}"),
-                format!(
-                    "verify with: materia-verify log --events {shown}/events.ndjson --checkpoint {shown}/log.checkpoint --key \
-                     '{key}'{}",
-                    witness_arguments(witnesses, settings.witness_cosignatures_min)
-                ),
-            ])?;
+            let waiting = format!("{n_uncosigned} newer events wait for a cosignature and are not in it");
+            let verify = format!(
+                "verify with: materia-verify log --events {shown}/events.ndjson --checkpoint \
+                 {shown}/log.checkpoint{keys}{}",
+                witness_arguments(witnesses, settings.witness_cosignatures_min)
+            );
+            print_lines(
+                std::iter::once(format!("wrote events.ndjson, log.checkpoint and log.key to {shown}"))
+                    .chain(Some(waiting).filter(|_| n_uncosigned > 0))
+                    .chain([verify]),
+            )?;
         }
         Command::Checkpoint => {
             let checkpoint = call("audit_checkpoint", json!({})).await?;
@@ -271,7 +288,7 @@ fn report(found: &Value) -> Vec<String> {
         lines.push(format!("The witnesses vouch for the first {size} of them."));
     }
     let problems = found.get("problems").and_then(Value::as_array).cloned().unwrap_or_default();
-    if problems.is_empty() {
+    if found.get("ok") == Some(&Value::Bool(true)) {
         lines.push("The log is whole.".to_owned());
     }
     lines.extend(problems.iter().map(|problem| {
@@ -279,9 +296,15 @@ fn report(found: &Value) -> Vec<String> {
             match (problem.get("leaf_index").and_then(Value::as_u64), problem.get("call_id").and_then(Value::as_str)) {
                 (Some(index), Some(call)) => format!(" at leaf {index} (call {call})"),
                 (Some(index), None) => format!(" at leaf {index}"),
-                (None, _) => String::new(),
+                (None, Some(call)) => format!(" (call {call})"),
+                (None, None) => String::new(),
             };
         format!("WRONG  {}{place}: {}", text(problem, "kind"), text(problem, "message"))
     }));
+    let n_shown = u64::try_from(problems.len()).unwrap_or(u64::MAX);
+    let n_hidden = number("n_problems").saturating_sub(n_shown);
+    if n_hidden > 0 {
+        lines.push(format!("These are the first {n_shown} of {} problems.", number("n_problems")));
+    }
     lines
 }

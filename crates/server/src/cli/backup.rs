@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use store::OwnerLock;
 use tokio::sync::mpsc;
 
-use super::{Place, print_lines};
+use super::{Place, must_be_there, print_lines};
 use crate::assemble::{self, AssembleError};
 use crate::auth::owner;
 use crate::owner::{HouseError, keys, store_options};
@@ -60,6 +60,7 @@ pub struct RestoreArguments {
 
 pub async fn back_up(place: Place, arguments: BackupArguments) -> anyhow::Result<ExitCode> {
     let settings = quiet_settings(&place)?;
+    must_be_there(&place, &settings)?;
     if arguments.folder.exists() {
         bail!("{} is there already; a backup overwrites nothing", arguments.folder.display());
     }

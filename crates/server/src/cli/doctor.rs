@@ -4,6 +4,8 @@ use std::net::{SocketAddr, TcpListener};
 use std::os::unix::fs::PermissionsExt;
 use std::process::ExitCode;
 
+use ops::LogStanding;
+
 use super::{Place, print_lines};
 use crate::assemble::{self, AssembleError};
 use crate::oauth;
@@ -67,6 +69,7 @@ async fn look(place: &Place, settings: &Settings) -> Vec<Finding> {
                     findings.push(Finding::wrong(format!("the database does not answer: {error}"), "is it running?"));
                 }
             }
+            findings.extend(house.log_standing().await.as_ref().map(log));
             findings.extend(house.witness_standings().await.iter().map(witness));
             let is_running = !house.is_owner();
             house.close().await;
@@ -132,6 +135,20 @@ fn advice(error: &AssembleError) -> &'static str {
         AssembleError::House(HouseError::OtherDatabase) => "leave out --database-url, or give another --data",
         AssembleError::House(HouseError::Guest(_)) => "the owner hangs or starts: end it, or try again in a moment",
         AssembleError::House(HouseError::Table(_) | HouseError::Platform(_)) => "look at the log for the reason",
+    }
+}
+
+fn log(standing: &LogStanding) -> Finding {
+    match standing {
+        LogStanding::Fine => Finding::fine("the log grows, and continues what was signed"),
+        LogStanding::Contradicted { reason } => Finding::wrong(
+            format!("the log does not continue what was signed: {reason}"),
+            "run `materia audit verify`; find out who changed or restored the database",
+        ),
+        LogStanding::Stalled { reason } => Finding::wrong(
+            format!("the log does not grow: {reason}"),
+            "run `materia audit verify`, and look at the server's log for the reason",
+        ),
     }
 }
 

@@ -9,7 +9,7 @@ use ops::Call;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-use super::{Place, print_lines, table};
+use super::{Place, must_be_there, print_lines, table};
 use crate::assemble;
 use crate::auth::owner;
 use crate::settings::Settings;
@@ -69,6 +69,9 @@ pub async fn run(place: Place, arguments: Arguments) -> anyhow::Result<ExitCode>
         "off".clone_into(&mut settings.log);
     }
     telemetry::start(&settings.log);
+    if matches!(arguments.command, Command::List) {
+        must_be_there(&place, &settings)?;
+    }
     let organisation_id = match &arguments.organisation {
         Some(id) => OrganisationId::parse(id)?,
         None => settings.organisation_id.clone(),

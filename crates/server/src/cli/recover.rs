@@ -4,9 +4,12 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 
-use super::{Place, print_lines};
+use super::{Place, must_be_there, print_lines};
+use crate::assemble::{self, AssembleError};
+use crate::owner::HouseError;
 use crate::owner::keys::replace;
-use crate::owner::notary::{acceptance_file, checkpoint_file};
+use crate::owner::notary::{RollbackError, acceptance_file, checkpoint_file};
+use crate::settings::Settings;
 
 #[derive(clap::Args)]
 #[command(
@@ -20,10 +23,37 @@ pub struct Arguments {
     accept_rollback: bool,
 }
 
-pub fn run(place: &Place, arguments: &Arguments) -> anyhow::Result<ExitCode> {
+/// Refuses where there is nothing to accept: a checkpoint that is set aside protects nothing any more.
+async fn check_rolled_back(place: &Place, settings: &Settings) -> anyhow::Result<()> {
+    if !checkpoint_file(&place.data).exists() {
+        must_be_there(place, settings)?;
+    }
+    match assemble::enter(place.data.clone(), settings).await {
+        Ok(house) => {
+            let is_served = !house.is_owner();
+            house.close().await;
+            if is_served {
+                bail!("nothing was changed: a running process owns {}; stop it first", place.data.display());
+            }
+            bail!("nothing was rolled back: the log continues its last checkpoint, and nothing was changed");
+        }
+        Err(AssembleError::House(HouseError::Rollback(
+            RollbackError::Shorter { .. }
+            | RollbackError::Empty { .. }
+            | RollbackError::Different { .. }
+            | RollbackError::OtherKey { .. }
+            | RollbackError::Witness(_),
+        ))) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+pub async fn run(place: &Place, arguments: &Arguments) -> anyhow::Result<ExitCode> {
     if !arguments.accept_rollback {
         bail!("nothing was changed: say --accept-rollback if the loss is meant");
     }
+    let settings = Settings::read(&place.data, &place.flags())?;
+    check_rolled_back(place, &settings).await?;
     let accepted = acceptance_file(&place.data);
     let line = format!("accepted by `materia recover` {}\n", env!("CARGO_PKG_VERSION"));
     replace(&accepted, &line).with_context(|| format!("could not write {}", accepted.display()))?;

@@ -8,7 +8,7 @@ use ops::Call;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-use super::{Place, print_lines, table};
+use super::{Place, must_be_there, print_lines, table};
 use crate::assemble;
 use crate::auth::owner;
 use crate::settings::Settings;
@@ -78,6 +78,9 @@ pub async fn run(place: Place, arguments: Arguments) -> anyhow::Result<ExitCode>
         "off".clone_into(&mut settings.log);
     }
     telemetry::start(&settings.log);
+    if matches!(arguments.command, Command::List(_)) {
+        must_be_there(&place, &settings)?;
+    }
     let (operation, mut input) = input(&arguments.command);
     if let (Some(project), false) = (&arguments.project, matches!(arguments.command, Command::Done { .. })) {
         input.insert("project_id".to_owned(), json!(project));

@@ -9,7 +9,7 @@ use contract::id::KeyId;
 use ops::feed::Changes;
 use ops::keys::KeyRecord;
 use ops::refusals::Refused;
-use ops::{Call, Reply};
+use ops::{Call, LogStanding, Reply};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::UnixStream;
 use tokio::time::{Instant, timeout_at};
@@ -52,7 +52,7 @@ pub async fn call(folder: &Path, actor: &Actor, call: &Call, give_up: Instant) -
         match answers.next().await? {
             Told::Progress { done, total, message } => call.progress.report(done, total, &message),
             Told::Reply(reply) => return Ok(*reply),
-            Told::Key(_) | Told::Changes(_) | Told::Witnesses(_) | Told::IsDatabase(_) | Told::Done => {
+            Told::Key(_) | Told::Changes(_) | Told::Witnesses(_) | Told::Log(_) | Told::IsDatabase(_) | Told::Done => {
                 return Err(GuestError::Other);
             }
         }
@@ -67,6 +67,7 @@ pub async fn find_key(folder: &Path, key_id: &KeyId) -> Result<Result<Option<Key
         | Told::Reply(_)
         | Told::Changes(_)
         | Told::Witnesses(_)
+        | Told::Log(_)
         | Told::IsDatabase(_)
         | Told::Done => Err(GuestError::Other),
     }
@@ -80,6 +81,7 @@ pub async fn changes_from(folder: &Path, index: Option<u64>) -> Result<Result<Ch
         | Told::Reply(_)
         | Told::Key(_)
         | Told::Witnesses(_)
+        | Told::Log(_)
         | Told::IsDatabase(_)
         | Told::Done => Err(GuestError::Other),
     }
@@ -88,9 +90,27 @@ pub async fn changes_from(folder: &Path, index: Option<u64>) -> Result<Result<Ch
 pub async fn witness_standings(folder: &Path) -> Result<Vec<WitnessStanding>, GuestError> {
     match ask_once(folder, &Asked::Witnesses, ANSWER_WITHIN).await? {
         Told::Witnesses(standings) => Ok(standings),
-        Told::Changes(_) | Told::Progress { .. } | Told::Reply(_) | Told::Key(_) | Told::IsDatabase(_) | Told::Done => {
-            Err(GuestError::Other)
-        }
+        Told::Changes(_)
+        | Told::Progress { .. }
+        | Told::Reply(_)
+        | Told::Key(_)
+        | Told::Log(_)
+        | Told::IsDatabase(_)
+        | Told::Done => Err(GuestError::Other),
+    }
+}
+
+/// How the owner's log stands.
+pub async fn log_standing(folder: &Path) -> Result<LogStanding, GuestError> {
+    match ask_once(folder, &Asked::Log, ANSWER_WITHIN).await? {
+        Told::Log(standing) => Ok(standing),
+        Told::Changes(_)
+        | Told::Progress { .. }
+        | Told::Reply(_)
+        | Told::Key(_)
+        | Told::Witnesses(_)
+        | Told::IsDatabase(_)
+        | Told::Done => Err(GuestError::Other),
     }
 }
 
@@ -98,9 +118,13 @@ pub async fn witness_standings(folder: &Path) -> Result<Vec<WitnessStanding>, Gu
 pub async fn has_database(folder: &Path, identity: String) -> Result<bool, GuestError> {
     match ask_once(folder, &Asked::Database(identity), LOOKUP_WITHIN).await? {
         Told::IsDatabase(is_same) => Ok(is_same),
-        Told::Changes(_) | Told::Progress { .. } | Told::Reply(_) | Told::Key(_) | Told::Witnesses(_) | Told::Done => {
-            Err(GuestError::Other)
-        }
+        Told::Changes(_)
+        | Told::Progress { .. }
+        | Told::Reply(_)
+        | Told::Key(_)
+        | Told::Witnesses(_)
+        | Told::Log(_)
+        | Told::Done => Err(GuestError::Other),
     }
 }
 
@@ -120,6 +144,7 @@ async fn done(folder: &Path, asked: &Asked, within: Duration) -> Result<(), Gues
         | Told::Key(_)
         | Told::Changes(_)
         | Told::Witnesses(_)
+        | Told::Log(_)
         | Told::IsDatabase(_) => Err(GuestError::Other),
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ops::{Claim, Notary, NotaryError, Platform, Standing};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::keys;
@@ -14,11 +15,15 @@ use super::witnesses::{WitnessStanding, Witnesses};
 /// How long an event waits for its place in the log at most, while the store answers.
 const WORK_EVERY: Duration = Duration::from_millis(200);
 const AGAIN_AFTER: Duration = Duration::from_secs(1);
+/// How often events are looked for that wait too long for their place.
+const LOOK_EVERY: Duration = Duration::from_secs(10);
 
 #[derive(Debug, thiserror::Error)]
 pub enum RollbackError {
     #[error("the log could not be compared with its last checkpoint")]
     Log(#[source] NotaryError),
+    #[error("the log's own tables are damaged; restore a backup (`materia restore`)")]
+    Damaged(#[source] store::StoreError),
     #[error("the checkpoint `{path}` cannot be read")]
     File { path: PathBuf, source: std::io::Error },
     #[error(
@@ -70,20 +75,32 @@ pub fn checkpoint_file(folder: &Path) -> PathBuf {
 /// Refuses a database that lost or changed what was signed, by the word of the last checkpoint and of the witnesses.
 pub async fn check(folder: &Path, platform: &Platform, witnesses: &Witnesses) -> Result<(), RollbackError> {
     let notary = Notary::new(platform.clone());
-    if let Some(latest) = notary.latest().await.map_err(RollbackError::Log)?
-        && notary.holds(&latest.note).await.map_err(RollbackError::Log)? == Standing::OtherKey
+    if let Some(latest) = notary.latest().await.map_err(log_error)?
+        && notary.holds(&latest.note).await.map_err(log_error)? == Standing::OtherKey
     {
         return Err(RollbackError::OtherLog);
     }
     check_kept(folder, &notary).await?;
     // Last, so that a folder which is refused leaves no name in a database that may not be its own.
-    if notary.claim().await.map_err(RollbackError::Log)? == Claim::OtherLog {
+    if notary.claim().await.map_err(log_error)? == Claim::OtherLog {
         return Err(RollbackError::OtherLog);
+    }
+    if let Err(error) = notary.catch_up().await {
+        tracing::warn!(error = %error, "Events of an earlier process have no place in the log yet");
     }
     witnesses.ask_all(&notary).await;
     match witnesses.contradiction() {
         Some(found) if !acceptance_file(folder).exists() => Err(RollbackError::Witness(found)),
         Some(_) | None => Ok(()),
+    }
+}
+
+fn log_error(error: NotaryError) -> RollbackError {
+    match error {
+        NotaryError::Store(error) if matches!(error.kind(), store::StoreErrorKind::Damaged { .. }) => {
+            RollbackError::Damaged(error)
+        }
+        NotaryError::Store(_) | NotaryError::Sign(_) | NotaryError::Contradicted(_) => RollbackError::Log(error),
     }
 }
 
@@ -95,8 +112,11 @@ async fn check_kept(folder: &Path, notary: &Notary) -> Result<(), RollbackError>
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
         Err(source) => return Err(RollbackError::File { path, source }),
     };
-    match notary.holds(&note).await.map_err(RollbackError::Log)? {
-        Standing::Same => Ok(()),
+    match notary.holds(&note).await.map_err(log_error)? {
+        Standing::Same => {
+            notary.remember(&note);
+            Ok(())
+        }
         Standing::Shorter { kept, found: 0 } => Err(RollbackError::Empty { kept }),
         Standing::Shorter { kept, found } => Err(RollbackError::Shorter { kept, found }),
         Standing::Different { size } => Err(RollbackError::Different { size }),
@@ -107,18 +127,27 @@ async fn check_kept(folder: &Path, notary: &Notary) -> Result<(), RollbackError>
 /// Works until told to stop. Trouble is logged and tried again: events wait, nothing is lost.
 pub async fn run(folder: PathBuf, platform: Platform, witnesses: Arc<Witnesses>, stop: CancellationToken) {
     let notary = Notary::new(platform);
+    let mut look_next = Instant::now();
     loop {
         let wait = match notary.work().await {
             Ok(signed) => {
                 keep(&folder, signed.map(|checkpoint| checkpoint.note));
                 WORK_EVERY
             }
+            // Said once, when it was found, and by /health since.
+            Err(NotaryError::Contradicted(_)) => AGAIN_AFTER,
             Err(error) => {
                 let cause = std::error::Error::source(&error).map(ToString::to_string);
                 tracing::warn!(error = %error, cause, "The log could not be extended; trying again");
                 AGAIN_AFTER
             }
         };
+        if Instant::now() >= look_next {
+            look_next = Instant::now() + LOOK_EVERY;
+            if let Err(error) = notary.look_for_waiting().await {
+                tracing::warn!(error = %error, "Events that wait for their place could not be looked for");
+            }
+        }
         tokio::select! {
             () = tokio::time::sleep(wait) => {}
             () = stop.cancelled() => break,

@@ -75,6 +75,7 @@ async fn answer(stream: UnixStream, platform: Platform, witnesses: &Witnesses, d
         Asked::Database(asked) => tell(&mut writer, &Told::IsDatabase(asked == database)).await,
         Asked::Ping => tell(&mut writer, &Told::Done).await,
         Asked::Witnesses => tell(&mut writer, &Told::Witnesses(witnesses.standings())).await,
+        Asked::Log => tell(&mut writer, &Told::Log(platform.log_standing())).await,
         Asked::Refusals(refused) => {
             platform.record_refusals(&refused).await;
             tell(&mut writer, &Told::Done).await

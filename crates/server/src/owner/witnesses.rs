@@ -209,7 +209,8 @@ impl Each {
 
     async fn ask_within(&self, notary: &Notary) {
         if tokio::time::timeout(WITHIN, self.ask(notary)).await.is_err() {
-            self.note(Standing::Unreachable { reason: format!("no answer within {} s", WITHIN.as_secs()) });
+            let reason = format!("no answer within {} s", WITHIN.as_secs());
+            self.note(notary, Standing::Unreachable { reason });
         }
     }
 
@@ -218,7 +219,7 @@ impl Each {
             Ok(standing) => standing,
             Err(error) => Standing::Refused { reason: chain(&error) },
         };
-        self.note(standing);
+        self.note(notary, standing);
     }
 
     async fn show(&self, notary: &Notary) -> Result<Standing, WitnessError> {
@@ -274,8 +275,16 @@ impl Each {
         self.outbound.send(message).await
     }
 
-    fn note(&self, standing: Standing) {
+    fn note(&self, notary: &Notary, standing: Standing) {
         let name = self.name.clone();
+        match &standing {
+            Standing::Ahead { .. } | Standing::Forked { .. } => {
+                notary.watch().note_witness(&name, Some(standing.to_string()));
+            }
+            Standing::Unknown | Standing::Cosigned { .. } => notary.watch().note_witness(&name, None),
+            // Who does not answer takes nothing back.
+            Standing::Unreachable { .. } | Standing::Refused { .. } => {}
+        }
         metrics::counter!("materia_witness_answers_total", "witness" => name.clone(), "answer" => standing.word())
             .increment(1);
         let contradicts = if standing.is_contradiction() { 1.0 } else { 0.0 };

@@ -104,6 +104,13 @@ fn a_changed_export_is_invalid_and_the_place_is_named_where_it_can_be() {
     let mut renumbered = lines.clone();
     let (third, fourth) = (export_line(3, &log.events[4]), export_line(4, &log.events[3]));
     (renumbered[3], renumbered[4]) = (&third, &fourth);
+    let hash_line = |index: usize| {
+        let hash = ledger::hash::Hash::leaf(log.events[index].as_bytes());
+        format!("{{\"leaf_index\":{index},\"leaf_hash\":\"{hash}\"}}\n")
+    };
+    let (second, last) = (hash_line(1), hash_line(19));
+    let mut foreign = lines.clone();
+    (foreign[1], foreign[19]) = (&second, &last);
     let desk = Desk::with(&[
         ("checkpoint", log.checkpoint(20).to_string()),
         ("previous", log.checkpoint(12).to_string()),
@@ -121,12 +128,17 @@ fn a_changed_export_is_invalid_and_the_place_is_named_where_it_can_be() {
         ("twice", export.replacen("{\"leaf_index\":9,", "{\"leaf_index\":9,\"event\":\"x\",", 1)),
         ("extra", export.replacen("{\"leaf_index\":9,", "{\"leaf_index\":9,\"note\":\"x\",", 1)),
         ("blank", export.replacen("{\"leaf_index\":9,", "\n{\"leaf_index\":9,", 1)),
+        ("foreign", foreign.concat()),
     ]);
     let check = |events: &str, code, expected: &str| {
         desk.check(&format!("log --events {events} --checkpoint checkpoint"), code, expected);
     };
     check("good", 0, "valid: the export is the log of the checkpoint, all 20 events\n");
     check("no_last_newline", 0, "valid: ");
+    let in_part = "valid, but not all of it is shown: the export is the log of the checkpoint, 20 events, 2 of them only as hashes\n";
+    check("foreign", 0, in_part);
+    let (_, json) = desk.run("log --events foreign --checkpoint checkpoint --json");
+    assert!(json.contains("\"n_events\":20,\"n_hashes\":2"), "{json}");
     check("early_change", 1, "INVALID: the events are not those of the checkpoint: changed, or in another order");
     check("renumbered", 1, "INVALID: the events are not those of the checkpoint: changed, or in another order");
     check("spaced", 1, "INVALID: the events are not those of the checkpoint: changed, or in another order");

@@ -66,6 +66,6 @@ pub async fn mark_approved(
     }
     revisions::insert(tx, &approved, "approved", mark.approved_by, mark.approved_at_us, Some(mark.meaning)).await?;
     outbox::put(tx, &approved).await?;
-    let audited = audited::artifact(&approved);
+    let audited = audited::artifact(&approved).after(audited::artifact(row));
     Ok((approved, audited))
 }

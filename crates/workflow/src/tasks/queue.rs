@@ -60,25 +60,27 @@ pub struct Claimant<'a> {
 
 /// Takes the oldest free task, and returns it with its row as it is now.
 pub async fn claim_next(tx: &mut Tx<'_>, claimant: &Claimant<'_>) -> Result<Option<(Task, AuditedRow)>, TasksError> {
+    let (organisation_id, project_id) = (claimant.organisation_id, claimant.project_id);
+    let free = find_next(tx, organisation_id, project_id, TaskStatus::Pending, claimant.now_us).await?;
+    let Some(before) = free else { return Ok(None) };
     let row = tx
         .fetch_optional(
-            concat!(
+            with_columns!(
                 "UPDATE tasks SET status = 'in_progress', claimed_by = $4, lease_expires_at_us = $5, \
-                 started_at_us = $3, updated_at_us = $3 WHERE organisation_id = $1 AND task_number = ",
-                first_free!(),
-                with_columns!(" RETURNING", "")
+                 started_at_us = $3, updated_at_us = $3 WHERE organisation_id = $1 AND task_id = $2 RETURNING",
+                ""
             ),
             &[
-                claimant.organisation_id.into(),
-                claimant.project_id.into(),
+                organisation_id.into(),
+                before.task_id.as_str().into(),
                 claimant.now_us.into(),
                 claimant.actor_id.into(),
                 claimant.lease_us.map(|lease_us| claimant.now_us.saturating_add(lease_us)).into(),
             ],
         )
         .await?;
-    let Some(row) = row else { return Ok(None) };
+    let row = row.ok_or(StoreError::other("a claimed task did not come back"))?;
     let task = TaskRow::read(&row)?.task;
-    let row = audited::task(&task);
+    let row = audited::task(&task).after(audited::task(&before));
     Ok(Some((task, row)))
 }

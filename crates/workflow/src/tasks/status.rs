@@ -72,7 +72,7 @@ pub async fn change_status(tx: &mut Tx<'_>, change: &Change<'_>) -> Result<(Task
         .await?
         .ok_or(StoreError::other("a changed task did not come back"))?;
     let task = TaskRow::read(&row)?.task;
-    let row = audited::task(&task);
+    let row = audited::task(&task).after(audited::task(&now.task));
     Ok((task, row))
 }
 

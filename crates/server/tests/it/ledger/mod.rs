@@ -3,5 +3,7 @@
 mod backup;
 mod keys;
 pub mod lab;
+mod running;
+mod running;
 mod tampering;
 mod witness;

@@ -143,6 +143,8 @@ async fn a_rolled_back_log_and_its_fork_are_known_to_the_witness() {
     until("the fork shows", async || serving.health().await["dependencies"]["witnesses"]["w1"] == "forked").await;
     assert_eq!(serving.health().await["status"], "contradicted");
     assert!(serving.get("/metrics").await.contains("materia_witness_contradicts{witness=\"w1\"} 1"));
+    let told = log.run(&["audit", "verify"]);
+    assert!(told.code == 1 && told.out.contains("the witness `w1` cosigned another history"), "{}", told.out);
     let doctor = log.run(&["doctor"]);
     assert!(
         doctor.code != 0 && doctor.out.contains("WRONG  the witness w1 cosigned another history"),

@@ -1,0 +1,182 @@
+//! What this process knows of its log beyond the database: which checkpoint it signed last, which one lies beside the
+//! database, and what speaks against the log as it is.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use serde::{Deserialize, Serialize};
+
+/// An event that waits longer than this for its place was forgotten, or nothing gets a place any more.
+pub(crate) const SEQUENCED_WITHIN_US: i64 = 60_000_000;
+/// An event of a long call is old when it comes. Only one that is still there at a later look waits.
+const SEEN_AGAIN_AFTER_US: i64 = 5_000_000;
+
+/// How the log stands, as the owner's notary found it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "standing", rename_all = "snake_case")]
+pub enum LogStanding {
+    Fine,
+    /// It does not continue what was signed.
+    Contradicted {
+        reason: String,
+    },
+    /// Events have waited too long for their place.
+    Stalled {
+        reason: String,
+    },
+}
+
+impl LogStanding {
+    pub fn word(&self) -> &'static str {
+        match self {
+            LogStanding::Fine => "ok",
+            LogStanding::Contradicted { .. } => "contradicted",
+            LogStanding::Stalled { .. } => "stalled",
+        }
+    }
+}
+
+/// A signed checkpoint that was kept outside the database.
+#[derive(Debug, Clone)]
+pub struct KeptCheckpoint {
+    /// Where it was kept, for a message.
+    pub place: &'static str,
+    pub note: String,
+}
+
+pub struct LogWatch {
+    checkpoint_file: Option<PathBuf>,
+    memory: Mutex<Memory>,
+}
+
+#[derive(Default)]
+struct Memory {
+    /// Size and text of the largest checkpoint that this process signed, or found to be right.
+    signed: Option<(u64, String)>,
+    contradiction: Option<String>,
+    failing_since_us: Option<i64>,
+    /// The oldest event that waits, when it was first seen to wait, and for how long it does.
+    waiting: Option<(String, i64, i64)>,
+    /// Witnesses that know of another history, each with its word.
+    witnesses: BTreeMap<String, String>,
+}
+
+impl LogWatch {
+    pub(crate) fn new(checkpoint_file: Option<PathBuf>) -> LogWatch {
+        LogWatch { checkpoint_file, memory: Mutex::default() }
+    }
+
+    /// What the log must continue. To be read before the log is: it may only have grown since.
+    pub(crate) fn kept(&self) -> Vec<KeptCheckpoint> {
+        let mut kept = Vec::new();
+        if let Some((_, note)) = &self.memory().signed {
+            kept.push(KeptCheckpoint { place: "the last checkpoint that was signed here", note: note.clone() });
+        }
+        let place = "the checkpoint kept beside the database";
+        match self.checkpoint_file.as_ref().map(std::fs::read_to_string) {
+            Some(Ok(note)) => kept.push(KeptCheckpoint { place, note }),
+            Some(Err(error)) if error.kind() != std::io::ErrorKind::NotFound => {
+                // Unreadable is not the same as absent: nothing is signed until somebody has looked.
+                kept.push(KeptCheckpoint { place, note: String::new() });
+            }
+            Some(Err(_)) | None => {}
+        }
+        kept
+    }
+
+    /// Remembers a checkpoint that was signed, or found to be one of this log.
+    pub fn remember(&self, size: u64, note: &str) {
+        let mut memory = self.memory();
+        if memory.signed.as_ref().is_none_or(|(known, _)| *known <= size) {
+            memory.signed = Some((size, note.to_owned()));
+        }
+    }
+
+    /// Whether the log must be compared at once: it is shorter than what was signed, or it was wrong at the last look.
+    pub(crate) fn doubts(&self, size: u64) -> bool {
+        let memory = self.memory();
+        memory.contradiction.is_some() || memory.signed.as_ref().is_some_and(|(signed, _)| *signed > size)
+    }
+
+    pub(crate) fn note_contradiction(&self, found: Option<String>) {
+        metrics::gauge!("materia_log_contradicted").set(if found.is_some() { 1.0 } else { 0.0 });
+        let before = std::mem::replace(&mut self.memory().contradiction, found.clone());
+        match found {
+            Some(reason) if before.is_none() => {
+                tracing::error!(reason, "The log does not continue what was signed; no checkpoint is signed over it");
+            }
+            None if before.is_some() => tracing::info!("The log continues what was signed again"),
+            Some(_) | None => {}
+        }
+    }
+
+    /// Whether events could be given their places at the last try.
+    pub(crate) fn note_sequencing(&self, is_working: bool, now_us: i64) {
+        let mut memory = self.memory();
+        memory.failing_since_us = if is_working { None } else { Some(memory.failing_since_us.unwrap_or(now_us)) };
+        drop(memory);
+        self.show_lag(now_us);
+    }
+
+    /// The oldest event that waits too long, by its call, and since when.
+    pub(crate) fn note_waiting(&self, oldest: Option<(String, i64)>, now_us: i64) {
+        let mut memory = self.memory();
+        memory.waiting = oldest.map(|(call_id, since_us)| match memory.waiting.take() {
+            Some((known, seen_us, _)) if known == call_id => (known, seen_us, since_us),
+            Some(_) | None => (call_id, now_us, since_us),
+        });
+        drop(memory);
+        self.show_lag(now_us);
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "a gauge does not need the last digit")]
+    fn show_lag(&self, now_us: i64) {
+        let since_us = self.memory().stalled_since_us(now_us);
+        let lag_us = since_us.map_or(0, |since_us| now_us.saturating_sub(since_us));
+        metrics::gauge!("materia_log_lag_seconds").set(lag_us as f64 / 1e6);
+    }
+
+    /// A witness that knows of another history says so; one that agrees again is forgotten.
+    pub fn note_witness(&self, name: &str, contradiction: Option<String>) {
+        let mut memory = self.memory();
+        match contradiction {
+            Some(word) => memory.witnesses.insert(name.to_owned(), word),
+            None => memory.witnesses.remove(name),
+        };
+    }
+
+    /// Witnesses that know of another history, each with its word.
+    pub(crate) fn contradicting_witnesses(&self) -> Vec<(String, String)> {
+        self.memory().witnesses.iter().map(|(name, word)| (name.clone(), word.clone())).collect()
+    }
+
+    pub fn standing(&self, now_us: i64) -> LogStanding {
+        let memory = self.memory();
+        if let Some(reason) = &memory.contradiction {
+            return LogStanding::Contradicted { reason: reason.clone() };
+        }
+        let stalled_us = memory.stalled_since_us(now_us).map(|since_us| now_us.saturating_sub(since_us));
+        match (stalled_us, &memory.waiting) {
+            (Some(us), Some((call_id, _, _))) if us > SEQUENCED_WITHIN_US => LogStanding::Stalled {
+                reason: format!("the event of call {call_id} has waited {} s for its place", us / 1_000_000),
+            },
+            (Some(us), _) if us > SEQUENCED_WITHIN_US => LogStanding::Stalled {
+                reason: format!("events could not be given their places for {} s", us / 1_000_000),
+            },
+            (_, _) => LogStanding::Fine,
+        }
+    }
+
+    fn memory(&self) -> MutexGuard<'_, Memory> {
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Memory {
+    fn stalled_since_us(&self, now_us: i64) -> Option<i64> {
+        let waiting = self.waiting.as_ref();
+        let waiting = waiting.filter(|(_, seen_us, _)| now_us.saturating_sub(*seen_us) >= SEEN_AGAIN_AFTER_US);
+        [self.failing_since_us, waiting.map(|(_, _, since_us)| *since_us)].into_iter().flatten().min()
+    }
+}

@@ -1,0 +1,341 @@
+//! What somebody with the database in hand may try, under a running server.
+
+use ops::operations::OPERATIONS;
+use ops::{LogStanding, Notary, NotaryError};
+use serde_json::{Value, json};
+use store::{Applied, Apply, Engine, Keep};
+
+use crate::ledger::{both, settle, take_ids, tamper, verify};
+use crate::script::{Stage, on_sqlite};
+
+/// As `tamper`, however many rows it changes.
+async fn run_sql(stage: &Stage, statements: &'static [&'static str]) {
+    let apply: Apply<()> = Box::new(move |tx| {
+        Box::pin(async move {
+            for sql in statements {
+                tx.execute(sql, &[]).await?;
+            }
+            Ok(Applied { value: (), event: None, keep: Keep::Changes })
+        })
+    });
+    let deadline = tokio::time::Instant::now() + std::time::Duration::from_secs(5);
+    stage.store.write(None, deadline, apply).await.unwrap();
+}
+
+async fn look(stage: &Stage) -> Value {
+    stage.call("owner", "audit_verify", json!({})).await.result.unwrap().output
+}
+
+async fn take_id(stage: &Stage) -> String {
+    stage.call("owner", "get_next_available_id", json!({"artifact_type": "US"})).await.call_id.to_string()
+}
+
+fn later(stage: &Stage, seconds: i64) {
+    stage.clock.set_us(stage.clock.now_us() + seconds * 1_000_000);
+}
+
+fn first<'f>(found: &'f Value, kind: &str) -> &'f Value {
+    let problems = found["problems"].as_array().unwrap();
+    problems.iter().find(|problem| problem["kind"] == kind).unwrap_or_else(|| panic!("no `{kind}` in {found}"))
+}
+
+#[tokio::test]
+async fn a_log_that_was_rolled_back_under_the_server_is_not_signed_again() {
+    for stage in both().await {
+        take_ids(&stage, 3).await;
+        settle(&stage).await;
+        run_sql(
+            &stage,
+            &[
+                "CREATE TABLE older_state AS SELECT * FROM log_state",
+                "CREATE TABLE older_ids AS SELECT * FROM id_registry",
+            ],
+        )
+        .await;
+        take_ids(&stage, 2).await;
+        settle(&stage).await;
+        assert_eq!(stage.platform.log_standing(), LogStanding::Fine);
+        run_sql(
+            &stage,
+            &[
+                "DELETE FROM events WHERE call_id IN (SELECT call_id FROM log_leaves WHERE leaf_index > 2)",
+                "DELETE FROM log_leaves WHERE leaf_index > 2",
+                "DELETE FROM log_checkpoints WHERE tree_size > 3",
+                "DELETE FROM log_state",
+                "INSERT INTO log_state SELECT * FROM older_state",
+                "DELETE FROM id_registry",
+                "INSERT INTO id_registry SELECT * FROM older_ids",
+            ],
+        )
+        .await;
+        let notary = Notary::new(stage.platform.clone());
+        let shorter = notary.work().await.unwrap_err().to_string();
+        assert!(shorter.ends_with("is over 5 events, but the log has 3"), "{shorter}");
+        take_ids(&stage, 4).await;
+        let forked = loop {
+            match notary.finish().await {
+                Err(NotaryError::Contradicted(reason)) if reason.contains("not the first 5") => break reason,
+                Err(NotaryError::Contradicted(_)) => tokio::time::sleep(std::time::Duration::from_millis(50)).await,
+                other => panic!("a second history was signed: {other:?}"),
+            }
+        };
+        assert_eq!(stage.platform.log_standing(), LogStanding::Contradicted { reason: forked.clone() });
+        let found = look(&stage).await;
+        assert_eq!((&found["ok"], &first(&found, "checkpoint")["message"]), (&json!(false), &json!(forked)), "{found}");
+        let refused = stage.call("owner", "audit_checkpoint", json!({})).await.result.unwrap_err();
+        assert!(refused.message.starts_with("nothing is signed: "), "{}", refused.message);
+    }
+}
+
+#[tokio::test]
+async fn verify_compares_with_the_checkpoint_beside_the_database() {
+    for stage in both().await {
+        take_ids(&stage, 2).await;
+        settle(&stage).await;
+        let longer = on_sqlite(OPERATIONS).await;
+        take_ids(&longer, 9).await;
+        settle(&longer).await;
+        let signed = Notary::new(longer.platform.clone()).latest().await.unwrap().unwrap();
+        std::fs::write(stage.files.path().join("ledger.checkpoint"), signed.note).unwrap();
+        let found = look(&stage).await;
+        let message = first(&found, "checkpoint")["message"].as_str().unwrap().to_owned();
+        assert!(message.starts_with("the checkpoint kept beside the database is over "), "{message}");
+        take_ids(&stage, 1).await;
+        assert!(matches!(Notary::new(stage.platform.clone()).finish().await, Err(NotaryError::Contradicted(_))));
+    }
+}
+
+#[tokio::test]
+async fn an_event_that_the_sequencer_was_led_past_is_named() {
+    for stage in both().await {
+        take_ids(&stage, 3).await;
+        settle(&stage).await;
+        match stage.store.engine() {
+            Engine::Sqlite => tamper(&stage, "UPDATE log_state SET last_event_seq = last_event_seq + 1").await,
+            Engine::Postgres => {
+                tamper(&stage, "UPDATE log_state SET last_commit_key = last_commit_key + 1000000").await
+            }
+        }
+        let call_id = take_id(&stage).await;
+        take_ids(&stage, 1).await;
+        let notary = Notary::new(stage.platform.clone());
+        notary.finish().await.unwrap();
+        let found = look(&stage).await;
+        let problem = first(&found, "order");
+        assert_eq!(problem["call_id"], call_id.as_str(), "{found}");
+        assert_eq!(problem["message"], "the event is not in the log, although later ones are");
+        // The owner sees it too, without anybody asking.
+        later(&stage, 70);
+        notary.look_for_waiting().await.unwrap();
+        assert_eq!(stage.platform.log_standing(), LogStanding::Fine, "one look is not enough: a long call ends late");
+        later(&stage, 6);
+        notary.look_for_waiting().await.unwrap();
+        let standing = stage.platform.log_standing();
+        let reason = format!("the event of call {call_id} has waited 76 s for its place");
+        assert_eq!(standing, LogStanding::Stalled { reason });
+    }
+}
+
+#[tokio::test]
+async fn a_sequencer_that_was_frozen_shows() {
+    for stage in both().await {
+        take_ids(&stage, 3).await;
+        settle(&stage).await;
+        let is_sqlite = stage.store.engine() == Engine::Sqlite;
+        if is_sqlite {
+            run_sql(&stage, &["UPDATE events SET event_seq = event_seq + 100000"]).await;
+        } else {
+            run_sql(&stage, &["UPDATE events SET commit_key = commit_key + 1000000"]).await;
+        }
+        let call_id = take_id(&stage).await;
+        let notary = Notary::new(stage.platform.clone());
+        let worked = notary.work().await;
+        let found = look(&stage).await;
+        assert!(
+            first(&found, "order")["message"].as_str().unwrap().starts_with("3 events of the log stand"),
+            "{found}"
+        );
+        if is_sqlite {
+            assert!(worked.is_err());
+            later(&stage, 61);
+            assert!(matches!(stage.platform.log_standing(), LogStanding::Stalled { .. }));
+            let found = look(&stage).await;
+            let problems = found["problems"].as_array().unwrap();
+            let late = problems.iter().find(|problem| problem["call_id"] == call_id.as_str()).unwrap();
+            assert_eq!(late["message"], "the event is not in the log, 61 s after its call");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_row_changed_by_hand_still_shows_after_the_next_write() {
+    for stage in both().await {
+        take_ids(&stage, 3).await;
+        let queued = json!({"project_id": "default", "tasks": [{"artifact_id": "REV-001", "generator": "evidence-review-generator", "inputs": []}]});
+        stage.call("owner", "queue_tasks", queued).await.result.unwrap();
+        let key = stage.call("owner", "create_key", json!({"actor_id": "reader", "roles": ["viewer"]})).await;
+        let key_id = key.result.unwrap().output["key_id"].as_str().unwrap().to_owned();
+        let reserved = stage.call("owner", "reserve_id_range", json!({"artifact_type": "HLS", "count": 3})).await;
+        let reservation_id = reserved.result.unwrap().output["reservation_id"].clone();
+        assert_eq!(verify(&stage).await["problems"], json!([]));
+        run_sql(
+            &stage,
+            &[
+                "UPDATE id_registry SET last_assigned_id = 99 WHERE artifact_type = 'US'",
+                "UPDATE tasks SET description = 'other'",
+                "UPDATE api_keys SET roles = REPLACE(roles, 'viewer', 'admin')",
+                "UPDATE id_reservations SET reserved_ids = REPLACE(reserved_ids, 'HLS-001', 'HLS-777')",
+            ],
+        )
+        .await;
+        let calls = [
+            ("get_next_available_id", json!({"artifact_type": "US"}), "counter `US/default`".to_owned()),
+            ("get_next_task", json!({"project_id": "default", "claim": true}), "task `TASK-001`".to_owned()),
+            ("revoke_key", json!({"key_id": key_id}), format!("key `{key_id}`")),
+            ("confirm_reservation", json!({"reservation_id": reservation_id}), format!("reservation {reservation_id}")),
+        ];
+        let mut expected = Vec::new();
+        for (operation, input, what) in calls {
+            let reply = stage.call("owner", operation, input).await;
+            reply.result.unwrap();
+            let what = what.replace('"', "`");
+            let message = format!("{what}: the call found it changed by other hands");
+            expected.push((reply.call_id.to_string(), message));
+        }
+        let found = verify(&stage).await;
+        let told = found["problems"].as_array().unwrap().iter().map(|problem| {
+            (problem["call_id"].as_str().unwrap().to_owned(), problem["message"].as_str().unwrap().to_owned())
+        });
+        assert_eq!(told.collect::<Vec<_>>(), expected, "{found}");
+    }
+}
+
+#[tokio::test]
+async fn a_counter_that_was_deleted_and_began_anew_shows() {
+    for stage in both().await {
+        take_ids(&stage, 3).await;
+        tamper(&stage, "DELETE FROM id_registry").await;
+        take_ids(&stage, 2).await;
+        let found = verify(&stage).await;
+        let message = "counter `US/default`: the call made it anew: it was deleted by other hands";
+        assert_eq!((&found["n_problems"], &found["problems"][0]["message"]), (&json!(1), &json!(message)), "{found}");
+    }
+}
+
+#[tokio::test]
+async fn ids_of_another_organisation_are_for_the_house_alone() {
+    for stage in both().await {
+        take_ids(&stage, 1).await;
+        stage.call("rival", "get_next_available_id", json!({"artifact_type": "HLS"})).await.result.unwrap();
+        settle(&stage).await;
+        run_sql(&stage, &["UPDATE id_registry SET last_assigned_id = 99", "UPDATE events SET actor_id = 'nobody'"])
+            .await;
+        let rival = stage.call("rival", "audit_verify", json!({})).await.result.unwrap().output;
+        assert_eq!(
+            (&rival["ok"], &rival["n_problems"], &rival["n_problems_elsewhere"]),
+            (&json!(false), &json!(4), &json!(2))
+        );
+        let shown = rival["problems"].to_string();
+        assert!(
+            shown.contains("HLS/default") && !shown.contains("US/default") && !shown.contains("\"here\""),
+            "{shown}"
+        );
+        let house = look(&stage).await;
+        assert_eq!(house.get("n_problems_elsewhere"), None);
+        let shown = house["problems"].to_string();
+        assert!(
+            shown.contains("counter `HLS/default` was changed by other hands (organisation `elsewhere`)"),
+            "{shown}"
+        );
+        assert!(shown.contains("counter `US/default` was changed by other hands\""), "{shown}");
+    }
+}
+
+#[tokio::test]
+async fn a_list_of_problems_that_is_cut_says_how_many_there_are() {
+    for stage in both().await {
+        take_ids(&stage, 103).await;
+        settle(&stage).await;
+        run_sql(&stage, &["UPDATE events SET actor_id = 'nobody'"]).await;
+        let found = look(&stage).await;
+        assert_eq!((found["problems"].as_array().unwrap().len(), &found["n_problems"]), (100, &json!(103)));
+    }
+}
+
+#[tokio::test]
+async fn a_witness_that_knows_of_another_history_is_named() {
+    let stage = on_sqlite(OPERATIONS).await;
+    take_ids(&stage, 1).await;
+    stage.platform.watch().note_witness("w1", Some("cosigned another history".to_owned()));
+    let found = verify(&stage).await;
+    assert_eq!(
+        (&found["ok"], &first(&found, "witness")["message"]),
+        (&json!(false), &json!("the witness `w1` cosigned another history"))
+    );
+    stage.platform.watch().note_witness("w1", None);
+    assert_eq!(verify(&stage).await["ok"], true);
+}
+
+#[tokio::test]
+async fn damaged_tables_of_the_log_are_named() {
+    for stage in both().await {
+        take_ids(&stage, 257).await;
+        assert_eq!(verify(&stage).await["problems"], json!([]));
+        run_sql(&stage, &["DELETE FROM log_nodes"]).await;
+        let found = look(&stage).await;
+        let message = "the hash of subtree 0 of level 8 in `log_nodes` is gone or changed";
+        assert_eq!(found["problems"][0]["message"], message, "{found}");
+        run_sql(&stage, &["UPDATE log_state SET frontier = ''"]).await;
+        let found = look(&stage).await;
+        let problem = first(&found, "table");
+        assert!(
+            problem["message"].as_str().unwrap().starts_with("the table `log_state` of the log is damaged"),
+            "{found}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn the_task_counter_is_compared_with_the_tasks() {
+    for stage in both().await {
+        let review = json!({"artifact_id": "REV-001", "generator": "evidence-review-generator", "inputs": []});
+        let queued = json!({"project_id": "default", "tasks": [review]});
+        stage.call("owner", "queue_tasks", queued).await.result.unwrap();
+        assert_eq!(verify(&stage).await["problems"], json!([]));
+        for sql in ["UPDATE task_counters SET last_task_number = 7", "DELETE FROM task_counters"] {
+            tamper(&stage, sql).await;
+            let found = look(&stage).await;
+            let message = "the task counter was changed by other hands";
+            assert_eq!(
+                (&found["n_problems"], &found["problems"][0]["message"]),
+                (&json!(1), &json!(message)),
+                "{found}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn bytes_and_revisions_of_a_document_changed_by_hand_are_named_and_the_bytes_not_shown() {
+    for stage in both().await {
+        let epic = testkit::documents::EPIC_006;
+        stage.call("owner", "store_artifact", json!({"artifact_content": epic})).await.result.unwrap();
+        stage.call("owner", "approve_artifact", json!({"artifact_id": "EPIC-006"})).await.result.unwrap();
+        assert_eq!(verify(&stage).await["problems"], json!([]));
+        tamper(&stage, "UPDATE artifact_revisions SET changed_by = 'nobody' WHERE revision = 1").await;
+        let found = look(&stage).await;
+        let message = "revision 1 of default/EPIC-006/1 was changed by other hands";
+        assert_eq!((&found["n_problems"], &found["problems"][0]["message"]), (&json!(1), &json!(message)), "{found}");
+        tamper(&stage, "DELETE FROM artifact_revisions WHERE revision = 1").await;
+        let found = look(&stage).await;
+        let message = "revisions of default/EPIC-006/1 were deleted or added by other hands";
+        assert_eq!((&found["n_problems"], &found["problems"][0]["message"]), (&json!(1), &json!(message)), "{found}");
+        run_sql(&stage, &["UPDATE artifact_contents SET content = REPLACE(content, 'EPIC', 'EPOC')"]).await;
+        let found = look(&stage).await;
+        assert_eq!(found["n_problems"], 3, "{found}");
+        let message = found["problems"][0]["message"].as_str().unwrap();
+        assert!(message.starts_with("the document with the hash ") && message.ends_with("was changed by other hands"));
+        let shown = stage.call("owner", "read_artifact", json!({"artifact_id": "EPIC-006"})).await;
+        assert_eq!(shown.result.unwrap_err().kind, contract::error::Kind::Internal, "forged bytes are not shown");
+    }
+}

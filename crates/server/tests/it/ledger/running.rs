@@ -1,0 +1,156 @@
+//! What an operator sees when somebody changes the database under a running server, and what commands refuse.
+
+use store::{Applied, Apply, Keep, Options, Store, Target};
+
+use super::lab::{Log, Witness, until};
+
+async fn run_sql(log: &Log, statements: &'static [&'static str]) {
+    let target = match &log.database_url {
+        Some(url) => Target::Postgres(url.clone()),
+        None => Target::Sqlite(log.data.join("materia.db")),
+    };
+    let options =
+        Options { target, migrations: ops::migrations(), n_connections_max: 2, write_queue_max: 8, batch_max: 1 };
+    let store = Store::open(options).await.expect("the database opens");
+    let apply: Apply<()> = Box::new(move |tx| {
+        Box::pin(async move {
+            for sql in statements {
+                tx.execute(sql, &[]).await?;
+            }
+            Ok(Applied { value: (), event: None, keep: Keep::Changes })
+        })
+    });
+    let deadline = tokio::time::Instant::now() + std::time::Duration::from_secs(10);
+    store.write(None, deadline, apply).await.expect("the change is made");
+    store.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rollback_under_a_running_server_shows_and_nothing_is_signed_over_it() {
+    for database_url in [None, Some(testkit::postgres_url().await.url)] {
+        let folder = testkit::temp_dir();
+        let log = Log { data: folder.path().join("data"), database_url };
+        log.take_ids(3);
+        run_sql(&log, &["CREATE TABLE older_state AS SELECT * FROM log_state"]).await;
+        log.take_ids(2);
+        let serving = log.serve();
+        assert_eq!(serving.health().await["dependencies"]["log"], "ok");
+        let kept = std::fs::read_to_string(log.data.join("ledger.checkpoint")).expect("a checkpoint");
+        run_sql(
+            &log,
+            &[
+                "DELETE FROM events WHERE call_id IN (SELECT call_id FROM log_leaves WHERE leaf_index > 2)",
+                "DELETE FROM log_leaves WHERE leaf_index > 2",
+                "DELETE FROM log_checkpoints WHERE tree_size > 3",
+                "DELETE FROM log_state",
+                "INSERT INTO log_state SELECT * FROM older_state",
+            ],
+        )
+        .await;
+        until("it shows", async || serving.health().await["dependencies"]["log"] == "contradicted").await;
+        assert_eq!(serving.health().await["status"], "degraded");
+        log.take_ids(4);
+        let doctor = log.run(&["doctor"]);
+        assert!(doctor.code != 0 && doctor.out.contains("WRONG  the log does not continue"), "{}", doctor.out);
+        let told = log.run(&["audit", "verify"]);
+        assert_eq!(told.code, 1, "{}", told.out);
+        assert!(
+            told.out.contains("WRONG  checkpoint: the checkpoint kept beside the database is over 5"),
+            "{}",
+            told.out
+        );
+        assert!(serving.get("/metrics").await.contains("materia_log_contradicted 1"));
+        serving.stop();
+        let after = std::fs::read_to_string(log.data.join("ledger.checkpoint")).expect("a checkpoint");
+        assert_eq!(kept, after, "a second history was signed");
+        assert!(log.try_serve().is_err(), "and it is refused at the next start");
+    }
+}
+
+#[test]
+fn a_mistyped_folder_is_not_made_into_a_house() {
+    let folder = testkit::temp_dir();
+    let log = Log { data: folder.path().join("mistyped"), database_url: None };
+    let backup = folder.path().join("backup").to_str().expect("a path").to_owned();
+    let commands: [&[&str]; 8] = [
+        &["audit", "verify"],
+        &["audit", "key"],
+        &["audit", "export"],
+        &["key", "list"],
+        &["artifact", "list"],
+        &["artifact", "show", "PRD-001"],
+        &["task", "list"],
+        &["backup", &backup],
+    ];
+    for command in commands {
+        let told = log.run(command);
+        assert!(
+            told.code == 2 && told.err.contains("there is no database in"),
+            "{command:?}: {} {}",
+            told.out,
+            told.err
+        );
+        assert!(!log.data.exists(), "{command:?} made the folder");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rollback_is_accepted_only_where_there_is_one() {
+    let folder = testkit::temp_dir();
+    let log = Log { data: folder.path().join("data"), database_url: None };
+    log.take_ids(2);
+    let told = log.run(&["recover", "--accept-rollback"]);
+    assert!(told.code == 2 && told.err.contains("nothing was rolled back"), "{} {}", told.out, told.err);
+    let serving = log.serve();
+    let told = log.run(&["recover", "--accept-rollback"]);
+    assert!(told.code == 2 && told.err.contains("a running process owns"), "{} {}", told.out, told.err);
+    serving.stop();
+    assert!(log.data.join("ledger.checkpoint").exists() && !log.data.join("ledger.rollback-accepted").exists());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn damaged_tables_of_the_log_are_a_finding_and_not_a_failure() {
+    for database_url in [None, Some(testkit::postgres_url().await.url)] {
+        let cases: [(&'static [&'static str], &str); 2] = [
+            (&["DELETE FROM log_leaves WHERE leaf_index = 1"], "log_leaves"),
+            (&["UPDATE log_state SET frontier = ''"], "log_state"),
+        ];
+        let folder = testkit::temp_dir();
+        let log = Log { data: folder.path().join("data"), database_url };
+        log.take_ids(3);
+        for (statements, table) in cases {
+            run_sql(&log, statements).await;
+            let told = log.run(&["audit", "verify"]);
+            assert_eq!(told.code, 1, "{} {}", told.out, told.err);
+            let line = format!("WRONG  table: the table `{table}` of the log is damaged");
+            assert!(told.out.starts_with(&line) && told.out.contains("restore a backup"), "{}", told.out);
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_export_says_what_is_not_cosigned_and_brings_the_keys_that_fit() {
+    let folder = testkit::temp_dir();
+    let log = Log { data: folder.path().join("data"), database_url: None };
+    let witness = Witness::start(&folder.path().join("witness"));
+    log.take_ids(2);
+    let old = log.key();
+    witness.trust(&old);
+    log.set_witness(&witness);
+    log.take_ids(1);
+    let witness_key = witness.key.clone();
+    // The witness is away while the key changes.
+    witness.kill();
+    log.run(&["audit", "rotate-key"]).ok();
+    log.run(&["audit", "retire-key"]).ok();
+    log.take_ids(2);
+    let out = folder.path().join("export");
+    let told = log.run(&["audit", "export", "--out", out.to_str().expect("a path")]).ok();
+    assert!(told.contains("newer events wait for a cosignature and are not in it"), "{told}");
+    assert!(told.contains(&format!("--key '{old}'")), "{told}");
+    let read = |name: &str| std::fs::read_to_string(out.join(name)).expect("a file");
+    let trust = verifier::trust::Trust::new(&[read("log.key")], &[witness_key], None).expect("keys");
+    let trusted = trust.check(&read("log.checkpoint")).expect("the checkpoint fits its keys");
+    let events = read("events.ndjson");
+    verifier::export::check(events.as_bytes(), trusted, None).expect("readable").expect("the export is the log");
+}
