@@ -137,7 +137,8 @@ fn a_changed_export_is_invalid_and_the_place_is_named_where_it_can_be() {
     check("no_last_newline", 0, "valid: ");
     let in_part = "valid, but not all of it is shown: the export is the log of the checkpoint, 20 events, 2 of them only as hashes\n";
     check("foreign", 0, in_part);
-    let (_, json) = desk.run("log --events foreign --checkpoint checkpoint --json");
+    let key = log_key(1).verifier();
+    let (_, json) = desk.run(&format!("log --events foreign --checkpoint checkpoint --json --key {key}"));
     assert!(json.contains("\"n_events\":20,\"n_hashes\":2"), "{json}");
     check("early_change", 1, "INVALID: the events are not those of the checkpoint: changed, or in another order");
     check("renumbered", 1, "INVALID: the events are not those of the checkpoint: changed, or in another order");

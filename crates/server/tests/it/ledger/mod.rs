@@ -4,6 +4,5 @@ mod backup;
 mod keys;
 pub mod lab;
 mod running;
-mod running;
 mod tampering;
 mod witness;
