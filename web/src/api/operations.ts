@@ -132,6 +132,8 @@ export interface Operations {
       checkpoint: string;
       /** The newest checkpoint that enough witnesses cosigned, if the log has witnesses. */
       cosigned_checkpoint?: string | null;
+      /** Verifier keys that the cosigned checkpoint is signed by, one a line; older ones after a change of keys. */
+      cosigned_log_key?: string | null;
       /** Verifier key of the log. */
       log_key: string;
       tree_size: number;
@@ -163,7 +165,7 @@ export interface Operations {
       /** The exact bytes of the leaf. */
       event_json: string;
       leaf_index: number;
-      /** Verifier key of the log. */
+      /** Verifier keys of the log that the checkpoint is signed by, one a line. */
       log_key: string;
       /** `c2sp.org/tlog-proof@v1`. */
       proof: string;
@@ -216,7 +218,11 @@ export interface Operations {
           in_hash: string;
           latency_ms: number;
           objects?: ({
+            /** The hash of the thing as the call found it, where it changed it. */
+            before_sha256?: string | null;
             id: string;
+            /** The thing was not there before this call. */
+            is_created?: boolean;
             /** The thing is gone after this call. */
             is_deleted?: boolean;
             sha256?: string | null;
@@ -248,14 +254,20 @@ export interface Operations {
       /** Recorded, and not yet in the log: it takes them in within a second. */
       n_events_waiting?: number;
       n_objects_checked: number;
+      /** All of them, also those that are not shown. */
+      n_problems?: number;
+      /** Problems with the rows and events of other organisations; the house's own auditors see them among the others. */
+      n_problems_elsewhere?: number;
       ok: boolean;
-      /** The first hundred. */
+      /** The first hundred of those that the caller may see. */
       problems: ({
         call_id?: string | null;
-        /** `leaf`, `order`, `root`, `checkpoint`, `witness`, `object`, `column`. */
+        /** `leaf`, `order`, `root`, `checkpoint`, `witness`, `object`, `column`, `table`. */
         kind: string;
         leaf_index?: number | null;
         message: string;
+        /** Whose event or row it is, where it is somebody's. */
+        organisation_id?: string | null;
       })[];
       root_hash: string;
       tree_size: number;
@@ -422,6 +434,80 @@ export interface Operations {
       };
     };
   };
+  /** Bring the search index up to date and make the vectors of the next texts that have none of the model in use. */
+  embed_records: {
+    input: {
+      /** Texts in this call; 32 unless given. */
+      limit?: number | null;
+    };
+    output: {
+      audit?: AuditBlock;
+      embedded: number;
+      /** Texts that still have none. */
+      missing: number;
+      /** Absent where no model is in use. */
+      model?: string | null;
+      /** The change number that the index is at. */
+      version: number;
+    };
+  };
+  /** Documents as BibTeX, RIS or CSL-JSON, nodes and edges as KGX, each with its terms of use. */
+  export_records: {
+    input: {
+      /** The `next_cursor` of the page before. */
+      cursor?: string | null;
+      format: "bibtex" | "ris" | "csl_json" | "kgx_nodes" | "kgx_edges";
+      /** Those that are not there are left out of the answer. */
+      ids?: string[] | null;
+      limit?: number;
+    };
+    output: {
+      audit?: AuditBlock;
+      content: string;
+      media_type: string;
+      n_records: number;
+      /** Absent on the last page. */
+      next_cursor?: string | null;
+    };
+  };
+  /** Find what is recorded against taking herbs or formulations: conditions, people and drugs, each with evidence, strength, source and licence. A formulation inherits from its herbs. An id or name that is not known is an error, never an empty answer. */
+  find_contraindications: {
+    input: {
+      formulation_ids?: string[];
+      herb_ids?: string[];
+      /** A change number that the answer must know of, as `put_records` answered it. */
+      min_version?: number | null;
+    };
+    output: {
+      audit: AuditBlock;
+      /** Known here, but nothing is recorded against them. That is no statement that there is nothing. */
+      no_record: string[];
+      /** The strongest first. */
+      results: ({
+        /** The condition, person or drug that it does not go with. */
+        contraindication: string;
+        contraindication_id: string;
+        edge_id: string;
+        entity_id: string;
+        entity_label: string;
+        /** What the source says, or where it says so. */
+        evidence: string;
+        /** The herb of a formulation that this is recorded of. */
+        inherited_from?: string | null;
+        licence: string;
+        /** `contraindicated_in`, `interacts_with` … */
+        predicate: string;
+        /** Documents and addresses. */
+        references: string[];
+        source: string;
+        /** Absent where the source does not say how strong; that is not the same as weak. */
+        strength?: "low" | "moderate" | "high" | null;
+        type: "herb" | "formulation";
+      })[];
+      /** There are more than are shown. */
+      truncated?: boolean;
+    };
+  };
   /** Take the next free id of a document type in a project, such as US-071. The id is yours: nobody else will ever get it. */
   get_next_available_id: {
     input: {
@@ -519,6 +605,60 @@ export interface Operations {
       text: string;
     };
   };
+  /** Search papers, passages and the nodes of the evidence graph by words and by meaning, in Thai and English at once. Each hit names its source; `metadata` tells why it was found. */
+  hybrid_search: {
+    input: {
+      /** Every condition must hold; of the values of one list, any. */
+      filters?: {
+        /** Of a node, any of its categories. */
+        category?: string[];
+        /** In which letters the text is written. */
+        lang?: ("th" | "en")[];
+        /** Ids of sources. */
+        source?: string[];
+        /** `paper`, `chunk`, `herb` … */
+        type?: string[];
+        /** Leaves out papers that were retracted or doubted by their publisher. */
+        without_retracted?: boolean;
+        year_from?: number | null;
+        year_to?: number | null;
+      } | null;
+      /**
+       * `th` unless given. The language in which nodes are named in the answer; `auto` takes that of the query. Hits of
+       * every language are found: what the other language has to say is searched through names and dictionaries.
+       */
+      lang?: "th" | "en" | "auto" | null;
+      /** The change number that the answer must know of, as `put_records` told it. */
+      min_version?: number | null;
+      /** A question, or words; Thai, English or both. */
+      query: string;
+      /** 10 unless given. */
+      top_k?: number | null;
+    };
+    output: {
+      audit: AuditBlock;
+      /** The best first. */
+      hits: ({
+        id: string;
+        /** Where the snippet holds what was searched for. */
+        matches: ({
+          end: number;
+          start: number;
+        })[];
+        /** On every paper. */
+        retraction?: "retracted" | "expression_of_concern" | "none_known" | null;
+        score: number;
+        /** A part of the text, cut between words. */
+        snippet: string;
+        /** The id of its source. */
+        source: string;
+        title: string;
+        /** `herb`, `paper`, `chunk` … */
+        type: string;
+        year?: number | null;
+      })[];
+    };
+  };
   /** Show how far one of your jobs is, what it asks, and how it ended. */
   job_status: {
     input: {
@@ -542,6 +682,37 @@ export interface Operations {
       state: "cancelled" | "working" | "input_required" | "ended";
       total?: number | null;
       updated_at: string;
+    };
+  };
+  /** Get everything the evidence graph says of one thing, in both directions, with a picture of it. */
+  kg_get_everything: {
+    input: {
+      /** Such as `DRUGBANK:DB00682`; a name in any language will do where only one node has it. */
+      curie: string;
+    };
+    output: {
+      audit?: AuditBlock;
+      content: ({
+        /** For the model that asked, not for the transcript. */
+        forModel?: boolean;
+        text: string;
+        type: "text";
+      })[];
+    };
+  };
+  /** Get what the evidence graph says between two or more things, and what they have in common, with a picture of it. */
+  kg_network_neighborhood: {
+    input: {
+      curies: string[];
+    };
+    output: {
+      audit?: AuditBlock;
+      content: ({
+        /** For the model that asked, not for the transcript. */
+        forModel?: boolean;
+        text: string;
+        type: "text";
+      })[];
     };
   };
   /** List every state that a document was in: who stored it, who approved it, when, and the hash of its bytes. */
@@ -700,6 +871,125 @@ export interface Operations {
       })[];
     };
   };
+  /** Read one paper by its PubMed number: title, authors, journal, abstract, links, and whether it was retracted. */
+  pubmed_get_details: {
+    input: {
+      pmid: string;
+    };
+    output: {
+      audit?: AuditBlock;
+      content: ({
+        /** For the model that asked, not for the transcript. */
+        forModel?: boolean;
+        text: string;
+        type: "text";
+      })[];
+    };
+  };
+  /** Search papers by words and phrases joined with AND, OR and NOT from left to right. Terms in capitals are genes. Answers with abstracts and a bibliography. */
+  pubmed_search: {
+    input: {
+      max_results?: number;
+      sort_by?: "relevance" | "pub_date" | "first_author" | "journal" | "title";
+      terms: ({
+        /** How it joins what stands before it; of no effect on the first one. */
+        operator?: "AND" | "OR" | "NOT";
+        /** A word or a phrase; all capitals (`TP53`) mean a gene. */
+        term: string;
+      })[];
+    };
+    output: {
+      audit?: AuditBlock;
+      content: ({
+        /** For the model that asked, not for the transcript. */
+        forModel?: boolean;
+        text: string;
+        type: "text";
+      })[];
+    };
+  };
+  /** Keep sources, nodes, edges and documents of the evidence, or withdraw them. Each record is kept, repeated, or rejected with a reason. */
+  put_records: {
+    input: {
+      /** Each has a member `record` (`source`, `node`, `edge`, `document` or `deletion`) beside those of its kind. */
+      records: (Record<string, unknown>)[];
+    };
+    output: {
+      audit?: AuditBlock;
+      /** Those of the kept ones that were there before with other content. */
+      changed: number;
+      deleted: number;
+      /** New ones, and those whose content is another than before. */
+      kept: number;
+      rejected: ({
+        id?: string | null;
+        /** Place in the call, from 0. */
+        position: number;
+        reason: string;
+      })[];
+      /** The record has them like this already. */
+      repeated: number;
+      /** The change number from which on answers know of this. */
+      version: number;
+    };
+  };
+  /** Find paths in the evidence graph from a node, along a pattern such as `herb -contains-> constituent -treats-> indication`, with the edge, source and strength of every hop. */
+  query_kg: {
+    input: {
+      /** Only counts the paths, all of them. */
+      count?: boolean;
+      /** Only checks the question and whether somebody answers. */
+      dry?: boolean;
+      /** What may be on a path after its start. Absent members let everything pass. */
+      filters?: {
+        predicate?: string | string[] | null;
+        source?: string | string[] | null;
+        /** At least this strong. What nobody stated the strength of does not pass. */
+        strength?: "low" | "moderate" | "high" | null;
+        type?: string | string[] | null;
+      } | null;
+      /** Paths at most; 100 unless given. */
+      limit?: number | null;
+      /** Hops of a path at most; 3 unless given. */
+      max_depth?: number | null;
+      /** A change number that the answer must know of, as `put_records` answered it. */
+      min_version?: number | null;
+      /**
+       * Such as `herb -contains-> constituent -treats-> indication`; `*` is any type or predicate, `<-p-` goes against the
+       * edge.
+       */
+      pattern?: string | null;
+      start: {
+        /** The id, or a name in any language that only one such node has. */
+        id: string;
+        /** `herb`, `constituent`, `indication`, or any other category. */
+        type: string;
+      };
+    };
+    output: {
+      audit: AuditBlock;
+      /** Where counting was asked for. */
+      count?: number | null;
+      /** In the order of predicate and id, hop by hop; without a pattern the shorter ones first. */
+      paths: (({
+        id: string;
+        label: string;
+        type: string;
+        /** How the path came here from the node before. */
+        via?: {
+          /** The edge that says so; the first one where there are several. */
+          edge_id: string;
+          predicate: string;
+          /** The edge points to the node before. */
+          reverse?: boolean;
+          source: string;
+          strength?: "low" | "moderate" | "high" | null;
+        } | null;
+      })[])[];
+      /** There are more paths than are shown. */
+      truncated?: "limit" | "work" | null;
+    };
+  };
   /** Put tasks into the queue whose inputs are resolved and checked, all or none. */
   queue_tasks: {
     input: {
@@ -832,6 +1122,114 @@ export interface Operations {
         unique?: boolean;
         validation_type: "automated" | "agent" | "manual";
       })[];
+      version: number;
+    };
+  };
+  /** Read a herb with its names, parts, constituents and indications. */
+  read_herb: {
+    input: {
+      /** The id, or a name in any language that only one herb has. */
+      id: string;
+    };
+    output: {
+      audit?: AuditBlock;
+      constituents: ({
+        id: string;
+        name: string;
+      })[];
+      id: string;
+      indications: ({
+        description: string;
+        /** Empty where the source gives none. */
+        icdCode: string;
+      })[];
+      /** The first name in each language. */
+      names: Record<string, string>;
+      parts: string[];
+      /** Whom all this is from. */
+      sources: string[];
+    };
+  };
+  /** Read a node of the evidence graph with its names and its relations. */
+  read_node: {
+    input: {
+      /** The id, or a name in any language that only one node has. */
+      curie: string;
+    };
+    output: {
+      attributes?: Record<string, unknown>;
+      audit?: AuditBlock;
+      categories: string[];
+      description?: string | null;
+      id: string;
+      label: string;
+      licence: string;
+      /** Of those there are, which may be more than are shown. */
+      n_relations: number;
+      names: ({
+        /** `th`, `en`, `la` for scientific names, or `und` where the source does not say. */
+        lang: string;
+        text: string;
+      })[];
+      relations: ({
+        edge_id: string;
+        id: string;
+        label: string;
+        predicate: string;
+        /** The edge points from the other node to this one. */
+        reverse?: boolean;
+        source: string;
+        strength?: "low" | "moderate" | "high" | null;
+        type: string;
+      })[];
+      same_as?: string[];
+      source: string;
+      type: string;
+    };
+  };
+  /** Read what is recorded of a paper: title, abstract, authors, journal, year, links, and whether it was retracted. */
+  read_paper: {
+    input: {
+      pmid: string;
+    };
+    output: {
+      abstract: string;
+      audit?: AuditBlock;
+      authors: string[];
+      /** Empty where the record has none. */
+      journal: string;
+      licence: string;
+      links: string[];
+      pmid: string;
+      /** Present once it was retracted, or doubted by its publisher. */
+      retraction?: {
+        kind: "retracted" | "expression_of_concern";
+        /** The notice: a PMID or a citation. */
+        notice?: string | null;
+      } | null;
+      source: string;
+      title: string;
+      year?: number | null;
+    };
+  };
+  /** Read sources, nodes, edges or documents of the evidence as they were brought, by their ids or page by page. */
+  read_records: {
+    input: {
+      /** The `next_cursor` of the page before. */
+      cursor?: string | null;
+      /** Those that are not there are left out of the answer. */
+      ids?: string[] | null;
+      kind: "source" | "node" | "edge" | "document";
+      /** 100 unless given. */
+      limit?: number | null;
+    };
+    output: {
+      audit?: AuditBlock;
+      /** Absent on the last page. */
+      next_cursor?: string | null;
+      /** As `put_records` takes them. */
+      records: (Record<string, unknown>)[];
+      /** The change number at the time of reading. */
       version: number;
     };
   };
