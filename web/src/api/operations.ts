@@ -132,6 +132,8 @@ export interface Operations {
       checkpoint: string;
       /** The newest checkpoint that enough witnesses cosigned, if the log has witnesses. */
       cosigned_checkpoint?: string | null;
+      /** Verifier keys that the cosigned checkpoint is signed by, one a line; older ones after a change of keys. */
+      cosigned_log_key?: string | null;
       /** Verifier key of the log. */
       log_key: string;
       tree_size: number;
@@ -163,7 +165,7 @@ export interface Operations {
       /** The exact bytes of the leaf. */
       event_json: string;
       leaf_index: number;
-      /** Verifier key of the log. */
+      /** Verifier keys of the log that the checkpoint is signed by, one a line. */
       log_key: string;
       /** `c2sp.org/tlog-proof@v1`. */
       proof: string;
@@ -216,7 +218,11 @@ export interface Operations {
           in_hash: string;
           latency_ms: number;
           objects?: ({
+            /** The hash of the thing as the call found it, where it changed it. */
+            before_sha256?: string | null;
             id: string;
+            /** The thing was not there before this call. */
+            is_created?: boolean;
             /** The thing is gone after this call. */
             is_deleted?: boolean;
             sha256?: string | null;
@@ -248,14 +254,20 @@ export interface Operations {
       /** Recorded, and not yet in the log: it takes them in within a second. */
       n_events_waiting?: number;
       n_objects_checked: number;
+      /** All of them, also those that are not shown. */
+      n_problems?: number;
+      /** Problems with the rows and events of other organisations; the house's own auditors see them among the others. */
+      n_problems_elsewhere?: number;
       ok: boolean;
-      /** The first hundred. */
+      /** The first hundred of those that the caller may see. */
       problems: ({
         call_id?: string | null;
-        /** `leaf`, `order`, `root`, `checkpoint`, `witness`, `object`, `column`. */
+        /** `leaf`, `order`, `root`, `checkpoint`, `witness`, `object`, `column`, `table`. */
         kind: string;
         leaf_index?: number | null;
         message: string;
+        /** Whose event or row it is, where it is somebody's. */
+        organisation_id?: string | null;
       })[];
       root_hash: string;
       tree_size: number;
