@@ -64,6 +64,9 @@ struct Memory {
 
 impl LogWatch {
     pub(crate) fn new(checkpoint_file: Option<PathBuf>) -> LogWatch {
+        // Whoever draws them wants to see that nothing is wrong, not that nothing is known.
+        metrics::gauge!("materia_log_contradicted").set(0.0);
+        metrics::gauge!("materia_log_lag_seconds").set(0.0);
         LogWatch { checkpoint_file, memory: Mutex::default() }
     }
 
