@@ -423,7 +423,8 @@ mod tests {
     const LETTER: &str = r#"{"artifact_types": [{"name": "letter", "prefix": "LET", "folder": "letters", "about": "A letter.",
         "title": "Letter", "id_labels": ["Letter ID"], "statuses": ["Draft", "Approved"], "approved_statuses": ["Approved"],
         "checklist": "letter_validation_v1"}]}"#;
-    const LETTER_LIST: &str = r#"{"artifact_type": "letter", "version": 1, "criteria": []}"#;
+    const LETTER_LIST: &str = r#"{"artifact_type": "letter", "version": 1, "criteria": [{"id": "A", "category": "c",
+        "description": "It is kind.", "validation_type": "agent"}]}"#;
 
     #[test]
     fn a_team_adds_a_type_and_overrides_a_template() {
@@ -457,6 +458,11 @@ mod tests {
         check(
             &[("types.json", LETTER), ("checklists/letter_validation_v1.json", bad)],
             "checklist `letter_validation_v1`",
+        );
+        let empty = r#"{"artifact_type": "letter", "version": 1, "criteria": []}"#;
+        check(
+            &[("types.json", LETTER), ("checklists/letter_validation_v1.json", empty)],
+            "checklist `letter_validation_v1`: a checklist without criteria would pass everything",
         );
         check(&[("checklists/Letter.json", LETTER_LIST)], "checklist `Letter`: expected an id such as");
     }
