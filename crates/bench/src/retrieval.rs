@@ -16,7 +16,7 @@ use contract::model::{Embedder, Side};
 use evidence::search::entry::Entry;
 use evidence::search::gazetteer::Gazetteer;
 use evidence::search::hybrid::{Filter, Library, Mode};
-use evidence::search::index::{Change, TextIndex};
+use evidence::search::index::{Change, State, TextIndex};
 use evidence::search::lexicon::files::PAIRS;
 use evidence::search::lexicon::{self, Lexicon};
 use evidence::search::vectors::{Packed, Vectors};
@@ -61,7 +61,7 @@ pub async fn run(plan: RetrievalPlan) -> anyhow::Result<Verdict> {
         let changes: Vec<Change> = entries.iter().map(|entry| Change::Put(Box::new(entry.clone()))).collect();
         index.apply(&changes, &gazetteer)?;
     }
-    index.commit(1)?;
+    index.commit(&State { version: 1, ..State::default() })?;
     let vectors = embed(&set.corpus, &model, Path::new("target/bench-cache")).await?;
     let library = Library::new(index.snapshot()?, Arc::new(vectors), gazetteer, Arc::new(lexicon));
     for (name, mode) in [("bm25", Mode::Words), ("vector", Mode::Vectors), ("hybrid", Mode::Both)] {

@@ -12,7 +12,7 @@ use contract::model::ModelCard;
 use evidence::search::entry::{Entry, EntryRecord};
 use evidence::search::gazetteer::Gazetteer;
 use evidence::search::hybrid::{Filter, Library, Mode};
-use evidence::search::index::{Change, TextIndex};
+use evidence::search::index::{Change, State, TextIndex};
 use evidence::search::lexicon::Lexicon;
 use evidence::search::vectors::{Packed, Vectors};
 use serde_json::json;
@@ -135,7 +135,7 @@ fn build(n_documents: usize, folder: &std::path::Path, dice: &mut Dice) -> anyho
             changes.clear();
         }
     }
-    index.commit(1)?;
+    index.commit(&State { version: 1, ..State::default() })?;
     Ok(Library::new(index.snapshot()?, Arc::new(vectors), gazetteer, Arc::new(Lexicon::default())))
 }
 

@@ -44,6 +44,21 @@ pub enum Change {
     Delete(String),
 }
 
+/// Which record an index was made from: its change number, and the hash of the batch of that number. Another database
+/// may well be at the same number.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct State {
+    pub version: i64,
+    pub batch: String,
+}
+
+impl State {
+    fn parse(text: &str) -> Option<State> {
+        let (version, batch) = text.split_once(' ')?;
+        Some(State { version: version.parse().ok()?, batch: batch.to_owned() })
+    }
+}
+
 /// One index has one writer; [`Snapshot`]s are for everybody.
 pub struct TextIndex {
     fields: Fields,
@@ -80,10 +95,10 @@ impl TextIndex {
         Ok(TextIndex { fields, writer, reader })
     }
 
-    /// The number that the last commit left.
-    pub fn change_number(&self) -> Result<i64, SearchError> {
+    /// What the last commit left.
+    pub fn state(&self) -> Result<State, SearchError> {
         let metas = self.writer.index().load_metas().map_err(failed("reading its state"))?;
-        Ok(metas.payload.and_then(|payload| payload.parse().ok()).unwrap_or_default())
+        Ok(metas.payload.as_deref().and_then(State::parse).unwrap_or_default())
     }
 
     /// Takes changes; they are seen after the next [`TextIndex::commit`].
@@ -102,9 +117,9 @@ impl TextIndex {
         Ok(())
     }
 
-    pub fn commit(&mut self, change_number: i64) -> Result<(), SearchError> {
+    pub fn commit(&mut self, state: &State) -> Result<(), SearchError> {
         let mut commit = self.writer.prepare_commit().map_err(failed("preparing a commit"))?;
-        commit.set_payload(&change_number.to_string());
+        commit.set_payload(&format!("{} {}", state.version, state.batch));
         commit.commit().map_err(failed("committing"))?;
         self.reader.reload().map_err(failed("looking at a commit"))
     }
@@ -112,7 +127,7 @@ impl TextIndex {
     /// Forgets everything, for a rebuild.
     pub fn clear(&mut self) -> Result<(), SearchError> {
         self.writer.delete_all_documents().map_err(failed("clearing"))?;
-        self.commit(0)
+        self.commit(&State::default())
     }
 
     pub fn snapshot(&self) -> Result<Snapshot, SearchError> {

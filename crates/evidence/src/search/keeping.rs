@@ -11,7 +11,7 @@ use store::{Conn, StoreError};
 
 use super::entry::{Entry, EntryRecord, key};
 use super::gazetteer::Gazetteer;
-use super::index::{Change, SearchError, Snapshot, TextIndex};
+use super::index::{Change, SearchError, Snapshot, State, TextIndex};
 use super::words::has_thai;
 use crate::record::{batches, read};
 
@@ -47,7 +47,9 @@ impl From<SearchError> for KeepError {
 /// The index with what belongs to it.
 pub struct Keep {
     index: TextIndex,
-    version: i64,
+    state: State,
+    /// Whether the record was found to be the one that the index was made from.
+    is_checked: bool,
     /// Node → its names, for the gazetteer.
     names: BTreeMap<String, BTreeSet<String>>,
     gazetteer: Arc<Gazetteer>,
@@ -63,9 +65,9 @@ impl Keep {
                 TextIndex::in_memory()?
             }
         };
-        let version = index.change_number()?;
-        let mut keep = Keep { index, version, names: BTreeMap::new(), gazetteer: Arc::default() };
-        if version > 0 {
+        let state = index.state()?;
+        let mut keep = Keep { index, state, is_checked: false, names: BTreeMap::new(), gazetteer: Arc::default() };
+        if keep.state.version > 0 {
             for entry in keep.index.snapshot()?.nodes()? {
                 keep.names.insert(entry.id.clone(), names_of(&entry));
             }
@@ -75,7 +77,7 @@ impl Keep {
     }
 
     pub fn version(&self) -> i64 {
-        self.version
+        self.state.version
     }
 
     pub fn snapshot(&self) -> Result<Snapshot, KeepError> {
@@ -87,17 +89,25 @@ impl Keep {
     }
 
     /// Brings the index to the record's last change. Moves itself through a thread that may block.
-    pub async fn follow(self, conn: &mut Conn, organisation_id: &str) -> Result<Keep, KeepError> {
+    pub async fn follow(mut self, conn: &mut Conn, organisation_id: &str) -> Result<Keep, KeepError> {
         let latest = batches::latest(conn, organisation_id).await?;
-        if latest == self.version {
+        if !self.is_checked {
+            // A folder may have been given another database, or an older one, since.
+            let batch = batches::hash_of(conn, organisation_id, self.state.version).await?;
+            if self.state.version > 0 && batch.as_deref() != Some(self.state.batch.as_str()) {
+                return self.rebuild(conn, organisation_id, latest).await;
+            }
+            self.is_checked = true;
+        }
+        if latest == self.state.version {
             return Ok(self);
         }
         // A record that is behind its index was put back from a backup.
-        if self.version == 0 || latest < self.version {
+        if self.state.version == 0 || latest < self.state.version {
             return self.rebuild(conn, organisation_id, latest).await;
         }
         let mut changed: BTreeSet<(RecordKind, String)> = BTreeSet::new();
-        let mut version = self.version;
+        let mut version = self.state.version;
         while version < latest {
             let page = batches::after(conn, organisation_id, version).await?;
             let Some(last) = page.last().map(|batch| batch.number) else { break };
@@ -109,7 +119,8 @@ impl Keep {
         if is_much {
             return self.rebuild(conn, organisation_id, latest).await;
         }
-        blocking(move || self.take(nodes, documents, version)).await
+        let state = state_at(conn, organisation_id, version).await?;
+        blocking(move || self.take(nodes, documents, state)).await
     }
 
     /// Makes everything anew. What changes meanwhile is followed afterwards: taking a change twice does no harm.
@@ -152,9 +163,10 @@ impl Keep {
             })
             .await?;
         }
+        let state = state_at(conn, organisation_id, latest).await?;
         blocking(move || {
-            self.index.commit(latest)?;
-            self.version = latest;
+            self.index.commit(&state)?;
+            (self.state, self.is_checked) = (state, true);
             Ok(self)
         })
         .await
@@ -176,7 +188,7 @@ impl Keep {
         changed
     }
 
-    fn take(mut self, nodes: Vec<Change>, mut documents: Vec<Change>, version: i64) -> Result<Keep, KeepError> {
+    fn take(mut self, nodes: Vec<Change>, mut documents: Vec<Change>, state: State) -> Result<Keep, KeepError> {
         let changed_names = self.note_names(&nodes);
         for change in &nodes {
             match change {
@@ -199,8 +211,8 @@ impl Keep {
         }
         self.index.apply(&nodes, &self.gazetteer)?;
         self.index.apply(&documents, &self.gazetteer)?;
-        self.index.commit(version)?;
-        self.version = version;
+        self.index.commit(&state)?;
+        self.state = state;
         Ok(self)
     }
 
@@ -210,6 +222,11 @@ impl Keep {
         self.gazetteer = Arc::new(Gazetteer::new(names).map_err(KeepError::Names)?);
         Ok(())
     }
+}
+
+async fn state_at(conn: &mut Conn, organisation_id: &str, version: i64) -> Result<State, StoreError> {
+    let batch = batches::hash_of(conn, organisation_id, version).await?.unwrap_or_default();
+    Ok(State { version, batch })
 }
 
 fn changed_key(change: &Change) -> String {

@@ -1,10 +1,12 @@
 //! Search through the door: both languages, filters, snippets, changes, two processes.
 
+use evidence::search::keeping::Keep;
+use ops::operations::OPERATIONS;
 use serde_json::{Value, json};
 
 use super::herbs::{node, put, source};
 use crate::ledger::both;
-use crate::script::Stage;
+use crate::script::{Stage, on_sqlite};
 
 fn paper(id: &str, title: &str, text: &str, lang: &str, year: i32) -> Value {
     json!({"record": "document", "id": id, "kind": "paper", "title": title, "text": text, "lang": lang, "year": year,
@@ -64,6 +66,23 @@ async fn a_thai_name_finds_english_papers_and_back() {
         // The herb that was named, then the one paper about both.
         assert_eq!(ids(&found)[..2], ["H2", "P2"], "{found}");
     }
+}
+
+/// Both records are at change number 1, and only one of them is the index's.
+#[tokio::test]
+async fn an_index_of_another_database_is_not_believed() {
+    let [ours, theirs] = [on_sqlite(OPERATIONS).await, on_sqlite(OPERATIONS).await];
+    put(&ours, &shelf()).await;
+    put(&theirs, &shelf()[..2]).await;
+    let folder = testkit::temp_dir();
+    let n_entries = async |stage: &Stage| {
+        let mut reader = stage.store.read().await.unwrap();
+        let keep = Keep::open(folder.path()).unwrap().follow(&mut reader, "here").await.unwrap();
+        (keep.version(), keep.snapshot().unwrap().n_entries())
+    };
+    assert_eq!(n_entries(&ours).await, (1, 7));
+    assert_eq!(n_entries(&theirs).await, (1, 1));
+    assert_eq!(n_entries(&ours).await, (1, 7));
 }
 
 #[tokio::test]
