@@ -21,7 +21,7 @@ use http_body_util::Full;
 use ops::{Literature, LiteratureSearch};
 use serde_json::Value;
 
-use crate::outbound::{Answer, Limits, Outbound, OutboundError};
+use crate::outbound::{Answer, Limits, Outbound, OutboundError, may_carry_keys};
 use crate::settings::Settings;
 
 /// NCBI's rules: three requests a second, ten with a key.
@@ -45,9 +45,7 @@ pub enum EutilsError {
 pub fn library(settings: &Settings) -> Result<Option<Arc<dyn Literature>>, EutilsError> {
     let Some(url) = &settings.eutils_url else { return Ok(None) };
     let url = url.trim_end_matches('/');
-    let is_loopback =
-        ["http://127.0.0.1", "http://[::1]", "http://localhost"].iter().any(|local| url.starts_with(local));
-    if settings.eutils_key.is_some() && !url.starts_with("https://") && !is_loopback {
+    if settings.eutils_key.is_some() && !may_carry_keys(url) {
         return Err(EutilsError::PlainText);
     }
     let client = |name: &str| Outbound::new(&format!("{url}/{name}.fcgi"), LIMITS).map_err(EutilsError::Address);
@@ -232,5 +230,7 @@ mod tests {
         assert!(matches!(library("http://ncbi.example/eutils"), Err(EutilsError::PlainText)));
         assert!(matches!(library("http://127.0.0.1:9/eutils"), Ok(true)));
         assert!(matches!(library("ftp://x"), Err(EutilsError::PlainText)));
+        assert!(matches!(library("http://localhost.example/eutils"), Err(EutilsError::PlainText)));
+        assert!(matches!(library("http://127.0.0.1.example/eutils"), Err(EutilsError::PlainText)));
     }
 }

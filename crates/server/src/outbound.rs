@@ -12,6 +12,8 @@ use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 
+use crate::settings::oauth::is_loopback;
+
 #[derive(Debug, thiserror::Error)]
 pub enum OutboundError {
     #[error("the certificates of this machine cannot be read")]
@@ -24,6 +26,16 @@ pub enum OutboundError {
     Body { uri: String, bytes_max: usize, source: Box<dyn std::error::Error + Send + Sync> },
     #[error("`{uri}` took longer than {} s", timeout.as_secs())]
     Slow { uri: String, timeout: Duration },
+}
+
+/// Whether a key may go to this address: encrypted, or within this machine.
+pub fn may_carry_keys(url: &str) -> bool {
+    let Ok(uri) = url.parse::<Uri>() else { return false };
+    match (uri.scheme_str(), uri.host()) {
+        (Some("https"), Some(_)) => true,
+        (Some("http"), Some(host)) => is_loopback(host),
+        (_, _) => false,
+    }
 }
 
 /// What an answer may cost.

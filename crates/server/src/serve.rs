@@ -34,6 +34,7 @@ use crate::tasks_service;
 
 /// How often new texts are looked for that need vectors.
 const EMBED_EVERY: Duration = Duration::from_secs(1);
+const EMBED_AGAIN_AFTER: Duration = Duration::from_secs(60);
 /// How often expired things are deleted.
 const TIDY_EVERY: Duration = Duration::from_secs(600);
 
@@ -228,7 +229,13 @@ async fn embed(house: Arc<House>, authenticator: Arc<Authenticator>, mut actor: 
             }
             actor.organisation_id = organisation_id;
             let call = Call { operation: "embed_records".to_owned(), input: json!({}), ..Call::default() };
-            drop(house.call(&actor, call).await);
+            if house.call(&actor, call).await.result.is_err() {
+                // A model that fails now fails in a second too; the event of the call says why.
+                tokio::select! {
+                    () = tokio::time::sleep(EMBED_AGAIN_AFTER) => {}
+                    () = stop.cancelled() => return,
+                }
+            }
         }
     }
 }

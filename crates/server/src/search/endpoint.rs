@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
-use crate::outbound::{Limits, Outbound, OutboundError};
+use crate::outbound::{Limits, Outbound, OutboundError, may_carry_keys};
 
 const LIMITS: Limits = Limits { timeout: Duration::from_secs(60), bytes_max: 32 << 20 };
 
@@ -38,6 +38,10 @@ impl std::fmt::Debug for Secret {
 pub enum EndpointError {
     #[error("the address of the embeddings endpoint cannot be used")]
     Address(#[source] OutboundError),
+    #[error(
+        "the address of the embeddings endpoint must begin with https:// beyond this machine, as a key goes with every request"
+    )]
+    PlainText,
     #[error("the environment variable `{0}` with the key of the embeddings endpoint is not set")]
     NoKey(String),
 }
@@ -62,6 +66,7 @@ impl Endpoint {
         key_variable: Option<&str>,
     ) -> Result<Endpoint, EndpointError> {
         let authorisation = match key_variable {
+            Some(_) if !may_carry_keys(url) => return Err(EndpointError::PlainText),
             Some(variable) => {
                 let key = std::env::var(variable).map_err(|_| EndpointError::NoKey(variable.to_owned()))?;
                 Some(Secret(format!("Bearer {key}")))
