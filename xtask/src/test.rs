@@ -57,7 +57,7 @@ fn run(stages: &mut Stages) {
     };
     // Into the folder of the clients, where the tests look for it.
     stages.run("embedding model", || {
-        let mut pull = Command::new(cargo::root().join("target").join("debug").join("materia"));
+        let mut pull = Command::new(cargo::debug("materia"));
         cargo::run(pull.arg("--data").arg(&tools).args(["models", "pull"]))
     });
     let Some(postgres) = stages.run("start PostgreSQL", Postgres::start) else {
