@@ -1,5 +1,7 @@
 //! `list_artifacts`: what is known of the documents of a project, without reading them.
 
+use std::collections::BTreeSet;
+
 use contract::actor::Role;
 use contract::error::OpError;
 use contract::workflow::artifacts::{LISTED_MAX, ListArtifacts, ListedArtifacts};
@@ -38,6 +40,14 @@ impl Read for ListArtifacts {
                 OpError::invalid("artifact_type", "the name or prefix of a document type").received(word.as_str())
             })?),
         };
+        if let Some(status) = &self.status {
+            let kinds = || catalogue.types().iter().filter(|one| kind.is_none_or(|kind| kind.name == one.name));
+            let known: BTreeSet<&str> = kinds().flat_map(|kind| kind.statuses.iter().map(String::as_str)).collect();
+            if !known.contains(status.as_str()) {
+                let expected = known.into_iter().collect::<Vec<_>>().join(", ");
+                return Err(OpError::invalid("status", format!("one of {expected}")).received(status.as_str()));
+            }
+        }
         let filter = Filter {
             artifact_type: kind.map(|kind| kind.name.as_str()),
             status: self.status.as_deref(),

@@ -306,6 +306,30 @@ async fn damaged_tables_of_the_log_are_named() {
 }
 
 #[tokio::test]
+async fn the_inputs_that_are_searched_are_compared_with_the_tasks() {
+    let kinds = [
+        "UPDATE task_inputs SET artifact_id = 'PRD-999'",
+        "UPDATE task_inputs SET classification = 'recommended'",
+        "DELETE FROM task_inputs",
+        "UPDATE tasks SET has_mandatory_input = NOT has_mandatory_input",
+        "INSERT INTO task_inputs VALUES ('here', 'TASK-999', 0, 'PRD-006', 'conditional')",
+    ];
+    for sql in kinds {
+        for stage in both().await {
+            let prd = json!({"name": "prd", "artifact_id": "PRD-006", "classification": "mandatory",
+                "status": "Approved", "resource_uri": "mcp://resources/artifacts/prds/PRD-006_v3.md"});
+            let story = json!({"artifact_id": "HLS-001", "generator": "hls-generator", "inputs": [prd]});
+            let queued = json!({"project_id": "default", "tasks": [story]});
+            stage.call("owner", "queue_tasks", queued).await.result.unwrap();
+            assert_eq!(verify(&stage).await["problems"], json!([]));
+            tamper(&stage, sql).await;
+            let found = look(&stage).await;
+            assert!(found.to_string().contains("the searched inputs of TASK-"), "{sql}: {found}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn the_task_counter_is_compared_with_the_tasks() {
     for stage in both().await {
         let review = json!({"artifact_id": "REV-001", "generator": "evidence-review-generator", "inputs": []});

@@ -1,8 +1,14 @@
 //! Rows that no event tells of by themselves, because audited rows say what must be in them: the bytes of documents are
-//! those of their hash, the revisions of a document end as it is now, and the task counter stands at the last task.
+//! those of their hash, the revisions of a document end as it is now, the task counter stands at the last task, and the
+//! inputs that are searched are those of the tasks.
+
+use std::collections::BTreeMap;
 
 use contract::canonical;
+use contract::workflow::tasks::Task;
 use store::{Conn, Row, StoreError};
+
+use crate::tasks;
 
 /// A row that is not as the audited ones say.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,6 +19,7 @@ pub struct Wrong {
 
 /// Documents may be long.
 const CONTENTS_PAGE: i64 = 100;
+const TASKS_PAGE: i64 = 1_000;
 /// So many wrong rows of one kind are looked for; the first is enough to doubt a database.
 const WRONG_MAX: i64 = 1_000;
 
@@ -44,6 +51,15 @@ const TASK_COUNTERS: &str = "SELECT t.organisation_id FROM \
     LEFT JOIN task_counters c ON c.organisation_id = t.organisation_id \
     WHERE c.last_task_number IS DISTINCT FROM t.last_number ORDER BY t.organisation_id LIMIT $1";
 
+const STRAY_INPUTS: &str = "SELECT i.organisation_id, i.task_id FROM task_inputs i \
+    LEFT JOIN tasks t ON t.organisation_id = i.organisation_id AND t.task_id = i.task_id \
+    WHERE t.task_id IS NULL ORDER BY i.organisation_id, i.task_id, i.position LIMIT $1";
+
+const MANDATORY_INPUTS: &str = "SELECT t.organisation_id, t.task_id FROM tasks t WHERE t.has_mandatory_input <> \
+    EXISTS (SELECT 1 FROM task_inputs i WHERE i.organisation_id = t.organisation_id AND i.task_id = t.task_id \
+        AND i.classification = 'mandatory') \
+    ORDER BY t.organisation_id, t.task_id LIMIT $1";
+
 /// Looks at all of them. Returns what is wrong, and how many documents were hashed.
 pub async fn check(conn: &mut Conn) -> Result<(Vec<Wrong>, u64), StoreError> {
     let (mut wrong, n_hashed) = contents(conn).await?;
@@ -64,6 +80,10 @@ pub async fn check(conn: &mut Conn) -> Result<(Vec<Wrong>, u64), StoreError> {
     wrong.extend(find(conn, MISSING_CONTENTS, gone).await?);
     let counter = |_: &Row| Ok("the task counter was changed by other hands".to_owned());
     wrong.extend(find(conn, TASK_COUNTERS, counter).await?);
+    wrong.extend(inputs(conn).await?);
+    for sql in [STRAY_INPUTS, MANDATORY_INPUTS] {
+        wrong.extend(find(conn, sql, |row| Ok(changed_inputs(&row.text(1)?))).await?);
+    }
     Ok((wrong, n_hashed))
 }
 
@@ -74,6 +94,47 @@ async fn find(
 ) -> Result<Vec<Wrong>, StoreError> {
     let rows = conn.fetch_all(sql, &[WRONG_MAX.into()]).await?;
     rows.iter().map(|row| Ok(Wrong { organisation_id: row.text(0)?, what: say(row)? })).collect()
+}
+
+fn changed_inputs(task_id: &str) -> String {
+    format!("the searched inputs of {task_id} were changed by other hands")
+}
+
+/// What is searched of each task's inputs beside the inputs themselves, which an event tells of.
+async fn inputs(conn: &mut Conn) -> Result<Vec<Wrong>, StoreError> {
+    let mut wrong = Vec::new();
+    let mut after = [String::new(), String::new()];
+    loop {
+        let page = tasks::read_all(conn, [&after[0], &after[1]], TASKS_PAGE).await?;
+        let Some((organisation_id, last)) = page.last() else { return Ok(wrong) };
+        let until = [organisation_id.clone(), last.task_id.to_string()];
+        let rows = conn
+            .fetch_all(
+                "SELECT organisation_id, task_id, artifact_id, classification FROM task_inputs \
+                 WHERE (organisation_id, task_id) > ($1, $2) AND (organisation_id, task_id) <= ($3, $4) \
+                 ORDER BY organisation_id, task_id, position",
+                &[(&after[0]).into(), (&after[1]).into(), (&until[0]).into(), (&until[1]).into()],
+            )
+            .await?;
+        let mut searched: BTreeMap<[String; 2], Vec<[String; 2]>> = BTreeMap::new();
+        for row in &rows {
+            let of_task = searched.entry([row.text(0)?, row.text(1)?]).or_default();
+            of_task.push([row.text(2)?, row.text(3)?]);
+        }
+        for (organisation_id, task) in &page {
+            let found = searched.remove(&[organisation_id.clone(), task.task_id.to_string()]).unwrap_or_default();
+            if found != expected_inputs(task) {
+                let what = changed_inputs(task.task_id.as_str());
+                wrong.push(Wrong { organisation_id: organisation_id.clone(), what });
+            }
+        }
+        after = until;
+    }
+}
+
+fn expected_inputs(task: &Task) -> Vec<[String; 2]> {
+    let each = task.inputs.iter();
+    each.map(|input| [input.artifact_id.clone(), input.classification.name().to_owned()]).collect()
 }
 
 async fn contents(conn: &mut Conn) -> Result<(Vec<Wrong>, u64), StoreError> {
