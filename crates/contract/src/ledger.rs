@@ -160,7 +160,12 @@ pub struct ExportedEvents {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct AuditCheckpoint {}
+pub struct AuditCheckpoint {
+    /// The size of an earlier checkpoint: the answer then proves that the log of now continues it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(max = 9_007_199_254_740_991_u64))]
+    pub since_size: Option<u64>,
+}
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LatestCheckpoint {
@@ -175,4 +180,8 @@ pub struct LatestCheckpoint {
     pub cosigned_log_key: Option<String>,
     /// Verifier key of the log.
     pub log_key: String,
+    /// Where `since_size` was given: `old SIZE`, the hashes of the proof, an empty line and the checkpoint, as C2SP
+    /// tlog-witness writes them. `materia-verify consistency` reads it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub consistency: Option<String>,
 }

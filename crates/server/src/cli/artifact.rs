@@ -54,7 +54,7 @@ enum Command {
     },
     /// Store a document as a new version
     #[command(
-        after_help = "Examples:\n  materia artifact store PRD-006.md\n  materia artifact store notes.md --file-name market_research"
+        after_help = "Examples:\n  materia artifact store PRD-006.md\n  materia artifact store notes.md --file-name herbs_business_research"
     )]
     Store {
         /// Markdown file, or `-` for standard input

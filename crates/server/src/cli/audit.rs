@@ -61,9 +61,15 @@ pub enum Command {
         #[arg(long, value_name = "DIR", conflicts_with_all = ["from", "format"])]
         out: Option<PathBuf>,
     },
-    /// Print a signed checkpoint of the log as it is now
-    #[command(after_help = "Example:\n  materia audit checkpoint > materia.checkpoint")]
-    Checkpoint,
+    /// Print a signed checkpoint of the log as it is now, or a proof that it continues an earlier one
+    #[command(after_help = "Examples:\n  materia audit checkpoint > monday.checkpoint\n  \
+        materia audit checkpoint --since monday.checkpoint > since-monday.proof\n  \
+        materia-verify consistency --previous monday.checkpoint --proof since-monday.proof --key \"$(cat log.key)\"")]
+    Checkpoint {
+        /// An earlier checkpoint: prints the proof that the log of now continues it, for `materia-verify consistency`
+        #[arg(long, value_name = "FILE")]
+        since: Option<PathBuf>,
+    },
     /// Print the key that checkpoints are verified with; two while keys overlap, the new one first
     #[command(after_help = "Example:\n  materia audit key > log.key")]
     Key,
@@ -233,9 +239,17 @@ async fn answer(house: &House, settings: &Settings, command: Command) -> anyhow:
                     .chain([verify]),
             )?;
         }
-        Command::Checkpoint => {
+        Command::Checkpoint { since: None } => {
             let checkpoint = call("audit_checkpoint", json!({})).await?;
             print_lines([text(&checkpoint, "checkpoint").trim_end().to_owned()])?;
+        }
+        Command::Checkpoint { since: Some(path) } => {
+            let earlier = std::fs::read(&path).with_context(|| format!("could not read {}", path.display()))?;
+            let earlier = SignedCheckpoint::parse(&earlier)
+                .with_context(|| format!("{} is not a checkpoint", path.display()))?;
+            let since_size = earlier.unverified().size();
+            let checkpoint = call("audit_checkpoint", json!({ "since_size": since_size })).await?;
+            print_lines([text(&checkpoint, "consistency").trim_end().to_owned()])?;
         }
         // Changed before anything was opened.
         Command::RotateKey | Command::RetireKey => {}

@@ -154,3 +154,26 @@ async fn an_export_says_what_is_not_cosigned_and_brings_the_keys_that_fit() {
     let events = read("events.ndjson");
     verifier::export::check(events.as_bytes(), trusted, None).expect("readable").expect("the export is the log");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_later_log_is_shown_to_continue_a_kept_checkpoint() {
+    let folder = testkit::temp_dir();
+    let log = Log { data: folder.path().join("data"), database_url: None };
+    log.take_ids(3);
+    let earlier = log.run(&["audit", "checkpoint"]).ok();
+    let kept = folder.path().join("earlier.checkpoint");
+    std::fs::write(&kept, &earlier).expect("a checkpoint can be written");
+    log.take_ids(4);
+    let proof = log.run(&["audit", "checkpoint", "--since", &kept.display().to_string()]).ok();
+    let trust = verifier::trust::Trust::new(&[log.key()], &[], None).expect("a key");
+    let valid = verifier::consistency::check(&earlier, &proof, &trust).expect("it continues");
+    assert!(valid.message.contains("continues"), "{}", valid.message);
+
+    // A proof of another start, or with a hash of its own, shows nothing.
+    let other = log.run(&["call", "audit_checkpoint", r#"{"since_size":1}"#]).ok();
+    let other: serde_json::Value = serde_json::from_str(&other).expect("an answer");
+    let other = other["consistency"].as_str().expect("a proof");
+    assert_eq!(verifier::consistency::check(&earlier, other, &trust).unwrap_err().code, "INCONSISTENT");
+    let told = log.run(&["call", "audit_checkpoint", r#"{"since_size":1000}"#]);
+    assert!(told.code != 0 && told.err.contains("since_size") && told.err.contains("1000"), "{}", told.err);
+}
