@@ -69,6 +69,7 @@ impl Lexicon {
         let segments = Segment::cut(question);
         let mut translation = Translation::default();
         let mut gloss = Vec::new();
+        let mut unknown = vec![false; segments.len()];
         let mut at = 0;
         while let Some(segment) = segments.get(at) {
             if !segment.is_thai {
@@ -90,9 +91,12 @@ impl Lexicon {
                 gloss.extend(phrases.iter().take(GLOSSES).map(|phrase| (*phrase).clone()));
                 translation.sets.push(phrases.into_iter().cloned().collect());
             }
+            if let Some(place) = unknown.get_mut(at) {
+                *place = joined == 1 && translations.is_empty() && !self.is_stop_word(text);
+            }
             at += joined;
         }
-        for name in self.names(question, &segments, names) {
+        for name in self.names(question, &segments, &unknown, names) {
             gloss.extend(name.iter().take(1).cloned());
             translation.sets.push(name);
         }
@@ -112,13 +116,14 @@ impl Lexicon {
     }
 
     /// Names of the index that sound like a run of segments; one set per run.
-    fn names(&self, question: &str, segments: &[Segment], names: &SoundTable) -> Vec<Vec<String>> {
+    fn names(&self, question: &str, segments: &[Segment], unknown: &[bool], names: &SoundTable) -> Vec<Vec<String>> {
         let mut found = Vec::new();
         let mut seen = BTreeSet::new();
         for at in 0..segments.len() {
             for (n_joined, text) in runs(question, segments, at, NAME_SEGMENTS_MAX) {
-                // A known word is a word; only what no dictionary has is likely to be a name.
-                if n_joined == 1 && (self.to_english.contains_key(text) || self.is_stop_word(text)) {
+                // Known words are words, and together they sound like any name; only a run with something in it that
+                // no dictionary has is likely to be one.
+                if !unknown.iter().skip(at).take(n_joined).any(|unknown| *unknown) {
                     continue;
                 }
                 let like: Vec<String> = names.find(&sound::thai_key(text)).into_iter().map(str::to_owned).collect();
