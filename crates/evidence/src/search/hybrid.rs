@@ -155,7 +155,10 @@ impl Library {
             Some(card) if card.speaks("en") && !translation.gloss.is_empty() => (Some(translation.gloss.clone()), true),
             _ => (None, false),
         };
-        let mut terms = own;
+        // A snippet full of marked `of` and `the` shows nothing.
+        let says_something = |word: &String| !is_english_stop_word(word) && !self.lexicon.is_stop_word(word);
+        let telling: BTreeSet<String> = own.iter().filter(|word| says_something(word)).cloned().collect();
+        let mut terms = if telling.is_empty() { own } else { telling };
         for phrase in translation.sets.iter().flatten() {
             terms.extend(words(&mut word_analyzer(), phrase).into_iter().map(|word| word.term));
         }

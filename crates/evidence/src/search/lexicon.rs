@@ -60,7 +60,8 @@ impl Lexicon {
         self.thai_stop_words.insert(word.trim().to_owned());
     }
 
-    fn is_stop_word(&self, word: &str) -> bool {
+    /// Whether it is one of the Thai words that say nothing alone.
+    pub fn is_stop_word(&self, word: &str) -> bool {
         self.thai_stop_words.contains(word)
     }
 

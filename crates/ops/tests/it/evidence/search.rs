@@ -203,3 +203,23 @@ async fn without_a_model_the_index_is_still_brought_up_to_date() {
         assert_eq!(done, json!({"embedded": 0, "missing": 0, "version": 1}));
     }
 }
+
+#[tokio::test]
+async fn words_that_say_nothing_are_not_marked() {
+    let stage = on_sqlite(OPERATIONS).await;
+    put(&stage, &shelf()).await;
+    let marked = async |query: &str| -> Vec<String> {
+        let found = search(&stage, json!({"query": query})).await;
+        let hit = found["hits"].as_array().unwrap().iter().find(|hit| hit["id"] == "P2").expect("the paper on ginger");
+        let letters: Vec<char> = hit["snippet"].as_str().unwrap().chars().collect();
+        let cut = |span: &Value| {
+            let (start, end) = (span["start"].as_u64().unwrap() as usize, span["end"].as_u64().unwrap() as usize);
+            letters[start..end].iter().collect::<String>().to_lowercase()
+        };
+        hit["matches"].as_array().unwrap().iter().map(cut).collect()
+    };
+    let found = marked("can some ginger help adults").await;
+    assert!(found.contains(&"ginger".to_owned()) && found.contains(&"adults".to_owned()), "{found:?}");
+    assert!(!found.contains(&"some".to_owned()), "{found:?}");
+    assert_eq!(marked("some").await, ["some"], "alone it is what was asked for");
+}
