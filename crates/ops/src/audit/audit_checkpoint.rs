@@ -15,8 +15,7 @@ use crate::operation::{Answer, Operation, Read, store_error};
 
 impl Operation for AuditCheckpoint {
     const NAME: &'static str = "audit_checkpoint";
-    const ABOUT: &'static str =
-        "Get a signed checkpoint of the log as it is now. Keep it: any later log must be consistent with it, and \
+    const ABOUT: &'static str = "Get a signed checkpoint of the log as it is now. Keep it: any later log must be consistent with it, and \
          `since_size` gets the proof.";
     const FAMILY: Family = Family::Audit;
     const ROLES: &'static [Role] = AUDIT_ROLES;
@@ -54,7 +53,8 @@ async fn continues(conn: &mut Conn, old_size: u64, checkpoint: &SignedCheckpoint
     }
     let wanted = subtrees_for_consistency(old_size, size).map_err(OpError::internal)?;
     let hashes = log::subtree_hashes(conn, &wanted).await.map_err(store_error)?;
-    let proof = consistency_proof(old_size, size, |subtree| hashes.get(&subtree).copied()).map_err(OpError::internal)?;
+    let proof =
+        consistency_proof(old_size, size, |subtree| hashes.get(&subtree).copied()).map_err(OpError::internal)?;
     let request = AddCheckpoint::new(old_size, proof, checkpoint.clone()).map_err(OpError::internal)?;
     Ok(request.to_string())
 }

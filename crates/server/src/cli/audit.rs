@@ -245,8 +245,8 @@ async fn answer(house: &House, settings: &Settings, command: Command) -> anyhow:
         }
         Command::Checkpoint { since: Some(path) } => {
             let earlier = std::fs::read(&path).with_context(|| format!("could not read {}", path.display()))?;
-            let earlier = SignedCheckpoint::parse(&earlier)
-                .with_context(|| format!("{} is not a checkpoint", path.display()))?;
+            let earlier =
+                SignedCheckpoint::parse(&earlier).with_context(|| format!("{} is not a checkpoint", path.display()))?;
             let since_size = earlier.unverified().size();
             let checkpoint = call("audit_checkpoint", json!({ "since_size": since_size })).await?;
             print_lines([text(&checkpoint, "consistency").trim_end().to_owned()])?;
