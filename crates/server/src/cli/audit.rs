@@ -92,7 +92,7 @@ pub async fn run(place: Place, command: Command) -> anyhow::Result<ExitCode> {
         Command::Verify { .. }
         | Command::Prove { .. }
         | Command::Export { .. }
-        | Command::Checkpoint
+        | Command::Checkpoint { .. }
         | Command::Key => {}
     }
     let mut settings = Settings::read(&place.data, &place.flags())?;

@@ -85,7 +85,7 @@ function WholeLog() {
           <>
             <Notice
               tone={verified.ok ? 'ok' : 'bad'}
-              title={verified.ok ? t(words.wholeOk) : tn(words.wholeBad, verified.problems.length)}
+              title={verified.ok ? t(words.wholeOk) : tn(words.wholeBad, verified.n_problems ?? verified.problems.length)}
             />
             <SeenNotice comparison={compare(verified)} />
           </>
