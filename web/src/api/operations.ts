@@ -123,13 +123,21 @@ export interface Operations {
       tasks_created: number;
     };
   };
-  /** Get a signed checkpoint of the log as it is now. Keep it: any later log must be consistent with it. */
+  /** Get a signed checkpoint of the log as it is now. Keep it: any later log must be consistent with it, and `since_size` gets the proof. */
   audit_checkpoint: {
-    input: Record<string, never>;
+    input: {
+      /** The size of an earlier checkpoint: the answer then proves that the log of now continues it. */
+      since_size?: number | null;
+    };
     output: {
       audit?: AuditBlock;
       /** Signed note of the whole log as it is now. */
       checkpoint: string;
+      /**
+       * Where `since_size` was given: `old SIZE`, the hashes of the proof, an empty line and the checkpoint, as C2SP
+       * tlog-witness writes them. `materia-verify consistency` reads it.
+       */
+      consistency?: string | null;
       /** The newest checkpoint that enough witnesses cosigned, if the log has witnesses. */
       cosigned_checkpoint?: string | null;
       /** Verifier keys that the cosigned checkpoint is signed by, one a line; older ones after a change of keys. */
