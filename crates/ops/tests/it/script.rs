@@ -67,6 +67,7 @@ async fn stage(
         literature: None,
         knowledge: None,
         search: evidence::search::searches::Searches::new(files.path().join("search"), || None, Default::default),
+        starter: None,
     };
     let root = workflow::projection::Root::new(files.path().join("artifacts"), "here".to_owned());
     let options = Options {

@@ -144,6 +144,8 @@ pub fn materia() -> Command {
     }
     command.env("MATERIA_RATE_PER_SECOND", "1000000").env("MATERIA_RATE_BURST", "1000000");
     command.env("MATERIA_CALLS_PER_PRINCIPAL_MAX", "1000");
+    // An empty record, so that a test knows what is in it; tests of the starter data ask for them.
+    command.env("MATERIA_STARTER_DATA", "false");
     command
 }
 
