@@ -60,6 +60,7 @@ fn counts(set: &Set) -> Vec<Count> {
         Count::of("constituents", set.constituents.len()),
         Count::of("classes", set.classes.len()),
         Count::verified("drugs", set.drugs.iter().map(|it| it.row.verified)),
+        Count::verified("other_substances", set.other_substances.iter().map(|it| it.row.verified)),
         Count::verified("herbs", set.herbs.iter().map(|it| it.row.verified)),
         Count::verified("formulations", set.formulations.iter().map(|it| it.row.verified)),
         Count::verified("facts", facts().map(|it| it.verified)),

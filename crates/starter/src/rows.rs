@@ -1,5 +1,6 @@
 //! The rows of the files, as they are written. A member that is not named here is refused.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use contract::evidence::record::Strength;
@@ -173,6 +174,35 @@ pub struct DrugRow {
     pub sources: Vec<Citation>,
     pub verified: bool,
     pub reviewed: String,
+}
+
+/// A plant or food that the set has interactions of, and no monograph.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SubstanceRow {
+    pub id: String,
+    pub names: Names,
+    pub kind: SubstanceKind,
+    pub sources: Vec<Citation>,
+    pub verified: bool,
+    pub reviewed: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+pub enum SubstanceKind {
+    Herb,
+    Food,
+}
+
+impl SubstanceKind {
+    pub fn name(self) -> &'static str {
+        match self {
+            SubstanceKind::Herb => "herb",
+            SubstanceKind::Food => "food",
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -381,11 +411,19 @@ pub struct InstrumentFile {
     /// How many.
     pub items: u32,
     pub item_range: [i32; 2],
+    /// Where items differ; one for each.
+    #[serde(default)]
+    pub item_ranges: Option<Vec<[i32; 2]>>,
     /// From 1.
     #[serde(default)]
     pub reversed_items: Vec<u32>,
     pub score_range: [i32; 2],
     pub bands: Vec<Band>,
+    /// Where they differ by sex.
+    #[serde(default)]
+    pub bands_by_sex: Option<BTreeMap<String, Vec<Band>>>,
+    #[serde(default)]
+    pub bands_note: Option<Bilingual>,
     #[serde(default)]
     pub red_flags: Vec<RedFlag>,
     pub loinc: Loinc,
@@ -422,6 +460,8 @@ pub struct RedFlag {
 pub struct Loinc {
     pub panel: Option<String>,
     pub total: Option<String>,
+    #[serde(default)]
+    pub items: Option<Vec<String>>,
 }
 
 /// A question with the passages that answer it.
@@ -507,4 +547,4 @@ macro_rules! stated {
     };
 }
 
-stated!(DrugRow, HerbFile, FormulationFile, FactRow, Monograph, InteractionRow, InstrumentFile);
+stated!(DrugRow, SubstanceRow, HerbFile, FormulationFile, FactRow, Monograph, InteractionRow, InstrumentFile);

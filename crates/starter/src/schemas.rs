@@ -20,5 +20,6 @@ pub fn all() -> Vec<(&'static str, SchemaObject)> {
         ("question", tool_schema::<QuestionRow>()),
         ("rules", tool_schema::<Rules>()),
         ("source", tool_schema::<SourceRow>()),
+        ("substance", tool_schema::<SubstanceRow>()),
     ]
 }

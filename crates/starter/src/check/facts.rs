@@ -15,6 +15,9 @@ pub fn check(set: &Set, index: &Index<'_>, desk: &mut Desk) {
     for drug in &set.drugs {
         check_origin(desk, index, &drug.place, &drug.row.id, &drug.row);
     }
+    for substance in &set.other_substances {
+        check_origin(desk, index, &substance.place, &substance.row.id, &substance.row);
+    }
     for herb in &set.herbs {
         check_origin(desk, index, &herb.place, &herb.row.id, &herb.row);
         check_origin(desk, index, &herb.place, &format!("{} monograph", herb.row.id), &herb.row.monograph);
@@ -57,7 +60,10 @@ fn check_origin(desk: &mut Desk, index: &Index<'_>, place: &Place, at: &str, row
         }
         match &citation.at {
             Some(text) => check_text(desk, place, &format!("{at}/at"), text),
-            None if !is_paper => desk.note(place, format!("{at}/at"), "none", "the page, section or row"),
+            // Who did not look it up cannot say where it stands.
+            None if !is_paper && origin.is_verified => {
+                desk.note(place, format!("{at}/at"), "none", "the page, section or row")
+            }
             None => {}
         }
         if !seen.insert((&citation.id, &citation.at)) {

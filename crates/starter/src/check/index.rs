@@ -13,6 +13,7 @@ pub enum Thing {
     Condition,
     Class,
     Drug,
+    Substance,
 }
 
 impl Thing {
@@ -24,6 +25,7 @@ impl Thing {
             Thing::Condition => "condition",
             Thing::Class => "class",
             Thing::Drug => "drug",
+            Thing::Substance => "substance",
         }
     }
 }
@@ -63,5 +65,6 @@ fn things(set: &Set) -> impl Iterator<Item = (&str, Thing)> {
     let conditions = set.conditions.iter().map(|it| (it.row.id.as_str(), Thing::Condition));
     let classes = set.classes.iter().map(|it| (it.row.id.as_str(), Thing::Class));
     let drugs = set.drugs.iter().map(|it| (it.row.id.as_str(), Thing::Drug));
-    herbs.chain(formulations).chain(constituents).chain(conditions).chain(classes).chain(drugs)
+    let substances = set.other_substances.iter().map(|it| (it.row.id.as_str(), Thing::Substance));
+    herbs.chain(formulations).chain(constituents).chain(conditions).chain(classes).chain(drugs).chain(substances)
 }

@@ -9,7 +9,7 @@ use super::things::refer;
 use crate::parse::Set;
 use crate::rows::{InteractionKind, InteractionRow, Severity};
 
-const ENDS: [Thing; 4] = [Thing::Drug, Thing::Class, Thing::Herb, Thing::Constituent];
+const ENDS: [Thing; 5] = [Thing::Drug, Thing::Class, Thing::Herb, Thing::Constituent, Thing::Substance];
 
 pub fn check(set: &Set, index: &Index<'_>, desk: &mut Desk) {
     let mut pairs = BTreeMap::new();

@@ -98,6 +98,10 @@ fn all(set: &Set) -> Vec<Named<'_>> {
         let others = it.row.brands.iter().chain(&it.row.misspellings).collect();
         named.push(Named { id, names, others, langs: &["en"], place });
     }
+    for it in &set.other_substances {
+        let (id, names, place) = (&it.row.id, &it.row.names, &it.place);
+        named.push(Named { id, names, others: Vec::new(), langs: &["en"], place });
+    }
     for it in &set.herbs {
         let (id, names, place) = (&it.row.id, &it.row.names, &it.place);
         named.push(Named { id, names, others: Vec::new(), langs: &["th", "en", "la"], place });

@@ -6,10 +6,11 @@ use super::Desk;
 use super::index::{Index, Thing};
 use crate::parse::{Located, Set};
 use crate::places::Place;
-use crate::rows::{InstrumentFile, Lang, Monograph, Names};
+use crate::rows::{Band, InstrumentFile, Lang, Monograph, Names};
 
 const ID_CHARS_MAX: usize = 80;
 const TEXT_CHARS_MAX: usize = 2_000;
+const ITEMS_MAX: usize = 200;
 /// Resources that patients are told with.
 const RESOURCES: [&str; 6] =
     ["Patient", "Condition", "MedicationStatement", "QuestionnaireResponse", "Observation", "AllergyIntolerance"];
@@ -86,13 +87,15 @@ fn check_ids(set: &Set, desk: &mut Desk) {
     let constituents = set.constituents.iter().map(|it| ("thing", it.row.id.as_str(), &it.place));
     let classes = set.classes.iter().map(|it| ("thing", it.row.id.as_str(), &it.place));
     let drugs = set.drugs.iter().map(|it| ("thing", it.row.id.as_str(), &it.place));
+    let substances = set.other_substances.iter().map(|it| ("thing", it.row.id.as_str(), &it.place));
     let herbs = set.herbs.iter().map(|it| ("thing", it.row.id.as_str(), &it.place));
     let formulations = set.formulations.iter().map(|it| ("thing", it.row.id.as_str(), &it.place));
     let interactions = set.interactions.iter().map(|it| ("interaction", it.row.id.as_str(), &it.place));
     let instruments = set.instruments.iter().map(|it| ("thing", it.row.id.as_str(), &it.place));
     let questions = set.questions.iter().map(|it| ("question", it.row.id.as_str(), &it.place));
     let all = sources.chain(papers).chain(conditions).chain(constituents).chain(classes).chain(drugs);
-    let all = all.chain(herbs).chain(formulations).chain(interactions).chain(instruments).chain(questions);
+    let all =
+        all.chain(substances).chain(herbs).chain(formulations).chain(interactions).chain(instruments).chain(questions);
     for (space, id, place) in all {
         take(desk, space, id, place);
         if space != "paper" && !is_id(id) {
@@ -225,42 +228,49 @@ pub fn all_names(names: &Names) -> impl Iterator<Item = &String> {
     names.th.iter().chain(&names.en).chain(&names.la)
 }
 
-/// Bands cover the whole range of scores, in order and without gaps.
 fn check_instrument(desk: &mut Desk, instrument: &Located<InstrumentFile>) {
     let (place, row) = (&instrument.place, &instrument.row);
-    let [min, max] = row.score_range;
-    let items = i32::try_from(row.items).unwrap_or(i32::MAX);
-    if row.item_range[0].saturating_mul(items) != min || row.item_range[1].saturating_mul(items) != max {
-        desk.note(place, format!("{} score_range", row.id), format!("{min} to {max}"), "items times the range of one");
+    let items = usize::try_from(row.items).unwrap_or(usize::MAX);
+    let ranges = row.item_ranges.clone().unwrap_or_else(|| vec![row.item_range; items.min(ITEMS_MAX)]);
+    let sums = ranges
+        .iter()
+        .fold([0_i32, 0], |sums, range| [sums[0].saturating_add(range[0]), sums[1].saturating_add(range[1])]);
+    if ranges.len() != items {
+        desk.note(place, format!("{} items", row.id), format!("{} ranges", ranges.len()), format!("{items}"));
     }
+    if sums != row.score_range {
+        desk.note(place, format!("{} score_range", row.id), format!("{:?}", row.score_range), format!("{sums:?}"));
+    }
+    check_bands(desk, place, &row.id, &row.bands, row.score_range);
+    for bands in row.bands_by_sex.iter().flat_map(|by_sex| by_sex.values()) {
+        check_bands(desk, place, &row.id, bands, row.score_range);
+    }
+    let mut named = row.reversed_items.iter().chain(row.red_flags.iter().map(|flag| &flag.item));
+    if let Some(item) = named.find(|item| !(1..=row.items).contains(*item)) {
+        desk.note(place, row.id.as_str(), format!("item {item}"), format!("1 to {}", row.items));
+    }
+    for (member, n) in
+        [("item_texts", row.item_texts.as_ref().map(Vec::len)), ("loinc/items", row.loinc.items.as_ref().map(Vec::len))]
+    {
+        if let Some(n) = n.filter(|n| *n != items) {
+            desk.note(place, format!("{} {member}", row.id), format!("{n}"), format!("{items}"));
+        }
+    }
+}
+
+/// They cover the whole range of scores, in order and without gaps.
+fn check_bands(desk: &mut Desk, place: &Place, id: &str, bands: &[Band], [min, max]: [i32; 2]) {
     let mut next = min;
-    for band in &row.bands {
+    for band in bands {
         if band.min != next || band.max < band.min {
-            desk.note(
-                place,
-                format!("{} bands/{}", row.id, band.id),
-                format!("{} to {}", band.min, band.max),
-                format!("from {next} on"),
-            );
+            let found = format!("{} to {}", band.min, band.max);
+            desk.note(place, format!("{id} bands/{}", band.id), found, format!("from {next} on"));
         }
         next = band.max.saturating_add(1);
     }
     if next != max.saturating_add(1) {
-        desk.note(
-            place,
-            format!("{} bands", row.id),
-            format!("an end at {}", next.saturating_sub(1)),
-            format!("an end at {max}"),
-        );
-    }
-    let is_item = |item: &u32| (1..=row.items).contains(item);
-    if let Some(item) =
-        row.reversed_items.iter().chain(row.red_flags.iter().map(|flag| &flag.item)).find(|it| !is_item(it))
-    {
-        desk.note(place, row.id.as_str(), format!("item {item}"), format!("1 to {}", row.items));
-    }
-    if row.item_texts.as_ref().is_some_and(|texts| u32::try_from(texts.len()) != Ok(row.items)) {
-        desk.note(place, format!("{} item_texts", row.id), "another number", format!("{}", row.items));
+        let found = format!("an end at {}", next.saturating_sub(1));
+        desk.note(place, format!("{id} bands"), found, format!("an end at {max}"));
     }
 }
 

@@ -30,6 +30,9 @@ pub fn all(set: &Set) -> Vec<Node> {
         }
         node
     }));
+    nodes.extend(
+        set.other_substances.iter().map(|it| stated(&it.row.id, &[it.row.kind.name()], &it.row.names, &it.row)),
+    );
     nodes.extend(set.herbs.iter().map(|it| {
         let row = &it.row;
         let mut node = stated(&row.id, &["herb"], &row.names, row);
