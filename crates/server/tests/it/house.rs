@@ -42,7 +42,11 @@ pub struct House {
 impl House {
     /// Starts the server and waits for its ready line.
     pub fn start(options: &HouseOptions<'_>) -> House {
-        let mut command = materia();
+        House::start_by(materia(), options)
+    }
+
+    /// As [`House::start`], by a command of [`materia`] that the caller changed.
+    pub fn start_by(mut command: Command, options: &HouseOptions<'_>) -> House {
         command.args(["serve", "--json", "--data"]).arg(options.data);
         for listener in ["--listen", "--tasks-listen", "--ids-listen", "--grpc-listen"] {
             command.args([listener, "127.0.0.1:0"]);

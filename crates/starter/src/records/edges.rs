@@ -10,7 +10,7 @@ use crate::parse::Set;
 use crate::rows::{Bilingual, FactRow, FormulationFile, InteractionRow, Origin, Severity, Stated};
 
 /// A source says that two things do not interact, which is not the same as that nobody says they do.
-const NO_INTERACTION: &str = "no_interaction_with";
+const NO_INTERACTION: &str = "not_interacts_with";
 const INTERACTS: &str = "interacts_with";
 
 pub fn all(set: &Set, library: &Library<'_>) -> Vec<Edge> {

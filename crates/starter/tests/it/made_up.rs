@@ -101,7 +101,7 @@ fn interactions_keep_their_severity_and_what_is_not_verified_is_never_high() {
     let major = edge("materia:madeupine__test_root");
     assert_eq!((&major.qualifiers["severity"], major.strength), (&json!("major"), Some(Strength::Moderate)));
     let none = edge("materia:otherine__test_root");
-    assert_eq!((none.predicate.as_str(), none.strength), ("no_interaction_with", None));
+    assert_eq!((none.predicate.as_str(), none.strength), ("not_interacts_with", None));
     assert_eq!(edge("materia:madeupine:member_of:made_up_class").source, "materia:label_madeupine");
     assert_eq!(edge("materia:made_up_class:subclass_of:wider_class").source, "materia");
     assert_eq!(edge("materia:test_mixture:contains:test_root").qualifiers["part"], json!("root"));
