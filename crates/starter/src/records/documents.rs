@@ -45,6 +45,7 @@ fn monograph(kind: &str, id: &str, names: &Names, monograph: &Monograph, lang: L
     }
     let mut attributes = provenance(origin);
     attributes.insert(kind.to_owned(), json!(id));
+    attributes.insert("about".to_owned(), json!(id));
     attributes.insert("sections".to_owned(), json!(places));
     Document {
         title: title(names, lang, origin.is_verified),
