@@ -33,6 +33,8 @@ impl Server {
             command.args([flag, "127.0.0.1:0"]);
         }
         command.env("MATERIA_RATE_PER_SECOND", "0").env_remove("MATERIA_DATABASE_URL");
+        // What is measured is what the bench put in.
+        command.env("MATERIA_STARTER_DATA", "false");
         if let Some(url) = database_url {
             command.args(["--database-url", url]);
         }

@@ -9,3 +9,4 @@ pub mod record;
 pub mod records;
 pub mod resources;
 pub mod search;
+pub mod starter;

@@ -5,13 +5,15 @@ use std::collections::HashMap;
 
 use contract::evidence::contraindications::{Contraindication, EntityKind};
 use contract::evidence::record::{Edge, RecordKind};
+use serde_json::Value;
 use store::{Conn, StoreError};
 
 use crate::graph::{Direction, Graph, Hop, NodeNumber};
 use crate::record::read;
 
 /// Statements against taking something, along the edge.
-const AGAINST: [&str; 4] = ["contraindicated_in", "contraindicated_with", "has_contraindication", "interacts_with"];
+const AGAINST: [&str; 5] =
+    ["contraindicated_in", "contraindicated_with", "cautioned_in", "has_contraindication", "interacts_with"];
 /// Those that hold in both directions, whichever way the source wrote them.
 const AGAINST_BOTH_WAYS: [&str; 2] = ["contraindicated_with", "interacts_with"];
 /// From a formulation to its herbs, and from a herb to the formulations it is in.
@@ -132,6 +134,7 @@ fn told(graph: &Graph, statement: &Statement, edge: &Edge) -> Contraindication {
         predicate: edge.predicate.clone(),
         evidence,
         strength: edge.strength,
+        verified: edge.qualifiers.get("verified").and_then(Value::as_bool),
         references,
         inherited_from: statement.inherited_from.map(|herb| nodes.id(herb).to_owned()),
         edge_id: edge.id.clone(),

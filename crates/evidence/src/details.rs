@@ -28,7 +28,7 @@ pub fn herb(
 ) -> (Herb, Vec<u32>) {
     let nodes = graph.nodes();
     let mut sources = vec![nodes.source(number)];
-    let mut take = |predicates: &[&str], kinds: &[&str]| -> Vec<NodeNumber> {
+    let mut take = |predicates: &[&str], kinds: &[&str]| -> Vec<(NodeNumber, Option<bool>)> {
         let hops = predicates.iter().filter_map(|it| graph.predicates().find(it));
         let hops = hops.flat_map(|predicate| graph.hops(number, Direction::Out, Some(predicate)));
         let hops = hops.filter(|hop| kinds.is_empty() || kinds.iter().any(|kind| nodes.is_a(hop.end, kind)));
@@ -37,25 +37,42 @@ pub fn herb(
         let mut ends: Vec<NodeNumber> = hops.iter().map(|hop| hop.end).collect();
         ends.sort_by(|a, b| nodes.id(*a).cmp(nodes.id(*b)));
         ends.dedup();
-        ends
+        let said =
+            |end: NodeNumber| hops.iter().filter(move |hop| hop.end == end).map(|hop| graph.edge_verified(hop.edge));
+        ends.into_iter().map(|end| (end, best(said(end)))).collect()
     };
     let (constituents, treated, parts) =
         (take(&CONTAINS, &CONSTITUENTS), take(&TREATS, &[]), take(&["has_part"], &PARTS));
-    let named = |end: &NodeNumber| nodes.shared_label(*end).as_ref().to_owned();
-    let constituent = |end: &NodeNumber| Constituent { id: nodes.id(*end).to_owned(), name: named(end) };
-    let indication = |end: &NodeNumber| Indication {
+    let named = |end: NodeNumber| nodes.shared_label(end).as_ref().to_owned();
+    let constituent = |(end, verified): &(NodeNumber, Option<bool>)| Constituent {
+        id: nodes.id(*end).to_owned(),
+        name: named(*end),
+        verified: *verified,
+    };
+    let indication = |(end, verified): &(NodeNumber, Option<bool>)| Indication {
         icd_code: record(*end).as_ref().and_then(icd_code).unwrap_or_default(),
-        description: named(end),
+        description: named(*end),
+        verified: *verified,
     };
     let herb = Herb {
         id: node.id.clone(),
         names: first_names(node),
-        parts: attribute_texts(node, "parts").into_iter().chain(parts.iter().map(named)).collect(),
+        parts: attribute_texts(node, "parts").into_iter().chain(parts.iter().map(|(end, _)| named(*end))).collect(),
         constituents: constituents.iter().map(constituent).collect(),
         indications: treated.iter().map(indication).collect(),
         sources: Vec::new(),
     };
     (herb, sources)
+}
+
+/// Of several statements of the same, the best: one that was verified makes up for those that were not.
+fn best(verified: impl Iterator<Item = Option<bool>>) -> Option<bool> {
+    let rank = |verified: &Option<bool>| match verified {
+        Some(false) => 0,
+        None => 1,
+        Some(true) => 2,
+    };
+    verified.max_by_key(rank).flatten()
 }
 
 /// The nodes that a herb is said to treat, whose records have their codes.
@@ -110,6 +127,7 @@ pub fn node(graph: &Graph, number: NodeNumber, node: Node) -> (NodeDetails, Vec<
         edge_id: graph.edge_id(hop.edge).to_owned(),
         source: graph.sources().id(graph.edge_source(hop.edge)).to_owned(),
         strength: graph.edge_strength(hop.edge),
+        verified: graph.edge_verified(hop.edge),
     };
     let details = NodeDetails {
         kind: node.categories.first().cloned().unwrap_or_default(),

@@ -19,7 +19,7 @@ mod words;
 
 use std::sync::Arc;
 
-use contract::evidence::record::Strength;
+use contract::evidence::record::{Source, Strength};
 use store::StoreError;
 
 use base::Base;
@@ -57,19 +57,26 @@ pub struct Graph {
 pub struct Sources {
     ids: Words,
     licences: Vec<Arc<str>>,
+    /// Empty where the source has none.
+    versions: Vec<Arc<str>>,
 }
 
 impl Sources {
-    fn put(&mut self, id: &str, licence: &str) {
-        let number = words::index(self.intern(id));
+    fn put(&mut self, source: &Source) {
+        let number = words::index(self.intern(&source.id));
         if let Some(place) = self.licences.get_mut(number) {
-            *place = licence.into();
+            *place = source.licence.as_str().into();
+        }
+        if let Some(place) = self.versions.get_mut(number) {
+            *place = source.version.as_deref().unwrap_or_default().into();
         }
     }
 
     fn intern(&mut self, id: &str) -> u32 {
         let number = self.ids.intern(id);
-        self.licences.resize(words::index(self.ids.n_words()), "".into());
+        let n_sources = words::index(self.ids.n_words());
+        self.licences.resize(n_sources, "".into());
+        self.versions.resize(n_sources, "".into());
         number
     }
 
@@ -87,6 +94,12 @@ impl Sources {
 
     pub fn licence(&self, number: u32) -> &str {
         self.licences.get(words::index(number)).map_or("", |licence| licence)
+    }
+
+    /// The version of a source, where it is known and has one.
+    pub fn version(&self, id: &str) -> Option<&str> {
+        let version = self.versions.get(words::index(self.find(id)?))?;
+        Some(version.as_ref()).filter(|version| !version.is_empty())
     }
 }
 
@@ -152,10 +165,19 @@ impl Graph {
     }
 
     pub fn edge_strength(&self, edge: EdgeRef) -> Option<Strength> {
-        base::unpacked(match self.placed(edge) {
+        base::unpacked(self.marks(edge))
+    }
+
+    /// Whether somebody compared the statement with its source; `None` where the source makes no statement of that.
+    pub fn edge_verified(&self, edge: EdgeRef) -> Option<bool> {
+        base::verified(self.marks(edge))
+    }
+
+    fn marks(&self, edge: EdgeRef) -> u8 {
+        match self.placed(edge) {
             Ok(place) => self.base.strength(place),
             Err(added) => self.overlay.edge(added).map_or(0, |edge| edge.strength),
-        })
+        }
     }
 
     /// Whether an edge leads to this end or comes from it.

@@ -132,6 +132,7 @@ impl Network {
                 label: graph.predicates().text(statement.predicate).to_owned(),
                 evidence: references.collect(),
                 knowledge_source: graph.sources().id(graph.edge_source(statement.edge)).to_owned(),
+                verified: graph.edge_verified(statement.edge),
             }
         };
         let mut nodes: Vec<GraphNode> =
@@ -164,7 +165,8 @@ impl Network {
         let line = |it: &Statement| {
             let source = graph.sources().id(graph.edge_source(it.edge));
             let predicate = graph.predicates().text(it.predicate).replace('_', " ");
-            format!("- {} {predicate} {} [{source}]", named(it.subject), named(it.object))
+            let label = if graph.edge_verified(it.edge) == Some(false) { " (not verified)" } else { "" };
+            format!("- {} {predicate} {} [{source}]{label}", named(it.subject), named(it.object))
         };
         let lines: Vec<String> = self.statements.iter().map(line).collect();
         let more = self.n_statements - self.statements.len();

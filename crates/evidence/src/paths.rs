@@ -179,6 +179,7 @@ impl<'g> Told<'g> {
                 edge_id: graph.edge_id(hop.edge).to_owned(),
                 source: graph.sources().shared_id(source),
                 strength: graph.edge_strength(hop.edge),
+                verified: graph.edge_verified(hop.edge),
             };
             path.push(shown(graph, hop.end, Some(via)));
         }

@@ -8,6 +8,7 @@ pub mod batches;
 mod incoming;
 pub mod put;
 pub mod read;
+pub mod starter;
 
 pub use incoming::{Incoming, Unfit};
 

@@ -73,6 +73,8 @@ pub struct Services {
     pub knowledge: Option<Arc<dyn Knowledge>>,
     /// The search over it.
     pub search: Searches,
+    /// The facts that come with the program, where the house wants them.
+    pub starter: Option<Arc<starter::Files>>,
 }
 
 /// A step of a long call, for clients that show one.

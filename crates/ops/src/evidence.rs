@@ -7,6 +7,7 @@ mod find_contraindications;
 mod hybrid_search;
 mod kg_get_everything;
 mod kg_network_neighborhood;
+mod load_starter_data;
 mod pubmed_get_details;
 mod pubmed_search;
 mod put_records;
@@ -30,11 +31,24 @@ use evidence::paths;
 use evidence::record::read;
 use evidence::resolve::Unresolved;
 use serde_json::{Value, json};
+use starter::records::OWN_SOURCE;
 use store::Conn;
 
 use crate::context::Context;
 use crate::limits::RETRY_AFTER_MS;
 use crate::operation::{Answer, store_error};
+use crate::starter_data::stored_version;
+
+/// Which starter data an answer knows of; absent where there are none.
+const DATA_VERSION: &str = "data_version";
+
+/// As [`provenance`] says it, for answers that do not come from the graph.
+async fn note_data_version(ctx: &Context<'_>, metadata: &mut ResponseMetadata) -> Result<(), OpError> {
+    let mut reader = ctx.read().await?;
+    let version = stored_version(&mut reader, ctx.actor().organisation_id.as_str()).await.map_err(store_error)?;
+    metadata.extend(version.map(|version| (DATA_VERSION.to_owned(), json!(version))));
+    Ok(())
+}
 
 /// The graph of the caller's organisation, with change `version_min` where one is named.
 async fn graph(ctx: &Context<'_>, version_min: Option<u64>) -> Result<Arc<Graph>, OpError> {
@@ -70,6 +84,9 @@ fn provenance(graph: &Graph, licences: Vec<(String, String)>) -> ResponseMetadat
     let mut metadata = ResponseMetadata::new();
     metadata.insert("version".to_owned(), json!(graph.version()));
     metadata.insert("licences".to_owned(), Value::Array(licences));
+    if let Some(version) = graph.sources().version(OWN_SOURCE) {
+        metadata.insert(DATA_VERSION.to_owned(), json!(version));
+    }
     metadata
 }
 

@@ -33,6 +33,7 @@ pub mod refusals;
 mod remote;
 pub mod resources;
 mod seal;
+mod starter_data;
 mod summary;
 mod table;
 mod validate;

@@ -11,6 +11,7 @@ use contract::evidence::pubmed::{PubmedGetDetails, PubmedSearch};
 use contract::evidence::records::{PutRecords, ReadRecords};
 use contract::evidence::resources::{ReadHerb, ReadNode, ReadPaper};
 use contract::evidence::search::{EmbedRecords, HybridSearch};
+use contract::evidence::starter::LoadStarterData;
 use contract::job::{AnswerJob, CancelJob, JobStatus, StartJob};
 use contract::key::{CreateKey, ListKeys, RevokeKey};
 use contract::ledger::{AuditCheckpoint, AuditExport, AuditProve, AuditSearch, AuditVerify};
@@ -73,6 +74,7 @@ pub const OPERATIONS: &[Entry] = &[
     Entry::read::<ReadPaper>(),
     Entry::read::<HybridSearch>(),
     Entry::write::<EmbedRecords>(),
+    Entry::write::<LoadStarterData>(),
     Entry::read::<AuditSearch>(),
     Entry::read::<AuditProve>(),
     Entry::read::<AuditVerify>(),

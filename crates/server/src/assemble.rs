@@ -38,7 +38,8 @@ pub fn services(folder: &Path, settings: &Settings) -> Result<Services, Assemble
     let knowledge = trapi::knowledge(settings).map_err(AssembleError::Trapi)?;
     let literature = eutils::library(settings).map_err(AssembleError::Eutils)?;
     let search = search::searches(folder);
-    Ok(Services { catalogue, remotes, evidence, search, literature, knowledge })
+    let starter = settings.starter_data.then(|| Arc::new(starter::Files::embedded()));
+    Ok(Services { catalogue, remotes, evidence, search, literature, knowledge, starter })
 }
 
 /// Where the documents of a data folder stand as files.
@@ -53,6 +54,7 @@ pub async fn enter(folder: PathBuf, settings: &Settings) -> Result<Arc<House>, A
         files: files(&folder, settings),
         services: services(&folder, settings)?,
         folder,
+        organisation_id: settings.organisation_id.clone(),
         database_url: settings.database_url.clone(),
         entries: OPERATIONS,
         settings: settings.for_operations(),

@@ -5,6 +5,7 @@ mod audit;
 mod backup;
 mod call;
 mod config;
+mod data;
 mod doctor;
 mod export;
 mod import;
@@ -49,6 +50,9 @@ struct Arguments {
     /// PostgreSQL URL; without it, an embedded database in the data folder
     #[arg(long, global = true, value_name = "URL")]
     database_url: Option<String>,
+    /// Leave out the facts that come with the program; those that were loaded before stay
+    #[arg(long, global = true)]
+    no_starter_data: bool,
     #[command(subcommand)]
     command: Command,
 }
@@ -75,6 +79,8 @@ enum Command {
     Import(import::Arguments),
     /// Export papers as citations, the graph as KGX
     Export(export::Arguments),
+    /// Check the facts that come with the program
+    Data(data::Arguments),
     /// List, get and choose the embedding model that search by meaning uses
     Models(models::Arguments),
     /// List and get Thai-English dictionaries for search across both languages
@@ -110,18 +116,25 @@ enum Command {
 struct Place {
     data: PathBuf,
     database_url: Option<String>,
+    /// What the flag says; absent leaves it to the settings.
+    starter_data: Option<bool>,
 }
 
 impl Place {
     fn flags(&self) -> crate::settings::Flags {
-        crate::settings::Flags { database_url: self.database_url.clone(), ..Default::default() }
+        crate::settings::Flags {
+            database_url: self.database_url.clone(),
+            starter_data: self.starter_data,
+            ..Default::default()
+        }
     }
 }
 
 /// Runs the program.
 pub async fn run() -> anyhow::Result<ExitCode> {
     let arguments = Arguments::parse();
-    let place = Place { data: data_folder(arguments.data)?, database_url: arguments.database_url };
+    let starter_data = arguments.no_starter_data.then_some(false);
+    let place = Place { data: data_folder(arguments.data)?, database_url: arguments.database_url, starter_data };
     match arguments.command {
         Command::Serve(arguments) => serve::run(place, arguments).await,
         Command::Mcp(arguments) => mcp::run(place, &arguments).await,
@@ -133,6 +146,7 @@ pub async fn run() -> anyhow::Result<ExitCode> {
         Command::Task(arguments) => task::run(place, arguments).await,
         Command::Export(arguments) => export::run(place, arguments).await,
         Command::Import(arguments) => import::run(place, arguments).await,
+        Command::Data(arguments) => data::run(&arguments),
         Command::Models(arguments) => models::run(place, arguments).await,
         Command::Lexicon(arguments) => lexicon::run(place, arguments).await,
         Command::Config => config::run(&place),

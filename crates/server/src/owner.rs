@@ -7,6 +7,7 @@ mod guest;
 pub mod keys;
 pub mod notary;
 mod socket;
+mod starter_data;
 pub mod witnesses;
 
 use std::path::{Path, PathBuf};
@@ -18,7 +19,7 @@ use crate::telemetry::traces::{self, CallSpan};
 use contract::actor::Actor;
 use contract::dialect::Dialect;
 use contract::error::{Kind, OpError};
-use contract::id::{IdempotencyKey, KeyId};
+use contract::id::{IdempotencyKey, KeyId, OrganisationId};
 use ops::keys::KeyRecord;
 use ops::refusals::{RefusalCounter, Refused};
 use ops::{Call, Clock, Entry, LogStanding, Platform, Reply, Services, Table, TableError};
@@ -68,6 +69,8 @@ pub enum HouseError {
 
 pub struct HouseOptions {
     pub folder: PathBuf,
+    /// Whose starter data the house keeps.
+    pub organisation_id: OrganisationId,
     pub database_url: Option<String>,
     pub entries: &'static [Entry],
     pub settings: ops::Settings,
@@ -342,6 +345,7 @@ impl House {
             return Err(HouseError::Rollback(error));
         }
         platform.files().mend().await;
+        starter_data::load(&platform, &self.options.organisation_id).await;
         let files = platform.files().clone();
         let files_check = tokio::spawn(async move { check_files(files).await });
         let database = database::identity(self.options.database_url.as_deref());

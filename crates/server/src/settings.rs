@@ -119,6 +119,8 @@ pub struct Settings {
     pub eutils_email: Option<String>,
     /// Where a TRAPI server takes queries, which `kg_get_everything` and `kg_network_neighborhood` then ask.
     pub trapi_url: Option<String>,
+    /// Keep the facts that come with the program, and bring them up to date when it is.
+    pub starter_data: bool,
     pub body_bytes_max: usize,
     /// Requests a principal may make per second, on average; 0 for no limit.
     pub rate_per_second: u32,
@@ -180,6 +182,7 @@ impl Default for Settings {
             eutils_key: None,
             eutils_email: None,
             trapi_url: None,
+            starter_data: true,
             body_bytes_max: 1024 * 1024,
             rate_per_second: 200,
             rate_burst: 400,
@@ -211,6 +214,8 @@ pub struct Flags {
     pub database_url: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub auth: Option<Auth>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub starter_data: Option<bool>,
 }
 
 impl Settings {

@@ -511,6 +511,8 @@ export interface Operations {
         /** Absent where the source does not say how strong; that is not the same as weak. */
         strength?: "low" | "moderate" | "high" | null;
         type: "herb" | "formulation";
+        /** Whether somebody compared it with its source; absent where the source makes no statement of that. */
+        verified?: boolean | null;
       })[];
       /** There are more than are shown. */
       truncated?: boolean;
@@ -879,6 +881,27 @@ export interface Operations {
       })[];
     };
   };
+  /** Bring the starter data to those of this program. What somebody else brought, changed or withdrew stays as it is. */
+  load_starter_data: {
+    input: Record<string, never>;
+    output: {
+      audit?: AuditBlock;
+      /** Those of the kept ones that were there before with other content. */
+      changed: number;
+      /** The data that the record has now. */
+      data_version: string;
+      /** Of earlier starter data, and not of these. */
+      deleted: number;
+      /** New ones, and those whose content is another than before. */
+      kept: number;
+      /** Somebody else brought, changed or withdrew them. */
+      left_alone: number;
+      /** The record has them like this already. */
+      repeated: number;
+      /** The change number from which on answers know of this. */
+      version: number;
+    };
+  };
   /** Read one paper by its PubMed number: title, authors, journal, abstract, links, and whether it was retracted. */
   pubmed_get_details: {
     input: {
@@ -992,6 +1015,8 @@ export interface Operations {
           reverse?: boolean;
           source: string;
           strength?: "low" | "moderate" | "high" | null;
+          /** Whether somebody compared it with its source; absent where the source makes no statement of that. */
+          verified?: boolean | null;
         } | null;
       })[])[];
       /** There are more paths than are shown. */
@@ -1144,12 +1169,16 @@ export interface Operations {
       constituents: ({
         id: string;
         name: string;
+        /** Whether somebody compared it with its source; absent where the source makes no statement of that. */
+        verified?: boolean | null;
       })[];
       id: string;
       indications: ({
         description: string;
         /** Empty where the source gives none. */
         icdCode: string;
+        /** Whether somebody compared it with its source; absent where the source makes no statement of that. */
+        verified?: boolean | null;
       })[];
       /** The first name in each language. */
       names: Record<string, string>;
@@ -1189,6 +1218,8 @@ export interface Operations {
         source: string;
         strength?: "low" | "moderate" | "high" | null;
         type: string;
+        /** Whether somebody compared it with its source; absent where the source makes no statement of that. */
+        verified?: boolean | null;
       })[];
       same_as?: string[];
       source: string;

@@ -48,6 +48,9 @@ pub struct Contraindication {
     /// Absent where the source does not say how strong; that is not the same as weak.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub strength: Option<Strength>,
+    /// Whether somebody compared it with its source; absent where the source makes no statement of that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verified: Option<bool>,
     /// Documents and addresses.
     pub references: Vec<String>,
     /// The herb of a formulation that this is recorded of.

@@ -133,4 +133,7 @@ pub struct Via {
     pub source: Arc<str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub strength: Option<Strength>,
+    /// Whether somebody compared it with its source; absent where the source makes no statement of that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verified: Option<bool>,
 }

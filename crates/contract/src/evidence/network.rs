@@ -60,4 +60,7 @@ pub struct GraphLink {
     pub evidence: Vec<String>,
     #[serde(rename = "knowledgeSource")]
     pub knowledge_source: String,
+    /// Whether somebody compared it with its source; absent where the source makes no statement of that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verified: Option<bool>,
 }

@@ -33,6 +33,9 @@ pub struct Herb {
 pub struct Constituent {
     pub id: String,
     pub name: String,
+    /// Whether somebody compared it with its source; absent where the source makes no statement of that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verified: Option<bool>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -41,6 +44,9 @@ pub struct Indication {
     #[serde(rename = "icdCode")]
     pub icd_code: String,
     pub description: String,
+    /// Whether somebody compared it with its source; absent where the source makes no statement of that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verified: Option<bool>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -87,6 +93,9 @@ pub struct Relation {
     pub source: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub strength: Option<Strength>,
+    /// Whether somebody compared it with its source; absent where the source makes no statement of that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verified: Option<bool>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

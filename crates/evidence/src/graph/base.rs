@@ -56,8 +56,26 @@ pub(super) fn packed(strength: Option<Strength>) -> u8 {
     }
 }
 
-pub(super) fn unpacked(strength: u8) -> Option<Strength> {
-    match strength {
+/// Strength, and whether the source was compared with it, in one byte.
+pub(super) fn marked(strength: Option<Strength>, verified: Option<bool>) -> u8 {
+    let mark = match verified {
+        None => 0,
+        Some(true) => 1,
+        Some(false) => 2,
+    };
+    packed(strength) | mark << 2
+}
+
+pub(super) fn verified(marks: u8) -> Option<bool> {
+    match marks >> 2 {
+        1 => Some(true),
+        2 => Some(false),
+        _ => None,
+    }
+}
+
+pub(super) fn unpacked(marks: u8) -> Option<Strength> {
+    match marks & 3 {
         1 => Some(Strength::Low),
         2 => Some(Strength::Moderate),
         3 => Some(Strength::High),

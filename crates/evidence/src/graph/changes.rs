@@ -4,9 +4,10 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use contract::evidence::record::{Edge, Node, Record, Source, Strength};
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 
-use super::base::{Base, Heap, Loose, packed};
+use super::base::{Base, Heap, Loose, marked};
 use super::nodes::{NodeEntry, NodeNumber, Nodes};
 use super::overlay::{Added, Overlay};
 use super::words::Words;
@@ -25,8 +26,21 @@ pub struct EdgeHead<'a> {
     pub object: Cow<'a, str>,
     #[serde(default)]
     pub strength: Option<Strength>,
+    /// Whether somebody compared it with its source; absent where the source makes no statement of that.
+    #[serde(default, rename = "qualifiers", deserialize_with = "verified")]
+    pub verified: Option<bool>,
     #[serde(borrow)]
     pub source: Cow<'a, str>,
+}
+
+/// Of all qualifiers only this one; another type than a truth value is somebody's own affair.
+fn verified<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<bool>, D::Error> {
+    #[derive(Deserialize)]
+    struct Qualifiers {
+        #[serde(default)]
+        verified: Option<Value>,
+    }
+    Ok(Qualifiers::deserialize(deserializer)?.verified.as_ref().and_then(Value::as_bool))
 }
 
 impl<'a> From<&'a Edge> for EdgeHead<'a> {
@@ -37,6 +51,7 @@ impl<'a> From<&'a Edge> for EdgeHead<'a> {
             predicate: (&edge.predicate).into(),
             object: (&edge.object).into(),
             strength: edge.strength,
+            verified: edge.qualifiers.get("verified").and_then(Value::as_bool),
             source: (&edge.source).into(),
         }
     }
@@ -51,6 +66,7 @@ impl EdgeHead<'_> {
             predicate: owned(self.predicate),
             object: owned(self.object),
             strength: self.strength,
+            verified: self.verified,
             source: owned(self.source),
         }
     }
@@ -79,7 +95,7 @@ pub struct Loading {
 
 impl Loading {
     pub fn source(&mut self, source: &Source) {
-        self.sources.put(&source.id, &source.licence);
+        self.sources.put(source);
     }
 
     pub fn node(&mut self, node: &Node) {
@@ -93,7 +109,7 @@ impl Loading {
             predicate: self.predicates.intern(&edge.predicate),
             object: self.nodes.intern(&edge.object),
             source: self.sources.intern(&edge.source),
-            strength: packed(edge.strength),
+            strength: marked(edge.strength, edge.verified),
             id: (0, 0),
         };
         self.heap.push(loose, &edge.id)
@@ -158,7 +174,7 @@ impl Graph {
         if !changes.sources.is_empty() {
             let sources = Arc::make_mut(&mut self.sources);
             for source in &changes.sources {
-                sources.put(&source.id, &source.licence);
+                sources.put(source);
             }
         }
         for id in &changes.gone_edges {
@@ -189,7 +205,7 @@ impl Graph {
             None => Arc::make_mut(&mut self.sources).intern(&edge.source),
         };
         let id = Arc::from(&*edge.id);
-        let strength = packed(edge.strength);
+        let strength = marked(edge.strength, edge.verified);
         Arc::make_mut(&mut self.overlay).add(Added { subject, predicate, object, source, strength, id });
     }
 

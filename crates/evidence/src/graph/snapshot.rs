@@ -15,7 +15,7 @@ use super::nodes::{Columns, Nodes};
 use super::words::{Words, index};
 use super::{Graph, Sources};
 
-const MAGIC: &[u8] = b"materia graph 1\n";
+const MAGIC: &[u8] = b"materia graph 2\n";
 const HASH_BYTES: usize = 32;
 
 /// Where the snapshot of an organisation stands.
@@ -34,6 +34,7 @@ pub(super) fn write(path: &Path, graph: &Graph, batch: &str) -> io::Result<()> {
     out.words(&graph.predicates);
     out.words(&graph.sources.ids);
     out.texts(graph.sources.licences.iter());
+    out.texts(graph.sources.versions.iter());
     out.base(&graph.base);
     let hash = canonical::digest(&out.0);
     out.0.extend_from_slice(&hash);
@@ -60,14 +61,16 @@ pub(super) fn read(path: &Path) -> Option<(Graph, String)> {
     let predicates = reader.words()?;
     let ids = reader.words()?;
     let licences = reader.texts()?;
+    let versions = reader.texts()?;
     let base = reader.base()?;
-    let fits = licences.len() == index(ids.n_words()) && base.is_sound(nodes.len()) && reader.0.is_empty();
+    let n_sources = index(ids.n_words());
+    let fits = [licences.len(), versions.len()] == [n_sources; 2] && base.is_sound(nodes.len()) && reader.0.is_empty();
     fits.then(|| {
         let graph = Graph {
             version,
             nodes: Arc::new(nodes),
             predicates: Arc::new(predicates),
-            sources: Arc::new(Sources { ids, licences }),
+            sources: Arc::new(Sources { ids, licences, versions }),
             base: Arc::new(base),
             overlay: Arc::default(),
         };

@@ -27,6 +27,9 @@ pub struct Entry {
     /// Of a node, so that each reader is shown the name in their language.
     pub names: Vec<Name>,
     pub retraction: Option<Retraction>,
+    /// The node that a document is about as a whole, such as the herb of a monograph.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub about: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -60,6 +63,7 @@ impl Entry {
             categories: vec![document.kind.clone()],
             names: Vec::new(),
             retraction: document.retraction.clone(),
+            about: document.attributes.get("about").and_then(|id| id.as_str()).map(str::to_owned),
         }
     }
 
@@ -81,6 +85,7 @@ impl Entry {
             categories: node.categories.clone(),
             names: node.names.clone(),
             retraction: None,
+            about: None,
         }
     }
 

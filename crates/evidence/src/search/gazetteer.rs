@@ -41,6 +41,14 @@ impl Gazetteer {
         self.occurrences(text).into_iter().flat_map(|(_, ids)| ids.iter().map(String::as_str)).collect()
     }
 
+    /// The nodes that the whole text is a name of.
+    pub fn named(&self, text: &str) -> BTreeSet<String> {
+        match self.occurrences(text).as_slice() {
+            [(range, ids)] if *range == (0..text.len()) => (*ids).clone(),
+            _ => BTreeSet::new(),
+        }
+    }
+
     /// Where in the text which nodes are named. The longest name wins; Latin names must be whole words.
     pub fn occurrences(&self, text: &str) -> Vec<(std::ops::Range<usize>, &BTreeSet<String>)> {
         let Some(automaton) = &self.automaton else { return Vec::new() };
@@ -94,6 +102,14 @@ mod tests {
         let gazetteer = gazetteer();
         assert_eq!(gazetteer.find("ผลของฟ้าทะลายโจรและขิง"), ["H1", "H2"]);
         assert_eq!(gazetteer.find("andrographis PANICULATA, then Andrographis."), ["H1", "G1"]);
+    }
+
+    #[test]
+    fn a_text_that_is_a_name_and_nothing_else_names_its_node() {
+        let named = |text: &str| gazetteer().named(text).into_iter().collect::<Vec<_>>();
+        assert_eq!(named("GINGER"), ["H2"]);
+        assert_eq!(named("ขิง"), ["H2"]);
+        assert!(named("ginger tea").is_empty() && named("ขิงกับฟ้าทะลายโจร").is_empty() && named("").is_empty());
     }
 
     #[test]

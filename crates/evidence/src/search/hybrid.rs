@@ -35,6 +35,9 @@ const FEEDBACK_KEEPS: f32 = 0.6;
 const GRAMS: f64 = 0.1;
 /// What a named node weighs beside its words, which count as well.
 const ENTITIES: f64 = 1.0;
+/// Where a question is nothing but the name of a thing, documents about that thing begin here, and all others end before.
+const ABOUT_FROM: f64 = 0.55;
+const OTHERS_UP_TO: f64 = 0.5;
 /// Words of a question that count; a whole document is no question.
 const WORDS_MAX: usize = 256;
 
@@ -78,6 +81,8 @@ pub struct Reading {
     pub passage: Option<String>,
     is_gloss: bool,
     entities: BTreeSet<String>,
+    /// The nodes that the whole question is a name of.
+    subjects: BTreeSet<String>,
     /// Terms that a snippet shows.
     pub terms: BTreeSet<String>,
 }
@@ -162,7 +167,8 @@ impl Library {
         for phrase in translation.sets.iter().flatten() {
             terms.extend(words(&mut word_analyzer(), phrase).into_iter().map(|word| word.term));
         }
-        Ok(Reading { native, translated, passage, is_gloss, entities, terms })
+        let subjects = self.gazetteer.named(question.trim());
+        Ok(Reading { native, translated, passage, is_gloss, entities, subjects, terms })
     }
 
     fn translate(&self, question: &str) -> Result<Translation, SearchError> {
@@ -286,7 +292,35 @@ impl Library {
                 *place = place.max(score);
             }
         }
+        self.prefer_subjects(reading, narrowed.map(|(_, allowed)| allowed), &mut best)?;
         Ok(best)
+    }
+
+    /// Who asks for a thing by its name wants what is about it, before what merely names it.
+    fn prefer_subjects(
+        &self,
+        reading: &Reading,
+        allowed: Option<&super::index::Allowed>,
+        best: &mut Stretched,
+    ) -> Result<(), SearchError> {
+        let mut about = BTreeSet::new();
+        for id in &reading.subjects {
+            about.extend(self.snapshot.about(id)?);
+        }
+        about.retain(|address| allowed.is_none_or(|allowed| allowed.has(*address)));
+        if about.is_empty() {
+            return Ok(());
+        }
+        for (address, score) in &mut best.0 {
+            if !about.contains(address) {
+                *score *= OTHERS_UP_TO;
+            }
+        }
+        for address in about {
+            let score = best.0.entry(address).or_default();
+            *score = ABOUT_FROM + (1.0 - ABOUT_FROM) * *score;
+        }
+        Ok(())
     }
 
     /// An entry that can have no vector is not punished for having none.

@@ -146,6 +146,9 @@ impl TextIndex {
         for id in gazetteer.find(&body) {
             document.add_text(fields.entities, id);
         }
+        if let Some(id) = &entry.about {
+            document.add_text(fields.entities, about(id));
+        }
         for name in capitalised(&body) {
             document.add_text(fields.names, name);
         }
@@ -163,6 +166,11 @@ impl TextIndex {
         document.add_u64(fields.content, entry.content_hash().short());
         Ok(document)
     }
+}
+
+/// Beside the ids themselves, and never one of them: an id has no line break.
+fn about(id: &str) -> String {
+    format!("about\n{id}")
 }
 
 fn count(length: usize) -> u64 {
@@ -290,6 +298,12 @@ impl Snapshot {
         let term = Term::from_field_text(self.0.fields.record, EntryRecord::Node.name());
         let allowed = self.matching(&TermQuery::new(term, IndexRecordOption::Basic))?;
         allowed.addresses().map(|address| self.entry(address)).collect()
+    }
+
+    /// The documents that are about a node as a whole.
+    pub(super) fn about(&self, id: &str) -> Result<Vec<DocAddress>, SearchError> {
+        let term = Term::from_field_text(self.0.fields.entities, &about(id));
+        Ok(self.matching(&TermQuery::new(term, IndexRecordOption::Basic))?.addresses().collect())
     }
 
     /// The entries that may hold a name: all of its words, or of its threes of Thai letters, occur in them.

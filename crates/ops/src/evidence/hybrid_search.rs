@@ -16,6 +16,7 @@ use evidence::search::snippet::Snippet;
 use evidence::search::words::script_language;
 use serde_json::{Map, Value, json};
 
+use super::note_data_version;
 use crate::context::{Context, Settings};
 use crate::family::Family;
 use crate::limits::RETRY_AFTER_MS;
@@ -56,6 +57,7 @@ impl Read for HybridSearch {
         let reading = blocking(move || library.read(&query, model.as_ref())).await?;
         let mut metadata = Map::new();
         metadata.insert("version".to_owned(), json!(current.version));
+        note_data_version(ctx, &mut metadata).await?;
         let vector = match &reading.passage {
             Some(passage) => match searches.embed_question(passage).await {
                 Ok(vector) => vector,

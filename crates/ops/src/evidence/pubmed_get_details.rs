@@ -9,6 +9,7 @@ use evidence::import::Format;
 use evidence::literature::{self, Credit};
 use evidence::record::read;
 
+use super::note_data_version;
 use super::sources::sources;
 use crate::context::Context;
 use crate::family::Family;
@@ -38,7 +39,9 @@ impl Read for PubmedGetDetails {
             let document: Document = stored.parse().map_err(store_error)?;
             let credit = sources(ctx, &[&document.source]).await?.into_values().next().map(Credit::from);
             let text = literature::details(&document, credit.as_ref());
-            return Ok(Answer::of(Content::text(text, Audience::Everybody)).touching("document", id));
+            let mut answer = Answer::of(Content::text(text, Audience::Everybody)).touching("document", id);
+            note_data_version(ctx, &mut answer.metadata).await?;
+            return Ok(answer);
         }
         let elsewhere = match &ctx.services().literature {
             Some(library) if !pmid.is_empty() => library.find(pmid).await?,

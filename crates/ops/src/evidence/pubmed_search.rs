@@ -10,6 +10,7 @@ use evidence::literature::{self, Query, QueryError};
 use evidence::record::read;
 use serde_json::{Value, json};
 
+use super::note_data_version;
 use super::sources::sources;
 use crate::context::Context;
 use crate::family::Family;
@@ -71,6 +72,7 @@ impl Read for PubmedSearch {
         ];
         answer.metadata.extend(metadata.map(|(key, value)| (key.to_owned(), value)));
         if is_of_record {
+            note_data_version(ctx, &mut answer.metadata).await?;
             return Ok(documents.iter().fold(answer, |answer, document| answer.touching("document", &document.id)));
         }
         Ok(answer)

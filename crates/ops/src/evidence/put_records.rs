@@ -15,6 +15,7 @@ use jsonschema::Validator;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+use starter::records::is_own_source;
 use store::Tx;
 use workflow::audited::{AuditedRow, Found};
 
@@ -60,6 +61,7 @@ impl Write for PutRecords {
         for (position, members) in (0_u64..).zip(&self.records) {
             let parsed =
                 parse(members).and_then(|record| Incoming::new(position, &record).map_err(|unfit| unfit.to_string()));
+            let parsed = parsed.and_then(|incoming| check_source(members).map(|()| incoming));
             match parsed {
                 Ok(incoming) => plan.incoming.push(incoming),
                 Err(reason) => {
@@ -135,6 +137,16 @@ fn parse(members: &Map<String, Value>) -> Result<Record, String> {
         Some("document") => fit(&DOCUMENT, value).map(Record::Document),
         Some("deletion") => fit(&DELETION, value).map(Record::Deletion),
         Some(_) | None => Err("`record`: expected one of source, node, edge, document, deletion".to_owned()),
+    }
+}
+
+/// What is said to be of the starter data must have come with the program.
+fn check_source(members: &Map<String, Value>) -> Result<(), String> {
+    let is_source = members.get("record").is_some_and(|kind| kind == "source");
+    let field = if is_source { "id" } else { "source" };
+    match members.get(field).and_then(Value::as_str).filter(|id| is_own_source(id)) {
+        Some(id) => Err(format!("`{field}`: `{id}` is of the starter data; expected a source of your own")),
+        None => Ok(()),
     }
 }
 

@@ -8,6 +8,7 @@ use evidence::details;
 use evidence::record::{batches, read};
 use serde_json::json;
 
+use super::note_data_version;
 use crate::context::Context;
 use crate::family::Family;
 use crate::operation::{Answer, Operation, Read, store_error};
@@ -42,6 +43,8 @@ impl Read for ReadPaper {
         let mut answer = Answer::of(details::paper(&self.pmid, document, &licence)).touching("document", id);
         answer.metadata.insert("version".to_owned(), json!(version));
         answer.metadata.insert("licences".to_owned(), licences);
+        drop(reader);
+        note_data_version(ctx, &mut answer.metadata).await?;
         Ok(answer)
     }
 }

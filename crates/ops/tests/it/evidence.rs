@@ -8,3 +8,4 @@ mod paths;
 mod records;
 mod resources;
 mod search;
+mod starter_data;

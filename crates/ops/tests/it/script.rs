@@ -50,6 +50,7 @@ async fn stage(
     files: Arc<tempfile::TempDir>,
     entries: &'static [Entry],
     settings: Settings,
+    starter: Option<Arc<starter::Files>>,
 ) -> Stage {
     let options = store::Options {
         target: target.clone(),
@@ -67,6 +68,7 @@ async fn stage(
         literature: None,
         knowledge: None,
         search: evidence::search::searches::Searches::new(files.path().join("search"), || None, Default::default),
+        starter,
     };
     let root = workflow::projection::Root::new(files.path().join("artifacts"), "here".to_owned());
     let options = Options {
@@ -90,7 +92,7 @@ pub async fn on_sqlite(entries: &'static [Entry]) -> Stage {
 pub async fn on_sqlite_with(entries: &'static [Entry], settings: Settings) -> Stage {
     let folder = testkit::temp_dir();
     let target = Target::Sqlite(folder.path().join("materia.db"));
-    stage(target, Some(folder), Arc::new(testkit::temp_dir()), entries, settings).await
+    stage(target, Some(folder), Arc::new(testkit::temp_dir()), entries, settings, None).await
 }
 
 pub async fn on_postgres(entries: &'static [Entry]) -> Stage {
@@ -99,7 +101,7 @@ pub async fn on_postgres(entries: &'static [Entry]) -> Stage {
 
 pub async fn on_postgres_with(entries: &'static [Entry], settings: Settings) -> Stage {
     let target = Target::Postgres(testkit::postgres_url().await.url);
-    stage(target, None, Arc::new(testkit::temp_dir()), entries, settings).await
+    stage(target, None, Arc::new(testkit::temp_dir()), entries, settings, None).await
 }
 
 /// `owner` may do everything; `author`, `viewer` and `agent` have the role of their name; `rival` is an owner elsewhere.
@@ -116,7 +118,14 @@ pub fn actor(name: &str) -> Actor {
 impl Stage {
     /// Another process on the same database.
     pub async fn again(&self) -> Stage {
-        stage(self.target.clone(), None, Arc::clone(&self.files), ops::operations::OPERATIONS, settings()).await
+        let files = Arc::clone(&self.files);
+        stage(self.target.clone(), None, files, ops::operations::OPERATIONS, settings(), None).await
+    }
+
+    /// Another process on the same database, with facts that come with it.
+    pub async fn again_with(&self, starter: starter::Files) -> Stage {
+        let (files, entries) = (Arc::new(testkit::temp_dir()), ops::operations::OPERATIONS);
+        stage(self.target.clone(), None, files, entries, settings(), Some(Arc::new(starter))).await
     }
 
     pub async fn call(&self, name: &str, operation: &str, input: Value) -> Reply {

@@ -119,7 +119,11 @@ fn check(client: Client, door: Door) {
         Some((house, Access::Token)) => Target::Http { url: house.mcp(), token: Some(house.token()) },
         None => Target::Stdio {
             command: env!("CARGO_BIN_EXE_materia").to_owned(),
-            args: vec!["mcp".to_owned(), "--data".to_owned(), data.display().to_string()],
+            args: ["mcp", "--no-starter-data", "--data"]
+                .map(str::to_owned)
+                .into_iter()
+                .chain([data.display().to_string()])
+                .collect(),
         },
     };
     let seen = match client {

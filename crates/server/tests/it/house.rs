@@ -42,7 +42,11 @@ pub struct House {
 impl House {
     /// Starts the server and waits for its ready line.
     pub fn start(options: &HouseOptions<'_>) -> House {
-        let mut command = materia();
+        House::start_by(materia(), options)
+    }
+
+    /// As [`House::start`], by a command of [`materia`] that the caller changed.
+    pub fn start_by(mut command: Command, options: &HouseOptions<'_>) -> House {
         command.args(["serve", "--json", "--data"]).arg(options.data);
         for listener in ["--listen", "--tasks-listen", "--ids-listen", "--grpc-listen"] {
             command.args([listener, "127.0.0.1:0"]);
@@ -144,6 +148,8 @@ pub fn materia() -> Command {
     }
     command.env("MATERIA_RATE_PER_SECOND", "1000000").env("MATERIA_RATE_BURST", "1000000");
     command.env("MATERIA_CALLS_PER_PRINCIPAL_MAX", "1000");
+    // An empty record, so that a test knows what is in it; tests of the starter data ask for them.
+    command.env("MATERIA_STARTER_DATA", "false");
     command
 }
 

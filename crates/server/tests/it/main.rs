@@ -27,6 +27,7 @@ mod observability;
 mod owner;
 mod remote_approval;
 mod remotes;
+mod starter_data;
 mod stdio;
 mod story;
 mod tracker;

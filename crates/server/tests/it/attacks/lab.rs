@@ -51,11 +51,13 @@ impl Lab {
             grpc_listen: anywhere,
             call_deadline_ms: u64::try_from(DEADLINE.as_millis()).expect("a short time"),
             api_keys: vec![rival()],
+            starter_data: false,
             ..Settings::default()
         };
         let options = HouseOptions {
             files: workflow::projection::Root::new(folder.path().join("artifacts"), "here".to_owned()),
             folder: folder.path().to_path_buf(),
+            organisation_id: settings.organisation_id.clone(),
             database_url: None,
             entries,
             settings: settings.for_operations(),

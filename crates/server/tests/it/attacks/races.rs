@@ -94,9 +94,10 @@ async fn of_twenty_who_confirm_one_wins() {
 
 /// A house with a clock that is set by hand.
 async fn house(folder: &Path, clock: &Clock) -> Arc<House> {
-    let settings = Settings::default();
+    let settings = Settings { starter_data: false, ..Settings::default() };
     let options = HouseOptions {
         folder: folder.to_path_buf(),
+        organisation_id: settings.organisation_id.clone(),
         database_url: None,
         entries: OPERATIONS,
         settings: settings.for_operations(),

@@ -119,10 +119,12 @@ async fn house(data: &std::path::Path, clock: Clock) -> (Arc<House>, Settings) {
         tasks_listen: anywhere,
         ids_listen: anywhere,
         grpc_listen: anywhere,
+        starter_data: false,
         ..Settings::default()
     };
     let options = HouseOptions {
         folder: data.to_owned(),
+        organisation_id: settings.organisation_id.clone(),
         database_url: None,
         entries: OPERATIONS,
         settings: settings.for_operations(),

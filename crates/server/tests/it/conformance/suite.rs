@@ -62,11 +62,13 @@ async fn serve(folder: &Path, database_url: Option<&str>) -> Server {
         auth: Auth::None,
         rate_per_second: 1_000_000,
         rate_burst: 1_000_000,
+        starter_data: false,
         ..Settings::default()
     };
     let options = HouseOptions {
         files: workflow::projection::Root::new(folder.join("artifacts"), "here".to_owned()),
         folder: folder.to_path_buf(),
+        organisation_id: settings.organisation_id.clone(),
         database_url: database_url.map(str::to_owned),
         entries: entries(),
         settings: settings.for_operations(),

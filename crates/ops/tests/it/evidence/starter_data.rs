@@ -1,0 +1,190 @@
+//! `load_starter_data` through the door, with made-up facts.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+use starter::Files;
+
+use crate::ledger::both;
+use crate::script::{Stage, actor};
+
+fn made_up() -> Files {
+    Files::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../starter/tests/data")).unwrap()
+}
+
+/// The same facts a month later: one gone, one changed.
+fn later() -> Files {
+    let mut files = made_up();
+    let herb = files.get("herbs/test_root.json").unwrap();
+    let mut herb: Value = serde_json::from_slice(herb).unwrap();
+    herb["facts"].as_array_mut().unwrap().remove(0);
+    herb["facts"][1]["note"]["en"] = json!("Never.");
+    files.insert("herbs/test_root.json", herb.to_string().into_bytes());
+    files.insert("VERSION", b"2026.02.01\n".to_vec());
+    files
+}
+
+async fn call(stage: &Stage, operation: &str, input: Value) -> Value {
+    let reply = stage.call("owner", operation, input).await;
+    reply.result.unwrap_or_else(|error| panic!("{operation}: {}", error.message)).output
+}
+
+async fn load(stage: &Stage) -> Value {
+    call(stage, "load_starter_data", json!({})).await
+}
+
+async fn is_due(stage: &Stage) -> bool {
+    stage.platform.is_starter_data_due(&actor("owner").organisation_id).await.unwrap()
+}
+
+async fn record(stage: &Stage, kind: &str, id: &str) -> Value {
+    let found = call(stage, "read_records", json!({"kind": kind, "ids": [id]})).await;
+    found["records"][0].clone()
+}
+
+const AVOID: &str = "materia:test_root:contraindicated_in:made_up_state";
+
+#[tokio::test]
+async fn facts_are_loaded_once_and_answers_know_where_they_are_from() {
+    for stage in both().await {
+        let house = stage.again_with(made_up()).await;
+        assert!(is_due(&house).await);
+        let loaded = load(&house).await;
+        let n = loaded["kept"].as_u64().unwrap();
+        assert!(n > 30 && loaded["left_alone"] == 0 && loaded["changed"] == 0, "{loaded}");
+        assert!(!is_due(&house).await);
+        let again = load(&house).await;
+        assert_eq!((&again["kept"], &again["repeated"], &again["version"]), (&json!(0), &json!(n), &loaded["version"]));
+
+        let asked = json!({"start": {"type": "herb", "id": "รากทดสอบ"}, "pattern": "herb -*-> *"});
+        let reply = house.call("viewer", "query_kg", asked).await.result.unwrap();
+        let version = loaded["data_version"].as_str().unwrap();
+        assert!(version.starts_with("2026.01.01+"), "{version}");
+        assert_eq!(reply.metadata["data_version"], version);
+        let vias: Vec<(&Value, &Value)> = reply.output["paths"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|path| (&path[1]["id"], &path[1]["via"]["verified"]))
+            .collect();
+        assert!(vias.contains(&(&json!("madeupol"), &json!(true))), "{vias:?}");
+        assert!(vias.contains(&(&json!("made_up_ache"), &json!(false))), "{vias:?}");
+
+        let asked = json!({"herb_ids": ["test root"]});
+        let reply = house.call("viewer", "find_contraindications", asked).await.result.unwrap();
+        assert_eq!(reply.metadata["data_version"], version);
+        let told: Vec<(&str, &Value, &Value, &str)> = reply.output["results"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|it| {
+                (
+                    it["contraindication_id"].as_str().unwrap(),
+                    &it["strength"],
+                    &it["verified"],
+                    it["evidence"].as_str().unwrap(),
+                )
+            })
+            .collect();
+        assert_eq!(
+            told[0],
+            ("made_up_state", &json!("high"), &json!(true), "Avoid. / ควรเลี่ยง (Book of made-up plants, p. 3)")
+        );
+        let (high, moderate) = (json!("high"), json!("moderate"));
+        assert!(
+            told[1..].iter().all(|it| it.1 != &high && it.2 == &json!(false) && it.3.starts_with("(not verified) ")),
+            "{told:?}"
+        );
+        assert_eq!(told[1..].iter().filter(|it| it.1 == &moderate).count(), 2, "{told:?}");
+
+        for (operation, input) in [
+            ("hybrid_search", json!({"query": "test root"})),
+            ("pubmed_search", json!({"terms": [{"term": "made-up"}]})),
+            ("pubmed_get_details", json!({"pmid": "1"})),
+            ("read_paper", json!({"pmid": "1"})),
+            ("read_herb", json!({"id": "test_root"})),
+            ("read_node", json!({"curie": "madeupine"})),
+            ("kg_get_everything", json!({"curie": "test root"})),
+        ] {
+            let reply = house.call("viewer", operation, input).await.result.unwrap();
+            assert_eq!(reply.metadata.get("data_version"), Some(&json!(version)), "{operation}");
+        }
+        let everything = call(&house, "kg_get_everything", json!({"curie": "test root"})).await;
+        let text = everything["content"][0]["text"].as_str().unwrap();
+        assert!(text.contains("treats") && text.contains("(not verified)"), "{text}");
+        let herb = call(&house, "read_herb", json!({"id": "test_root"})).await;
+        assert_eq!(
+            (&herb["indications"][0]["verified"], &herb["constituents"][0]["verified"]),
+            (&json!(false), &json!(true))
+        );
+    }
+}
+
+#[tokio::test]
+async fn what_somebody_else_brought_changed_or_withdrew_is_left_alone() {
+    for stage in both().await {
+        let mine = json!({"record": "source", "id": "mine", "title": "Mine", "licence": "CC0-1.0"});
+        let paper = json!({"record": "document", "id": "PMID:2", "kind": "paper", "title": "The real one", "text": "Abstract.",
+            "lang": "en", "source": "mine"});
+        call(&stage, "put_records", json!({"records": [mine, paper]})).await;
+        let first = stage.again_with(made_up()).await;
+        assert_eq!(load(&first).await["left_alone"], 1);
+        assert_eq!(record(&stage, "document", "PMID:2").await["title"], "The real one");
+
+        let mut drug = record(&stage, "node", "otherine").await;
+        drug["source"] = json!("mine");
+        drug["description"] = json!("known better");
+        let gone = json!({"record": "deletion", "kind": "edge", "id": "materia:madeupine__test_root"});
+        let put = call(&stage, "put_records", json!({"records": [drug, gone]})).await;
+        assert_eq!((&put["changed"], &put["deleted"]), (&json!(1), &json!(1)), "{put}");
+
+        let second = stage.again_with(later()).await;
+        assert!(is_due(&second).await);
+        let loaded = load(&second).await;
+        assert_eq!((&loaded["left_alone"], &loaded["deleted"]), (&json!(3), &json!(1)), "{loaded}");
+        assert_eq!(record(&stage, "node", "otherine").await["description"], "known better");
+        assert_eq!(record(&stage, "edge", "materia:madeupine__test_root").await, Value::Null);
+        assert_eq!(record(&stage, "edge", "materia:test_root:contains:madeupol").await, Value::Null);
+        let text = record(&stage, "edge", AVOID).await["evidence"][0]["text"].clone();
+        assert!(text.as_str().unwrap().starts_with("Never. / "), "{text}");
+
+        // The older program comes back and finds newer data.
+        assert!(!is_due(&first).await);
+        let older = load(&first).await;
+        assert_eq!(
+            (&older["kept"], &older["deleted"], &older["data_version"]),
+            (&json!(0), &json!(0), &loaded["data_version"])
+        );
+        assert_eq!(record(&stage, "edge", AVOID).await["evidence"][0]["text"], text);
+
+        assert_eq!(load(&second).await["left_alone"], 3);
+        assert_eq!(record(&stage, "edge", "materia:madeupine__test_root").await, Value::Null);
+    }
+}
+
+#[tokio::test]
+async fn nobody_else_speaks_as_the_starter_data_and_a_house_without_them_says_so() {
+    for stage in both().await {
+        let own = json!({"record": "source", "id": "materia", "title": "Fake", "licence": "none"});
+        let cited = json!({"record": "source", "id": "materia:book", "title": "Fake", "licence": "none"});
+        let node = json!({"record": "node", "id": "H", "categories": ["herb"], "names": [{"text": "h", "lang": "en"}],
+            "source": "materia:book"});
+        let put = call(&stage, "put_records", json!({"records": [own, cited, node]})).await;
+        let reasons: Vec<&str> =
+            put["rejected"].as_array().unwrap().iter().map(|it| it["reason"].as_str().unwrap()).collect();
+        assert_eq!(
+            reasons,
+            [
+                "`id`: `materia` is of the starter data; expected a source of your own",
+                "`id`: `materia:book` is of the starter data; expected a source of your own",
+                "`source`: `materia:book` is of the starter data; expected a source of your own",
+            ]
+        );
+        let reply = stage.call("owner", "load_starter_data", json!({})).await.result.unwrap_err();
+        assert_eq!(reply.message, "this house has no starter data (`starter_data`)");
+        assert!(!is_due(&stage).await);
+        assert!(stage.call("viewer", "load_starter_data", json!({})).await.result.is_err());
+        let reply = stage.call("viewer", "hybrid_search", json!({"query": "x"})).await.result.unwrap();
+        assert!(!reply.metadata.contains_key("data_version"));
+    }
+}

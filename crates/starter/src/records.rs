@@ -1,0 +1,132 @@
+//! The data set as evidence records: sources, nodes, edges and documents, each after what it stands on.
+//!
+//! Sources have ids that begin with `materia:`, which nobody else may use; rows that are not taken from anywhere (a
+//! condition, a class) are from `materia` itself. A fact that is not verified says so in its evidence, in its qualifiers
+//! and, where it is a monograph, in its title.
+
+mod documents;
+mod edges;
+mod nodes;
+
+use std::collections::{BTreeMap, HashMap};
+
+use contract::evidence::record::{Record, Source};
+use serde_json::{Value, json};
+
+use crate::parse::Set;
+use crate::rows::{Citation, Origin};
+use crate::version::DataVersion;
+
+/// The source of what is nobody else's, and the one that carries the version of the whole set.
+pub const OWN_SOURCE: &str = "materia";
+/// How the ids of all other sources of the set begin.
+pub const SOURCE_PREFIX: &str = "materia:";
+/// What stands before everything that nobody has compared with its source.
+pub const NOT_VERIFIED: &str = "(not verified)";
+
+const OWN_LICENCE: &str = "Apache-2.0";
+
+/// Whether a source is one of this data set, whichever version.
+pub fn is_own_source(id: &str) -> bool {
+    id == OWN_SOURCE || id.starts_with(SOURCE_PREFIX)
+}
+
+/// All records of a data set, in an order in which they can be kept.
+pub fn all(set: &Set, version: &DataVersion) -> Vec<Record> {
+    let library = Library::new(set);
+    let mut records: Vec<Record> = sources(set, version).into_iter().map(Record::Source).collect();
+    records.extend(nodes::all(set).into_iter().map(Record::Node));
+    records.extend(edges::all(set, &library).into_iter().map(Record::Edge));
+    records.extend(documents::all(set).into_iter().map(Record::Document));
+    records
+}
+
+/// The id of a cited source in the record.
+fn source_id(citation: &Citation) -> String {
+    format!("{SOURCE_PREFIX}{}", citation.id)
+}
+
+/// The source that a record names: the first one of its fact.
+fn first_source(origin: Origin<'_>) -> String {
+    origin.sources.first().map_or(OWN_SOURCE.to_owned(), source_id)
+}
+
+fn sources(set: &Set, version: &DataVersion) -> Vec<Source> {
+    let own = Source {
+        id: OWN_SOURCE.to_owned(),
+        title: "Materia starter data".to_owned(),
+        licence: OWN_LICENCE.to_owned(),
+        uri: None,
+        notice: None,
+        version: Some(version.to_string()),
+    };
+    let rows = set.sources.iter().map(|it| Source {
+        id: format!("{SOURCE_PREFIX}{}", it.row.id),
+        title: it.row.title.clone(),
+        licence: it.row.licence.clone(),
+        uri: it.row.uri.clone(),
+        notice: None,
+        version: it.row.year.map(|year| year.to_string()),
+    });
+    let papers = set.papers.iter().map(|it| Source {
+        id: format!("{SOURCE_PREFIX}{}", it.row.id),
+        title: it.row.title.chars().take(500).collect(),
+        licence: "facts only; © its authors or publisher".to_owned(),
+        uri: it.row.id.strip_prefix("PMID:").map(|pmid| format!("https://pubmed.ncbi.nlm.nih.gov/{pmid}/")),
+        notice: None,
+        version: it.row.year.map(|year| year.to_string()),
+    });
+    std::iter::once(own).chain(rows).chain(papers).collect()
+}
+
+/// Titles and addresses of what is cited.
+struct Library<'a> {
+    works: HashMap<&'a str, Work<'a>>,
+}
+
+struct Work<'a> {
+    title: &'a str,
+    uri: Option<&'a str>,
+}
+
+impl<'a> Library<'a> {
+    fn new(set: &'a Set) -> Library<'a> {
+        let sources = set.sources.iter().map(|it| {
+            let row = &it.row;
+            (row.id.as_str(), Work { title: &row.title, uri: row.uri.as_deref() })
+        });
+        let papers = set.papers.iter().map(|it| (it.row.id.as_str(), Work { title: &it.row.title, uri: None }));
+        Library { works: sources.chain(papers).collect() }
+    }
+
+    /// Title and place: `Materia medica, p. 147`.
+    fn words(&self, citation: &Citation) -> String {
+        let title = self.works.get(citation.id.as_str()).map_or(citation.id.as_str(), |work| work.title);
+        match &citation.at {
+            Some(at) => format!("{title}, {at}"),
+            None => title.to_owned(),
+        }
+    }
+
+    /// Where a reader can go: the paper, the address, or the source by its id.
+    fn reference(&self, citation: &Citation) -> String {
+        let uri = self.works.get(citation.id.as_str()).and_then(|work| work.uri);
+        match uri {
+            Some(uri) => uri.to_owned(),
+            None if citation.id.starts_with("PMID:") => citation.id.clone(),
+            None => source_id(citation),
+        }
+    }
+}
+
+/// What is said of the origin of a record beside its evidence.
+fn provenance(origin: Origin<'_>) -> BTreeMap<String, Value> {
+    let cited = |it: &Citation| match &it.at {
+        Some(at) => json!({ "id": source_id(it), "at": at }),
+        None => json!({ "id": source_id(it) }),
+    };
+    let sources: Vec<Value> = origin.sources.iter().map(cited).collect();
+    [("verified", json!(origin.is_verified)), ("reviewed", json!(origin.reviewed)), ("sources", Value::Array(sources))]
+        .map(|(name, value)| (name.to_owned(), value))
+        .into()
+}
