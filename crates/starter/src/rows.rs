@@ -262,6 +262,8 @@ pub struct FactRow {
 pub enum Predicate {
     Contains,
     Treats,
+    /// Tried in people or in the laboratory, without a clear answer.
+    StudiedFor,
     TraditionallyUsedFor,
     ContraindicatedIn,
     CautionedIn,
@@ -273,6 +275,7 @@ impl Predicate {
         match self {
             Predicate::Contains => "contains",
             Predicate::Treats => "treats",
+            Predicate::StudiedFor => "studied_for",
             Predicate::TraditionallyUsedFor => "traditionally_used_for",
             Predicate::ContraindicatedIn => "contraindicated_in",
             Predicate::CautionedIn => "cautioned_in",

@@ -80,6 +80,7 @@ fn check_facts(desk: &mut Desk, index: &Index<'_>, place: &Place, id: &str, fact
         let kinds: &[Thing] = match fact.predicate {
             Predicate::Contains => &[Thing::Constituent],
             Predicate::Treats
+            | Predicate::StudiedFor
             | Predicate::TraditionallyUsedFor
             | Predicate::ContraindicatedIn
             | Predicate::CautionedIn => &[Thing::Condition],
