@@ -34,6 +34,7 @@ fn edge(id: &str, subject: &str, predicate: &str, object: &str, strength: Option
         predicate: predicate.to_owned().into(),
         object: object.to_owned().into(),
         strength,
+        verified: None,
         source: "s".into(),
     }
 }
@@ -278,4 +279,40 @@ fn a_snapshot_that_was_damaged_is_not_read() {
         std::fs::write(&path, &whole[..at]).unwrap();
         assert!(snapshot::read(&path).is_none());
     }
+}
+
+#[test]
+fn a_mark_is_kept_beside_the_strength_in_base_overlay_and_snapshot() {
+    let marks = [Some(true), Some(false), None];
+    let strengths = [None, Some(Strength::Low), Some(Strength::Moderate), Some(Strength::High)];
+    let pairs = strengths.into_iter().flat_map(|strength| marks.map(|verified| (strength, verified)));
+    for (strength, verified) in pairs {
+        let mut plain = small();
+        let marked = EdgeHead { verified, ..edge("X", "H1", "x", "C1", strength) };
+        plain.edges.insert("X".to_owned(), marked.clone());
+        let mut grown = small().graph();
+        grown.apply(&Changes { edges: vec![marked], version: 2, ..Changes::default() });
+        let folder = testkit::temp_dir();
+        let path = folder.path().join("graph");
+        snapshot::write(&path, &plain.graph(), "batch").unwrap();
+        for graph in [plain.graph(), grown, snapshot::read(&path).unwrap().0] {
+            let start = graph.nodes().find("H1").unwrap();
+            let hops = graph.hops(start, Direction::Out, graph.predicates().find("x"));
+            let found = hops.iter().map(|hop| (graph.edge_strength(hop.edge), graph.edge_verified(hop.edge)));
+            assert_eq!(found.collect::<Vec<_>>(), [(strength, verified)]);
+        }
+    }
+}
+
+#[test]
+fn only_a_truth_value_is_a_mark() {
+    let read = |qualifiers: &str| {
+        let text =
+            format!(r#"{{"id": "E", "subject": "a", "predicate": "p", "object": "b", "source": "s"{qualifiers}}}"#);
+        serde_json::from_str::<EdgeHead<'_>>(&text).unwrap().verified
+    };
+    assert_eq!(read(r#", "qualifiers": {"verified": false, "other": [1]}"#), Some(false));
+    assert_eq!(read(r#", "qualifiers": {"verified": "yes"}"#), None);
+    assert_eq!(read(r#", "qualifiers": {}"#), None);
+    assert_eq!(read(""), None);
 }

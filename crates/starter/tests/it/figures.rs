@@ -1,5 +1,7 @@
 //! The data set that ships.
 
+use std::sync::LazyLock;
+
 use contract::evidence::record::{Document, Edge, Node, Record, Source};
 use contract::schema::tool_schema;
 use schemars::JsonSchema;
@@ -7,9 +9,11 @@ use serde::Serialize;
 use serde_json::Value;
 use starter::{Files, Report, check, data_version, parse, records};
 
+static REPORT: LazyLock<Report> = LazyLock::new(|| check::check(&Files::embedded()));
+
 #[test]
 fn the_data_that_ships_has_no_problems() {
-    let report = check::check(&Files::embedded());
+    let report = &*REPORT;
     let told: Vec<String> = report.problems.iter().take(50).map(ToString::to_string).collect();
     assert!(told.is_empty(), "{} problems, the first ones:\n{}", report.problems.len(), told.join("\n"));
 }
@@ -46,7 +50,7 @@ fn there_is_as_much_as_was_promised() {
     let files = Files::embedded();
     // A build without the herbs is one of the code alone.
     if has(&files, "herbs/") {
-        assert_eq!(short(&check::check(&files), &FIGURES), Vec::<String>::new());
+        assert_eq!(short(&REPORT, &FIGURES), Vec::<String>::new());
     }
 }
 
@@ -56,7 +60,7 @@ fn there_are_as_many_questions_as_were_promised() {
     if !has(&files, "evaluation/") {
         return;
     }
-    assert_eq!(short(&check::check(&files), &QUESTIONS), Vec::<String>::new());
+    assert_eq!(short(&REPORT, &QUESTIONS), Vec::<String>::new());
     let set = starter::parse(&files).0;
     let n_of = |is: fn(&starter::QuestionRow) -> bool| set.questions.iter().filter(|it| is(&it.row)).count();
     assert!(n_of(|it| !it.answerable) >= 40, "unanswerable questions");

@@ -1,5 +1,12 @@
 //! The data set as a whole: a made-up one that is whole, what happens when it is not, and the real one.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking, and says where"
+)]
+
 mod broken;
 mod figures;
 mod made_up;
