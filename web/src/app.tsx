@@ -10,6 +10,7 @@ import { ChangesPage } from './pages/documents/changes-page.tsx';
 import { DocumentPage } from './pages/documents/document-page.tsx';
 import { EditPage } from './pages/documents/edit-page.tsx';
 import { HomePage } from './pages/home/home-page.tsx';
+import { SearchPage } from './pages/search/search-page.tsx';
 import { SettingsPage } from './pages/settings/settings-page.tsx';
 import { TasksPage } from './pages/tasks/tasks-page.tsx';
 import { Progress } from './parts/progress.tsx';
@@ -74,6 +75,8 @@ function Page({ route }: { route: Route }) {
       return <ChangesPage key={route.id} id={route.id} />;
     case 'tasks':
       return <TasksPage />;
+    case 'search':
+      return <SearchPage />;
     case 'audit':
     case 'integrity':
     case 'proof':

@@ -11,6 +11,7 @@ export type Route =
   | { page: 'edit_document'; id: string }
   | { page: 'changes'; id: string }
   | { page: 'tasks' }
+  | { page: 'search' }
   | { page: 'audit' }
   | { page: 'event'; call_id: string }
   | { page: 'integrity' }
@@ -26,6 +27,7 @@ export function parsePath(path: string): Route {
   if (rest.length > 0) return notFound;
   if (first === '' && second === undefined) return { page: 'home' };
   if (first === 'tasks') return second === undefined ? { page: 'tasks' } : notFound;
+  if (first === 'search') return second === undefined ? { page: 'search' } : notFound;
   if (first === 'documents') return parseDocument(second, third) ?? notFound;
   if (first === 'audit') {
     if (second === undefined) return { page: 'audit' };
@@ -67,6 +69,8 @@ export function pathOf(route: Exclude<Route, { page: 'not_found' }>): string {
       return `/documents/${encodeURIComponent(route.id)}/changes`;
     case 'tasks':
       return '/tasks';
+    case 'search':
+      return '/search';
     case 'audit':
       return '/audit';
     case 'event':

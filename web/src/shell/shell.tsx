@@ -13,6 +13,7 @@ import { ShortcutsDialog, useShortcuts } from './shortcuts.tsx';
 
 const PLACES: { label: Message; icon: IconName; to: string; pages: Route['page'][] }[] = [
   { label: shell.home, icon: 'home', to: pathOf({ page: 'home' }), pages: ['home'] },
+  { label: shell.search, icon: 'search', to: pathOf({ page: 'search' }), pages: ['search'] },
   {
     label: shell.documents,
     icon: 'documents',

@@ -28,6 +28,7 @@ const KEYS: { keys: string[]; does: Message }[] = [
   { keys: ['?'], does: shell.keyHelp },
   { keys: ['/'], does: shell.keySearch },
   { keys: ['g', 'h'], does: shell.keyHome },
+  { keys: ['g', 'e'], does: shell.keySearchPage },
   { keys: ['g', 'd'], does: shell.keyDocuments },
   { keys: ['g', 't'], does: shell.keyTasks },
   { keys: ['g', 'a'], does: shell.keyAudit },
@@ -65,6 +66,7 @@ export function useShortcuts(openHelp: () => void): void {
     };
     const afterGo: Record<string, () => void> = {
       h: () => navigate(pathOf({ page: 'home' })),
+      e: () => navigate(pathOf({ page: 'search' })),
       d: () => navigate(pathOf({ page: 'documents' })),
       t: () => navigate(pathOf({ page: 'tasks' })),
       a: () => navigate(pathOf({ page: 'audit' })),

@@ -1,0 +1,93 @@
+// Words that search, graph and herbs share: what things are, how they hang together, who says so.
+
+export const evidence = {
+  kinds: {
+    paper: { en: 'Paper', th: 'บทความวิจัย' },
+    monograph: { en: 'Monograph', th: 'โมโนกราฟ' },
+    chunk: { en: 'Passage', th: 'ข้อความตอนหนึ่ง' },
+    herb: { en: 'Herb', th: 'สมุนไพร' },
+    formulation: { en: 'Formulation', th: 'ตำรับยา' },
+    constituent: { en: 'Constituent', th: 'สารสำคัญ' },
+    indication: { en: 'Indication', th: 'ข้อบ่งใช้' },
+    condition: { en: 'Condition', th: 'ภาวะ' },
+    disease: { en: 'Disease', th: 'โรค' },
+    drug: { en: 'Drug', th: 'ยา' },
+    drug_class: { en: 'Drug class', th: 'กลุ่มยา' },
+    gene: { en: 'Gene', th: 'ยีน' },
+    chemical_entity: { en: 'Chemical', th: 'สารเคมี' },
+    small_molecule: { en: 'Small molecule', th: 'โมเลกุลขนาดเล็ก' },
+    pathway: { en: 'Pathway', th: 'วิถีชีวเคมี' },
+    protein: { en: 'Protein', th: 'โปรตีน' },
+    phenotypic_feature: { en: 'Phenotype', th: 'ลักษณะปรากฏ' },
+  },
+  predicates: {
+    contains: { en: 'contains', th: 'มีสาร' },
+    treats: { en: 'treats', th: 'ใช้รักษา' },
+    traditionally_used_for: { en: 'traditionally used for', th: 'ใช้ตามภูมิปัญญาสำหรับ' },
+    contraindicated_in: { en: 'contraindicated in', th: 'ห้ามใช้ใน' },
+    cautioned_in: { en: 'caution in', th: 'ใช้ด้วยความระวังใน' },
+    interacts_with: { en: 'interacts with', th: 'มีปฏิกิริยากับ' },
+    has_part: { en: 'has part', th: 'มีส่วนประกอบ' },
+    member_of: { en: 'member of', th: 'อยู่ในกลุ่ม' },
+    broader: { en: 'is a kind of', th: 'เป็นชนิดหนึ่งของ' },
+  },
+  strengths: {
+    high: { en: 'high', th: 'สูง' },
+    moderate: { en: 'moderate', th: 'ปานกลาง' },
+    low: { en: 'low', th: 'ต่ำ' },
+  },
+  strength: { en: 'Strength', th: 'ระดับ' },
+  strengthUnknown: { en: 'not stated', th: 'ไม่ได้ระบุ' },
+  languages: {
+    th: { en: 'Thai', th: 'ไทย' },
+    en: { en: 'English', th: 'อังกฤษ' },
+    la: { en: 'Latin', th: 'ละติน' },
+    und: { en: 'language not stated', th: 'ไม่ระบุภาษา' },
+  },
+
+  source: { en: 'Source', th: 'แหล่งที่มา' },
+  licence: { en: 'Licence', th: 'สัญญาอนุญาต' },
+  evidence: { en: 'Evidence', th: 'หลักฐาน' },
+  evidenceNone: { en: 'No passage is recorded.', th: 'ไม่มีข้อความอ้างอิงบันทึกไว้' },
+  references: { en: 'References', th: 'เอกสารอ้างอิง' },
+  reviewed: { en: 'Reviewed', th: 'วันที่ทบทวน' },
+  reviewedUnknown: { en: 'no date', th: 'ไม่มีวันที่' },
+  verified: { en: 'Verified', th: 'ตรวจกับแหล่งที่มาแล้ว' },
+  unverified: { en: 'Unverified', th: 'ยังไม่ได้ตรวจสอบ' },
+  unverifiedHint: {
+    en: 'Nobody has checked this against its source. Do not rely on it.',
+    th: 'ยังไม่มีผู้ตรวจข้อความนี้กับแหล่งที่มา โปรดอย่ายึดถือ',
+  },
+  verifiedUnknown: { en: 'not stated whether verified', th: 'ไม่ได้ระบุว่าตรวจสอบแล้วหรือไม่' },
+  newTab: { en: 'opens in a new tab', th: 'เปิดในแท็บใหม่' },
+
+  retractions: {
+    retracted: { en: 'Retracted', th: 'ถูกเพิกถอน' },
+    expression_of_concern: { en: 'Expression of concern', th: 'มีข้อกังวลจากผู้จัดพิมพ์' },
+    none_known: { en: 'no retraction known', th: 'ไม่พบว่าถูกเพิกถอน' },
+  },
+  retractedBody: {
+    en: 'Its publisher withdrew this paper. Do not rely on what it says.',
+    th: 'ผู้จัดพิมพ์เพิกถอนบทความนี้แล้ว โปรดอย่ายึดถือเนื้อหา',
+  },
+  concernBody: {
+    en: 'Its publisher has doubts about this paper.',
+    th: 'ผู้จัดพิมพ์มีข้อกังวลเกี่ยวกับบทความนี้',
+  },
+  notice: { en: 'Notice', th: 'ประกาศ' },
+
+  authors: { en: 'Authors', th: 'ผู้เขียน' },
+  journal: { en: 'Journal', th: 'วารสาร' },
+  year: { en: 'Year', th: 'ปี' },
+  id: { en: 'Id', th: 'รหัส' },
+  kind: { en: 'Type', th: 'ประเภท' },
+  otherIds: { en: 'Other ids', th: 'รหัสอื่น' },
+  noText: { en: 'The record has no text of it.', th: 'ไม่มีเนื้อความในบันทึก' },
+  documentMissing: { en: 'The record has no document of this id.', th: 'ไม่มีเอกสารรหัสนี้ในบันทึก' },
+  readDocument: { en: 'Read {document}', th: 'อ่าน {document}' },
+
+  picks: {
+    add: { en: 'Add', th: 'เพิ่ม' },
+    remove: { en: 'Remove {word}', th: 'นำ {word} ออก' },
+  },
+} as const;
