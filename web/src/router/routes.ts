@@ -12,6 +12,9 @@ export type Route =
   | { page: 'changes'; id: string }
   | { page: 'tasks' }
   | { page: 'search' }
+  | { page: 'graph' }
+  | { page: 'herbs' }
+  | { page: 'herb'; id: string }
   | { page: 'audit' }
   | { page: 'event'; call_id: string }
   | { page: 'integrity' }
@@ -28,6 +31,12 @@ export function parsePath(path: string): Route {
   if (first === '' && second === undefined) return { page: 'home' };
   if (first === 'tasks') return second === undefined ? { page: 'tasks' } : notFound;
   if (first === 'search') return second === undefined ? { page: 'search' } : notFound;
+  if (first === 'graph') return second === undefined ? { page: 'graph' } : notFound;
+  if (first === 'herbs' && third === undefined) {
+    if (second === undefined) return { page: 'herbs' };
+    const id = decode(second);
+    return id === null || id === '' ? notFound : { page: 'herb', id };
+  }
   if (first === 'documents') return parseDocument(second, third) ?? notFound;
   if (first === 'audit') {
     if (second === undefined) return { page: 'audit' };
@@ -71,6 +80,12 @@ export function pathOf(route: Exclude<Route, { page: 'not_found' }>): string {
       return '/tasks';
     case 'search':
       return '/search';
+    case 'graph':
+      return '/graph';
+    case 'herbs':
+      return '/herbs';
+    case 'herb':
+      return `/herbs/${encodeURIComponent(route.id)}`;
     case 'audit':
       return '/audit';
     case 'event':

@@ -29,6 +29,8 @@ const KEYS: { keys: string[]; does: Message }[] = [
   { keys: ['/'], does: shell.keySearch },
   { keys: ['g', 'h'], does: shell.keyHome },
   { keys: ['g', 'e'], does: shell.keySearchPage },
+  { keys: ['g', 'g'], does: shell.keyGraph },
+  { keys: ['g', 'b'], does: shell.keyHerbs },
   { keys: ['g', 'd'], does: shell.keyDocuments },
   { keys: ['g', 't'], does: shell.keyTasks },
   { keys: ['g', 'a'], does: shell.keyAudit },
@@ -67,6 +69,8 @@ export function useShortcuts(openHelp: () => void): void {
     const afterGo: Record<string, () => void> = {
       h: () => navigate(pathOf({ page: 'home' })),
       e: () => navigate(pathOf({ page: 'search' })),
+      g: () => navigate(pathOf({ page: 'graph' })),
+      b: () => navigate(pathOf({ page: 'herbs' })),
       d: () => navigate(pathOf({ page: 'documents' })),
       t: () => navigate(pathOf({ page: 'tasks' })),
       a: () => navigate(pathOf({ page: 'audit' })),

@@ -1,6 +1,6 @@
 // Synthetic evidence: plants, papers and facts that do not exist, so that no test can be taken for medicine.
 
-import type { Input } from '../../src/api/client.ts';
+import type { Input, Output } from '../../src/api/client.ts';
 import { callAs, type House } from './house.ts';
 
 type Records = Input<'put_records'>['records'];
@@ -98,15 +98,23 @@ export const RECORDS: Records = [
   paper('SYN:4', 'การศึกษาสมมุติของว่านทดสอบกับไอสมมุติ', 'ว่านทดสอบทำให้ไอสมมุติลดลงในอาสาสมัครที่ไม่มีอยู่จริง', { lang: 'th', year: 2022 }),
 ];
 
-/** A star of stars, for graphs of a size that has to stay fluid. */
-export function constellation(n_nodes: number): Records {
-  const id = (at: number) => `star_${String(at).padStart(5, '0')}`;
-  const stars = Array.from({ length: n_nodes }, (_, at) => node(id(at), ['gene', 'disease', 'pathway', 'star'][at % 4] ?? 'star', `ดาว ${at}`, `star ${at}`));
-  const edges = stars.slice(1).map((_, at) => edge(id(Math.floor(at / 8)), 'shines_on', id(at + 1)));
-  return [...stars, ...edges];
+/** What `read_node` would answer of a node with very many neighbours. */
+export function star(n_neighbours: number): Output<'read_node'> {
+  const kinds = ['gene', 'disease', 'pathway', 'star'];
+  const relations = Array.from({ length: n_neighbours }, (_, at) => ({
+    predicate: 'shines_on',
+    id: `star_${at}`,
+    type: kinds[at % kinds.length] ?? 'star',
+    label: `star ${at}`,
+    edge_id: `edge_${at}`,
+    source: SOURCE,
+  }));
+  const hub = { id: 'hub', type: 'star', categories: ['star'], label: 'hub', names: [{ text: 'hub', lang: 'en' }] };
+  return { ...hub, source: SOURCE, licence: 'Apache-2.0', relations, n_relations: n_neighbours };
 }
 
-const BATCH = 1_000;
+/** A call takes ten thousand values. */
+const BATCH = 500;
 
 export async function putEvidence(house: House, records: Records = RECORDS): Promise<void> {
   for (let at = 0; at < records.length; at += BATCH) {

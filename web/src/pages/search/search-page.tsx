@@ -7,12 +7,14 @@ import { DocumentDialog } from '../../evidence/document-dialog.tsx';
 import { useRemembered } from '../../evidence/memory.ts';
 import { nameIn, nodeOf, readByIds } from '../../evidence/record.ts';
 import { type Sources, useSources } from '../../evidence/sources.ts';
+import { useShowInGraph } from '../../graph/show-in-graph.ts';
 import { Text, useLanguage } from '../../i18n/language.tsx';
 import { search as words } from '../../i18n/messages/search.ts';
-import { Button } from '../../parts/button.tsx';
+import { Button, LinkButton } from '../../parts/button.tsx';
 import { Notice, PageHead } from '../../parts/page.tsx';
 import { Progress } from '../../parts/progress.tsx';
 import { EmptyState, ErrorState, WhenServed } from '../../parts/states.tsx';
+import { pathOf } from '../../router/routes.ts';
 import { AskForm } from './ask-form.tsx';
 import { type Asked, type Hit, inputOf, isDocument, NOTHING_ASKED, type Remarks, remarksOf } from './asked.ts';
 import { CiteBar } from './cite-bar.tsx';
@@ -75,6 +77,7 @@ function Hits({ hits, remarks, sources }: { hits: Hit[]; remarks: Remarks; sourc
   const [selected, setSelected] = useState<string[]>([]);
   const [open, setOpen] = useState<string>();
   const nameOf = useEntityNames(remarks);
+  const showInGraph = useShowInGraph();
   const documents = hits.filter(isDocument).map(({ id }) => id);
   return (
     <>
@@ -107,10 +110,21 @@ function Hits({ hits, remarks, sources }: { hits: Hit[]; remarks: Remarks; sourc
               setSelected(isSelected ? documents.filter((id) => id === hit.id || selected.includes(id)) : selected.filter((id) => id !== hit.id))
             }
             actions={
-              isDocument(hit) && (
+              isDocument(hit) ? (
                 <Button look="plain" icon="documents" onClick={() => setOpen(hit.id)} aria-haspopup="dialog">
                   {t(words.read)}
                 </Button>
+              ) : (
+                <>
+                  {hit.type === 'herb' && (
+                    <LinkButton icon="herb" to={pathOf({ page: 'herb', id: hit.id })}>
+                      {t(words.openHerb)}
+                    </LinkButton>
+                  )}
+                  <Button look="plain" icon="graph" onClick={() => showInGraph(hit.id)}>
+                    {t(words.openGraph)}
+                  </Button>
+                </>
               )
             }
           />
