@@ -53,7 +53,7 @@ function DocumentBody({ document, sources }: { document: DocumentRecord; sources
           document.journal ? { label: t(evidence.journal), value: document.journal } : null,
           document.year === undefined ? null : { label: t(evidence.year), value: document.year },
           { label: t(evidence.source), value: <SourceLine id={document.source} sources={sources} /> },
-          isVerified === undefined ? null : { label: t(evidence.verified), value: <CheckBadge isVerified={isVerified} /> },
+          isVerified === undefined ? null : { label: t(evidence.checked), value: <CheckBadge isVerified={isVerified} /> },
           reviewed === undefined ? null : { label: t(evidence.reviewed), value: reviewed },
           { label: t(evidence.id), value: <Mono>{document.id}</Mono> },
           others.length > 0

@@ -3,9 +3,16 @@
 import { useLanguage } from '../i18n/language.tsx';
 import { evidence } from '../i18n/messages/evidence.ts';
 import type { EdgeRecord } from './record.ts';
-import { Reference } from './source-line.tsx';
+import { Reference, SourceLine } from './source-line.tsx';
+import type { Sources } from './sources.ts';
 
-export function Passages({ edge, onRead }: { edge: Pick<EdgeRecord, 'evidence'> | undefined; onRead: (id: string) => void }) {
+interface Props {
+  edge: Pick<EdgeRecord, 'evidence'> | undefined;
+  sources: Sources;
+  onRead: (id: string) => void;
+}
+
+export function Passages({ edge, sources, onRead }: Props) {
   const { t } = useLanguage();
   if (edge === undefined || edge.evidence.length === 0) return <span className="quiet">{t(evidence.evidenceNone)}</span>;
   return (
@@ -13,7 +20,7 @@ export function Passages({ edge, onRead }: { edge: Pick<EdgeRecord, 'evidence'> 
       {edge.evidence.map(({ text, reference }, at) => (
         <li key={at}>
           {text && <span>{text} </span>}
-          {reference && <Reference reference={reference} onRead={onRead} />}
+          {reference && (sources.has(reference) ? <SourceLine id={reference} sources={sources} /> : <Reference reference={reference} onRead={onRead} />)}
         </li>
       ))}
     </ul>

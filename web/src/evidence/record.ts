@@ -117,6 +117,15 @@ export function checkOf(members: Readonly<Record<string, unknown>>): { isVerifie
   return { isVerified: typeof verified === 'boolean' ? verified : undefined, reviewed: text(reviewed) };
 }
 
+/** Words of an attribute: a text, several, or one in each language. */
+export function wordsOf(value: unknown, language: string): string[] {
+  if (typeof value === 'string') return [value];
+  if (Array.isArray(value)) return value.flatMap((one) => wordsOf(one, language));
+  if (typeof value !== 'object' || value === null) return [];
+  const said = value as Record<string, unknown>;
+  return wordsOf(said[language] ?? said['en'] ?? Object.values(said)[0], language);
+}
+
 /** The first name in the language, else in English, else whatever there is. */
 export function nameIn(language: string, names: readonly Name[], otherwise: string): string {
   const inLanguage = (lang: string) => names.find((name) => name.lang === lang)?.text;

@@ -1,6 +1,7 @@
 // The drawn graph, for mouse, touch and keyboard. Loaded apart: pages without a graph do not need it.
 
 import { type KeyboardEvent, type Ref, useEffect, useEffectEvent, useId, useImperativeHandle, useRef, useState } from 'react';
+import { useWords } from '../evidence/words.ts';
 import { useLanguage } from '../i18n/language.tsx';
 import { graph as words } from '../i18n/messages/graph.ts';
 import { IconButton } from '../parts/button.tsx';
@@ -18,6 +19,8 @@ export interface CanvasHandle {
 
 interface Props {
   label: string;
+  /** Kept while something else is shown in its place: nodes stay where they are. */
+  isHidden: boolean;
   network: Network;
   nameOf: (id: string) => string;
   selected: string | null;
@@ -33,8 +36,9 @@ function hasWebGl(): boolean {
   return document.createElement('canvas').getContext('webgl2') !== null;
 }
 
-export default function GraphCanvas({ label, network, nameOf, selected, highlight, onSelect, onExpand, ref }: Props) {
+export default function GraphCanvas({ label, isHidden, network, nameOf, selected, highlight, onSelect, onExpand, ref }: Props) {
   const { t } = useLanguage();
+  const { predicate: predicateOf } = useWords();
   const help = useId();
   const container = useRef<HTMLDivElement>(null);
   const ring = useRef<HTMLDivElement>(null);
@@ -44,7 +48,7 @@ export default function GraphCanvas({ label, network, nameOf, selected, highligh
   const onNode = useEffectEvent(press);
   const onEdge = useEffectEvent((id: string) => onSelect(id));
   const onNothing = useEffectEvent(() => onSelect(null));
-  const show = useEffectEvent(() => stage.current?.show({ network, nameOf, selected, highlight }));
+  const show = useEffectEvent(() => stage.current?.show({ network, nameOf, predicateOf, selected, highlight }));
 
   useEffect(() => {
     if (!isDrawable || container.current === null || ring.current === null) return;
@@ -69,6 +73,9 @@ export default function GraphCanvas({ label, network, nameOf, selected, highligh
   }, [isDrawable]);
 
   useEffect(() => show(), [network, nameOf, selected, highlight]);
+  useEffect(() => {
+    if (!isHidden) stage.current?.redraw();
+  }, [isHidden]);
   useImperativeHandle(ref, () => ({
     positions: () => stage.current?.positions() ?? new Map(),
     palette: () => stage.current?.palette() ?? null,
@@ -95,13 +102,15 @@ export default function GraphCanvas({ label, network, nameOf, selected, highligh
 
   if (!isDrawable) {
     return (
-      <Notice tone="warn" title={t(words.noWebGlTitle)}>
-        <p>{t(words.noWebGlBody)}</p>
-      </Notice>
+      !isHidden && (
+        <Notice tone="warn" title={t(words.noWebGlTitle)}>
+          <p>{t(words.noWebGlBody)}</p>
+        </Notice>
+      )
     );
   }
   return (
-    <div className="graph-canvas">
+    <div className="graph-canvas" hidden={isHidden}>
       <div
         ref={container}
         className="graph-stage"

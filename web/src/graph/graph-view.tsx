@@ -64,22 +64,20 @@ export function GraphView({ whole, network, hidden, onHide, nameOf, selected, hi
             links: tn(words.links, degrees(network).get(node.id) ?? 0),
           })}
       </p>
-      {view === 'graph' ? (
-        <Suspense fallback={<Progress label={t(words.drawing)} />}>
-          <GraphCanvas
-            label={t(words.stage, counts)}
-            network={network}
-            nameOf={nameOf}
-            selected={selected}
-            highlight={highlight}
-            onSelect={onSelect}
-            onExpand={onExpand}
-            {...(ref ? { ref } : {})}
-          />
-        </Suspense>
-      ) : (
-        <NetworkTable network={network} nameOf={nameOf} selected={selected} onSelect={onSelect} onExpand={onExpand} />
-      )}
+      <Suspense fallback={view === 'graph' && <Progress label={t(words.drawing)} />}>
+        <GraphCanvas
+          label={t(words.stage, counts)}
+          isHidden={view !== 'graph'}
+          network={network}
+          nameOf={nameOf}
+          selected={selected}
+          highlight={highlight}
+          onSelect={onSelect}
+          onExpand={onExpand}
+          {...(ref ? { ref } : {})}
+        />
+      </Suspense>
+      {view === 'table' && <NetworkTable network={network} nameOf={nameOf} selected={selected} onSelect={onSelect} onExpand={onExpand} />}
     </div>
   );
 }

@@ -17,6 +17,7 @@ export interface StageEvents {
 export interface Shown {
   network: Network;
   nameOf: (id: string) => string;
+  predicateOf: (predicate: string) => string;
   selected: string | null;
   /** Nodes and edges that stand out; the rest fades. Nothing fades when it is null. */
   highlight: ReadonlySet<string> | null;
@@ -56,9 +57,9 @@ export class Stage {
       zIndex: true,
       minCameraRatio: 0.02,
       maxCameraRatio: 5,
-      stagePadding: 60,
       nodeReducer: (id, data) => this.#reduceNode(id, data),
       edgeReducer: (id, data) => this.#reduceEdge(id, data),
+      defaultDrawNodeLabel: (context, data) => this.#drawLabel(context, data),
       defaultDrawNodeHover: (context, data) => this.#drawHover(context, data),
     });
     this.#sigma.on('clickNode', ({ node }) => events.onSelectNode(node));
@@ -75,6 +76,12 @@ export class Stage {
     this.#shown = shown;
     if (before?.network !== shown.network) this.#follow(shown.network);
     else this.#sigma.refresh({ skipIndexation: true });
+  }
+
+  /** It is on the screen again, maybe in another size. */
+  redraw(): void {
+    this.#pad();
+    this.#sigma.refresh();
   }
 
   /** Colours are read anew: the theme has changed. */
@@ -149,6 +156,7 @@ export class Stage {
     for (const edge of network.edges.values()) {
       if (!graph.hasEdge(edge.id)) graph.addDirectedEdgeWithKey(edge.id, edge.subject, edge.object, { size });
     }
+    this.#pad();
     const isSmall = network.edges.size <= EDGE_LABELS_MAX;
     this.#sigma.setSetting('renderEdgeLabels', isSmall);
     this.#sigma.setSetting('enableEdgeEvents', network.edges.size <= EDGE_EVENTS_MAX);
@@ -197,6 +205,11 @@ export class Stage {
     this.#sigma.setSetting('edgeLabelColor', { color: this.#palette.ink });
   }
 
+  /** Names stand right of their nodes and must not run over the edge. */
+  #pad(): void {
+    this.#sigma.setSetting('stagePadding', Math.min(110, this.#container.clientWidth * 0.18));
+  }
+
   #isFaded(id: string): boolean {
     const highlight = this.#shown?.highlight;
     return highlight != null && !highlight.has(id);
@@ -223,9 +236,21 @@ export class Stage {
     return {
       ...data,
       color: isSelected ? this.#palette.focus : isFaded ? this.#palette.faint : this.#palette.line,
-      label: isFaded ? null : (edge?.predicate.replaceAll('_', ' ') ?? ''),
+      label: isFaded ? null : (edge ? this.#shown?.predicateOf(edge.predicate) : ''),
       size: isSelected ? 3 : data['size'],
     };
+  }
+
+  /** Clear of the ring of the selected node, and readable above lines. */
+  #drawLabel(context: CanvasRenderingContext2D, { x, y, size, label }: { x: number; y: number; size: number; label: string | null }): void {
+    if (!label) return;
+    context.font = `13px ${FONT}`;
+    context.lineJoin = 'round';
+    context.lineWidth = 3;
+    context.strokeStyle = this.#palette.paper;
+    context.fillStyle = this.#palette.ink;
+    context.strokeText(label, x + size + 8, y + 4);
+    context.fillText(label, x + size + 8, y + 4);
   }
 
   #drawHover(context: CanvasRenderingContext2D, { x, y, size, label }: { x: number; y: number; size: number; label: string | null }): void {
@@ -235,11 +260,11 @@ export class Stage {
     context.fillStyle = this.#palette.surface;
     context.strokeStyle = this.#palette.line;
     context.beginPath();
-    context.roundRect(x + size + 1, y - 12, width + 10, 24, 4);
+    context.roundRect(x + size + 3, y - 12, width + 10, 24, 4);
     context.fill();
     context.stroke();
     context.fillStyle = this.#palette.ink;
-    context.fillText(label, x + size + 6, y + 4);
+    context.fillText(label, x + size + 8, y + 4);
   }
 
   #onScreen(id: string): { x: number; y: number } {

@@ -30,7 +30,8 @@ export interface Exploration {
   select: (id: string | null) => void;
   /** What the server told of a node when it was opened. */
   detailsOf: (id: string) => NodeDetails | undefined;
-  nameOf: (id: string) => string;
+  /** Its name in the language of the page; `otherwise` where it is not on the screen. */
+  nameOf: (id: string, otherwise?: string) => string;
   busy: 'no' | 'node' | 'paths' | 'whole';
   /** How much of the whole graph was read. */
   progress: { nodes: number; edges: number };
@@ -146,9 +147,9 @@ export function useNetwork(onUnknown?: (word: string, error: CallError) => boole
   }, [network, client]);
 
   const nameOf = useCallback(
-    (id: string) => {
+    (id: string, otherwise = id) => {
       const node = network.nodes.get(id);
-      return nameIn(language, node?.names ?? [], node?.label ?? id);
+      return nameIn(language, node?.names ?? [], node?.label ?? otherwise);
     },
     [network, language],
   );

@@ -1,5 +1,6 @@
 // Synthetic evidence: plants, papers and facts that do not exist, so that no test can be taken for medicine.
 
+import type { Page } from 'playwright-core';
 import type { Input, Output } from '../../src/api/client.ts';
 import { callAs, type House } from './house.ts';
 
@@ -121,4 +122,21 @@ export async function putEvidence(house: House, records: Records = RECORDS): Pro
     const { rejected } = await callAs(house, 'put_records', { records: records.slice(at, at + BATCH) });
     if (rejected.length > 0) throw new Error(`rejected: ${JSON.stringify(rejected.slice(0, 3))}`);
   }
+}
+
+/** Asks the search page something that finds Thai and English. */
+export async function ask(page: Page): Promise<void> {
+  await page.goto('/search');
+  await page.locator('[data-search-field]').fill('ว่านทดสอบ invented fever');
+  await page.keyboard.press('Enter');
+  await page.locator('.hit').first().waitFor();
+  await page.locator('.hit-check').first().check();
+}
+
+/** Opens the explorer at the herb, and waits until nothing moves. */
+export async function openGraph(page: Page): Promise<void> {
+  await page.goto('/graph');
+  await page.locator('[data-search-field]').fill('testwort');
+  await page.keyboard.press('Enter');
+  await page.locator('[data-nodes="7"][data-settled="true"]').waitFor();
 }

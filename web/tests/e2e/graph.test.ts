@@ -106,6 +106,16 @@ test('a name that nothing has leads to names like it', async () => {
   await page.getByText('Did you mean one of these?').waitFor();
   await page.getByRole('button', { name: 'invented fever' }).click();
   await shows(page, 3, 2);
+  // By keys alone: to a neighbour, whichever it is, and everything that is said of it.
+  await stage(page).focus();
+  const details = page.getByRole('region', { name: 'Details' });
+  for (const key of ['ArrowUp', 'ArrowRight', 'ArrowDown', 'ArrowLeft'] as const) {
+    await page.keyboard.press(key);
+    if ((await details.getByRole('heading', { level: 2 }).first().textContent()) !== 'invented fever') break;
+  }
+  await page.keyboard.press('Enter');
+  await page.waitForFunction(() => Number(document.querySelector<HTMLElement>('.graph-stage')?.dataset['nodes']) > 3);
+  await details.getByRole('button', { name: 'Expand' }).waitFor({ state: 'detached' });
   await page.getByLabel('Name or id').fill('zzzz');
   await page.keyboard.press('Enter');
   await page.getByText('No node has that name or one like it.').waitFor();

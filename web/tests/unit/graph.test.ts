@@ -1,13 +1,13 @@
 // The network on the screen, completion of patterns, pictures and tables of it; and what a herb page gathers.
 
 import { describe, expect, test } from 'vitest';
-import { documentOf, edgeOf, nodeOf } from '../../src/evidence/record.ts';
+import { documentOf, edgeOf, nodeOf, wordsOf } from '../../src/evidence/record.ts';
 import { colourOf, N_COLOURS } from '../../src/graph/colours.ts';
 import { draw, toSvg } from '../../src/graph/drawing.ts';
 import { tsvOf } from '../../src/graph/kgx.ts';
 import { degrees, EMPTY, kindsOf, type NodeDetails, NODES_MAX, partsOf, visible, withNames, withNode, withoutNode, withPaths, withRecords } from '../../src/graph/network.ts';
 import { complete, startOf } from '../../src/graph/pattern.ts';
-import { inOrder, isNamed, nUnverified, paperIds, wordsOf } from '../../src/pages/herbs/herbs.ts';
+import { inOrder, isNamed, nUnverified, paperIds } from '../../src/pages/herbs/herbs.ts';
 
 const relation = (predicate: string, id: string, type: string, reverse = false) => ({ predicate, id, type, label: id, edge_id: `${predicate}:${id}`, source: 's', reverse });
 

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import { addressOf, documentIdOf } from '../../src/evidence/reference.ts';
 import { checkOf, documentOf, edgeOf, nameIn, nodeOf } from '../../src/evidence/record.ts';
-import { type Asked, cutMatches, inputOf, nFilters, NOTHING_ASKED, remarksOf, wrongOf } from '../../src/pages/search/asked.ts';
+import { type Asked, cutMatches, inOneLine, inputOf, nFilters, NOTHING_ASKED, remarksOf, wrongOf } from '../../src/pages/search/asked.ts';
 
 const asked = (changes: Partial<Asked>): Asked => ({ ...NOTHING_ASKED, query: ' ขิง ', ...changes });
 
@@ -52,6 +52,11 @@ describe('matches', () => {
     ]);
     expect(cutMatches('', [{ start: 0, end: 3 }])).toEqual([]);
   });
+});
+
+test('a snippet of several lines is shown in one', () => {
+  expect(inOneLine('## What it is\n\nA plant.\n\n## Use\n\nNone')).toBe('What it is · A plant. · Use · None');
+  expect(inOneLine('5 # 6')).toBe('5 # 6');
 });
 
 test('remarks are read, and strange ones are left out', () => {

@@ -18,6 +18,7 @@ export const evidence = {
     small_molecule: { en: 'Small molecule', th: 'โมเลกุลขนาดเล็ก' },
     pathway: { en: 'Pathway', th: 'วิถีชีวเคมี' },
     protein: { en: 'Protein', th: 'โปรตีน' },
+    symptom: { en: 'Symptom', th: 'อาการ' },
     phenotypic_feature: { en: 'Phenotype', th: 'ลักษณะปรากฏ' },
   },
   predicates: {
@@ -27,9 +28,10 @@ export const evidence = {
     contraindicated_in: { en: 'contraindicated in', th: 'ห้ามใช้ใน' },
     cautioned_in: { en: 'caution in', th: 'ใช้ด้วยความระวังใน' },
     interacts_with: { en: 'interacts with', th: 'มีปฏิกิริยากับ' },
+    not_interacts_with: { en: 'does not interact with', th: 'ไม่มีปฏิกิริยากับ' },
     has_part: { en: 'has part', th: 'มีส่วนประกอบ' },
     member_of: { en: 'member of', th: 'อยู่ในกลุ่ม' },
-    broader: { en: 'is a kind of', th: 'เป็นชนิดหนึ่งของ' },
+    subclass_of: { en: 'is a kind of', th: 'เป็นชนิดหนึ่งของ' },
   },
   strengths: {
     high: { en: 'high', th: 'สูง' },
@@ -52,6 +54,7 @@ export const evidence = {
   references: { en: 'References', th: 'เอกสารอ้างอิง' },
   reviewed: { en: 'Reviewed', th: 'วันที่ทบทวน' },
   reviewedUnknown: { en: 'no date', th: 'ไม่มีวันที่' },
+  checked: { en: 'Checked', th: 'การตรวจสอบ' },
   verified: { en: 'Verified', th: 'ตรวจกับแหล่งที่มาแล้ว' },
   unverified: { en: 'Unverified', th: 'ยังไม่ได้ตรวจสอบ' },
   unverifiedHint: {

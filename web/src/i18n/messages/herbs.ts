@@ -44,7 +44,6 @@ export const herbs = {
   factsNone: { en: 'Nothing else is recorded.', th: 'ไม่มีข้อมูลอื่นบันทึกไว้' },
   statement: { en: 'Statement', th: 'ข้อความ' },
   about: { en: 'With or in', th: 'กับหรือใน' },
-  checked: { en: 'Checked', th: 'การตรวจสอบ' },
   unverifiedCount: {
     one: { en: '{count} fact on this page is unverified: nobody has checked it against its source.', th: 'หน้านี้มี {count} ข้อที่ยังไม่ได้ตรวจกับแหล่งที่มา' },
     other: { en: '{count} facts on this page are unverified: nobody has checked them against their sources.', th: 'หน้านี้มี {count} ข้อที่ยังไม่ได้ตรวจกับแหล่งที่มา' },

@@ -6,7 +6,7 @@ import { useClient } from '../../api/session.tsx';
 import { CheckBadge, KindTag, StrengthBadge } from '../../evidence/badges.tsx';
 import { DocumentDialog } from '../../evidence/document-dialog.tsx';
 import { Passages } from '../../evidence/fact-source.tsx';
-import { checkOf, edgeOf, readByIds } from '../../evidence/record.ts';
+import { checkOf, edgeOf, readByIds, wordsOf } from '../../evidence/record.ts';
 import { SourceLine } from '../../evidence/source-line.tsx';
 import type { Sources } from '../../evidence/sources.ts';
 import { useWords } from '../../evidence/words.ts';
@@ -22,7 +22,7 @@ import { pathOf } from '../../router/routes.ts';
 
 interface Common {
   sources: Sources;
-  nameOf: (id: string) => string;
+  nameOf: (id: string, otherwise?: string) => string;
   onSelect: (id: string) => void;
 }
 
@@ -53,7 +53,7 @@ export function DetailsPanel({ node, edge, known, onExpand, onTakeAway, ...commo
 type NodePanelProps = Common & Pick<Props, 'known' | 'onExpand' | 'onTakeAway'> & { node: NetworkNode };
 
 function NodePanel({ node, known, sources, nameOf, onSelect, onExpand, onTakeAway }: NodePanelProps) {
-  const { t, number } = useLanguage();
+  const { t, number, language } = useLanguage();
   const { languageName, predicate: predicateOf } = useWords();
   const client = useClient();
   const query = useQuery(known ? null : node.id, (signal) => client.call('read_node', { curie: node.id }, { signal }));
@@ -116,7 +116,7 @@ function NodePanel({ node, known, sources, nameOf, onSelect, onExpand, onTakeAwa
                 : null,
               { label: t(evidence.source), value: <SourceLine id={details.source} sources={sources} licence={details.licence} /> },
               ...checkFacts(checkOf(details.attributes ?? {}), t),
-              attributesFact(details.attributes ?? {}, t(words.attributes)),
+              attributesFact(details.attributes ?? {}, t(words.attributes), language),
             ]}
           />
           <h3>{t(words.said)}</h3>
@@ -129,7 +129,7 @@ function NodePanel({ node, known, sources, nameOf, onSelect, onExpand, onTakeAwa
                 <button type="button" className="line-link" onClick={() => onSelect(relation.edge_id)}>
                   {relation.reverse ? `← ${predicateOf(relation.predicate)}` : `${predicateOf(relation.predicate)} →`}
                 </button>{' '}
-                {nameOf(relation.id) === relation.id ? relation.label : nameOf(relation.id)}
+                {nameOf(relation.id, relation.label)}
               </li>
             ))}
           </ul>
@@ -140,7 +140,7 @@ function NodePanel({ node, known, sources, nameOf, onSelect, onExpand, onTakeAwa
 }
 
 function EdgePanel({ edge, sources, nameOf, onSelect }: Common & { edge: NetworkEdge }) {
-  const { t } = useLanguage();
+  const { t, language } = useLanguage();
   const { predicate } = useWords();
   const client = useClient();
   const [open, setOpen] = useState<string>();
@@ -166,10 +166,10 @@ function EdgePanel({ edge, sources, nameOf, onSelect }: Common & { edge: Network
             { label: t(words.predicate), value: <Mono>{edge.predicate}</Mono> },
             { label: t(words.object), value: end(edge.object) },
             { label: t(evidence.strength), value: <StrengthBadge strength={record.strength} speaks="for" /> },
-            { label: t(evidence.evidence), value: <Passages edge={record} onRead={setOpen} /> },
+            { label: t(evidence.evidence), value: <Passages edge={record} sources={sources} onRead={setOpen} /> },
             { label: t(evidence.source), value: <SourceLine id={record.source} sources={sources} /> },
             ...checkFacts(checkOf(record.qualifiers), t),
-            attributesFact(record.qualifiers, t(words.qualifiers)),
+            attributesFact(record.qualifiers, t(words.qualifiers), language),
             { label: t(evidence.id), value: <Mono>{edge.id}</Mono> },
           ]}
         />
@@ -183,14 +183,15 @@ type Translate = ReturnType<typeof useLanguage>['t'];
 
 function checkFacts({ isVerified, reviewed }: ReturnType<typeof checkOf>, t: Translate) {
   return [
-    { label: t(evidence.verified), value: <CheckBadge isVerified={isVerified} /> },
+    { label: t(evidence.checked), value: <CheckBadge isVerified={isVerified} /> },
     { label: t(evidence.reviewed), value: reviewed ?? <span className="quiet">{t(evidence.reviewedUnknown)}</span> },
   ];
 }
 
-const SAID_ELSEWHERE = ['verified', 'reviewed'];
+/** Places in sources stand with the evidence. */
+const SAID_ELSEWHERE = ['verified', 'reviewed', 'sources'];
 
-function attributesFact(members: Readonly<Record<string, unknown>>, label: string) {
+function attributesFact(members: Readonly<Record<string, unknown>>, label: string, language: string) {
   const shown = Object.entries(members).filter(([name]) => !SAID_ELSEWHERE.includes(name));
   if (shown.length === 0) return null;
   return {
@@ -199,7 +200,7 @@ function attributesFact(members: Readonly<Record<string, unknown>>, label: strin
       <ul className="attributes">
         {shown.map(([name, value]) => (
           <li key={name}>
-            <Mono>{name}</Mono> {plain(value)}
+            <Mono>{name}</Mono> {plain(value, language)}
           </li>
         ))}
       </ul>
@@ -207,8 +208,7 @@ function attributesFact(members: Readonly<Record<string, unknown>>, label: strin
   };
 }
 
-function plain(value: unknown): string {
-  if (typeof value === 'string') return value;
-  if (Array.isArray(value) && value.every((one) => typeof one === 'string')) return value.join(', ');
-  return JSON.stringify(value);
+function plain(value: unknown, language: string): string {
+  const said = wordsOf(value, language);
+  return said.length > 0 ? said.join(', ') : JSON.stringify(value);
 }

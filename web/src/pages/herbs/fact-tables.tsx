@@ -24,18 +24,18 @@ function useGrounds<Row extends { edge_id: string; source: string }>({ picture, 
   const { t } = useLanguage();
   const edge = (row: Row): EdgeRecord | undefined => picture.edges.get(row.edge_id);
   return [
-    { id: 'evidence', label: t(evidence.evidence), cell: (row) => <Passages edge={edge(row)} onRead={onRead} /> },
+    { id: 'evidence', label: t(evidence.evidence), cell: (row) => <Passages edge={edge(row)} sources={sources} onRead={onRead} /> },
     { id: 'source', label: t(evidence.source), cell: (row) => <SourceLine id={row.source} sources={sources} /> },
     {
       id: 'checked',
-      label: t(words.checked),
+      label: t(evidence.checked),
       cell: (row) => {
         const { isVerified, reviewed } = checkOf(edge(row)?.qualifiers ?? {});
         return (
           <span className="checked">
             <CheckBadge isVerified={isVerified} />
             <span className="quiet">
-              {t(evidence.reviewed)}: {reviewed ?? t(evidence.reviewedUnknown)}
+              {t(evidence.reviewed)} <span className="time">{reviewed ?? t(evidence.reviewedUnknown)}</span>
             </span>
           </span>
         );

@@ -5,7 +5,7 @@ import { useQuery } from '../../api/query.ts';
 import { useClient } from '../../api/session.tsx';
 import { CheckBadge, KindTag, RetractionBadge } from '../../evidence/badges.tsx';
 import { DocumentDialog } from '../../evidence/document-dialog.tsx';
-import { checkOf, type DocumentRecord, nameIn } from '../../evidence/record.ts';
+import { checkOf, type DocumentRecord, nameIn, wordsOf } from '../../evidence/record.ts';
 import { SourceLine } from '../../evidence/source-line.tsx';
 import { type Sources, useSources } from '../../evidence/sources.ts';
 import { useWords } from '../../evidence/words.ts';
@@ -24,7 +24,7 @@ import { ErrorState, Loading, WhenServed } from '../../parts/states.tsx';
 import { Link } from '../../router/router.tsx';
 import { pathOf } from '../../router/routes.ts';
 import { AgainstTable, FactsTable } from './fact-tables.tsx';
-import { type HerbPicture, nUnverified, readHerb, wordsOf } from './herbs.ts';
+import { type HerbPicture, nUnverified, readHerb } from './herbs.ts';
 
 export function HerbPage({ id }: { id: string }) {
   const { t } = useLanguage();
@@ -130,7 +130,7 @@ function Identity({ picture: { node }, sources }: { picture: HerbPicture; source
           family.length > 0 ? { label: t(words.family), value: family.join(', ') } : null,
           parts.length > 0 ? { label: t(words.parts), value: parts.join(', ') } : null,
           { label: t(evidence.source), value: <SourceLine id={node.source} sources={sources} licence={node.licence} /> },
-          { label: t(words.checked), value: <CheckBadge isVerified={isVerified} /> },
+          { label: t(evidence.checked), value: <CheckBadge isVerified={isVerified} /> },
           { label: t(evidence.reviewed), value: reviewed ?? <span className="quiet">{t(evidence.reviewedUnknown)}</span> },
           { label: t(evidence.id), value: <Mono>{node.id}</Mono> },
         ]}

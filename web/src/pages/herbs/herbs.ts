@@ -136,12 +136,3 @@ export function paperIds(edges: readonly EdgeRecord[], monographs: readonly Docu
 export function nUnverified({ edges }: Pick<HerbPicture, 'edges'>): number {
   return [...edges.values()].filter(({ qualifiers }) => checkOf(qualifiers).isVerified === false).length;
 }
-
-/** Words of an attribute: a text, several, or one in each language. */
-export function wordsOf(value: unknown, language: string): string[] {
-  if (typeof value === 'string') return [value];
-  if (Array.isArray(value)) return value.flatMap((one) => wordsOf(one, language));
-  if (typeof value !== 'object' || value === null) return [];
-  const said = value as Record<string, unknown>;
-  return wordsOf(said[language] ?? said['en'] ?? Object.values(said)[0], language);
-}

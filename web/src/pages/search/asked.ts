@@ -129,6 +129,11 @@ export function cutMatches(text: string, matches: readonly { start: number; end:
   return pieces;
 }
 
+/** Lines and headings of a text as one line. */
+export function inOneLine(text: string): string {
+  return text.replaceAll(/^#{1,6}\s+/g, '').replaceAll(/\s*\n\s*(?:#{1,6}\s+)?/g, ' · ');
+}
+
 /** Only documents can be cited; nodes have no retraction status. */
 export function isDocument(hit: Hit): boolean {
   return hit.retraction != null;

@@ -7,7 +7,7 @@ import type { Sources } from '../../evidence/sources.ts';
 import { useWords } from '../../evidence/words.ts';
 import { useLanguage } from '../../i18n/language.tsx';
 import { search as words } from '../../i18n/messages/search.ts';
-import { cutMatches, type Hit, isDocument, type Reason } from './asked.ts';
+import { cutMatches, type Hit, inOneLine, isDocument, type Reason } from './asked.ts';
 
 interface Props {
   hit: Hit;
@@ -49,7 +49,7 @@ export function HitCard({ hit, reason, sources, nameOf, isSelected, onSelect, ac
         </div>
         <p className="hit-snippet">
           {cutMatches(hit.snippet, hit.matches).map((piece, at) =>
-            piece.isMatch ? <mark key={at}>{piece.text}</mark> : <span key={at}>{piece.text}</span>,
+            piece.isMatch ? <mark key={at}>{piece.text}</mark> : <span key={at}>{inOneLine(piece.text)}</span>,
           )}
         </p>
         <Why score={hit.score} reason={reason} nameOf={nameOf} />
