@@ -114,7 +114,7 @@ test('a name that nothing has leads to names like it', async () => {
     if ((await details.getByRole('heading', { level: 2 }).first().textContent()) !== 'invented fever') break;
   }
   await page.keyboard.press('Enter');
-  await page.waitForFunction(() => Number(document.querySelector<HTMLElement>('.graph-stage')?.dataset['nodes']) > 3);
+  await page.waitForFunction(() => Number(document.querySelector<HTMLElement>('.graph-stage')?.dataset['edges']) > 2);
   await details.getByRole('button', { name: 'Expand' }).waitFor({ state: 'detached' });
   await page.getByLabel('Name or id').fill('zzzz');
   await page.keyboard.press('Enter');
