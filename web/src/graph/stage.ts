@@ -249,8 +249,9 @@ export class Stage {
     context.lineWidth = 3;
     context.strokeStyle = this.#palette.paper;
     context.fillStyle = this.#palette.ink;
-    context.strokeText(label, x + size + 8, y + 4);
-    context.fillText(label, x + size + 8, y + 4);
+    const left = this.#labelLeft(context, x, size, label);
+    context.strokeText(label, left, y + 4);
+    context.fillText(label, left, y + 4);
   }
 
   #drawHover(context: CanvasRenderingContext2D, { x, y, size, label }: { x: number; y: number; size: number; label: string | null }): void {
@@ -260,11 +261,19 @@ export class Stage {
     context.fillStyle = this.#palette.surface;
     context.strokeStyle = this.#palette.line;
     context.beginPath();
-    context.roundRect(x + size + 3, y - 12, width + 10, 24, 4);
+    const left = this.#labelLeft(context, x, size, label);
+    context.roundRect(left - 5, y - 12, width + 10, 24, 4);
     context.fill();
     context.stroke();
     context.fillStyle = this.#palette.ink;
-    context.fillText(label, x + size + 8, y + 4);
+    context.fillText(label, left, y + 4);
+  }
+
+  /** Right of the node, or left of it where the screen ends. */
+  #labelLeft(context: CanvasRenderingContext2D, x: number, size: number, label: string): number {
+    const width = context.measureText(label).width;
+    const right = x + size + 8;
+    return right + width > this.#container.clientWidth && x - size - 8 - width > 0 ? x - size - 8 - width : right;
   }
 
   #onScreen(id: string): { x: number; y: number } {

@@ -6,6 +6,7 @@ import { useClient } from '../../api/session.tsx';
 import { CheckBadge, KindTag, StrengthBadge } from '../../evidence/badges.tsx';
 import { DocumentDialog } from '../../evidence/document-dialog.tsx';
 import { Passages } from '../../evidence/fact-source.tsx';
+import { useNames } from '../../evidence/names.ts';
 import { checkOf, edgeOf, readByIds, wordsOf } from '../../evidence/record.ts';
 import { SourceLine } from '../../evidence/source-line.tsx';
 import type { Sources } from '../../evidence/sources.ts';
@@ -58,6 +59,8 @@ function NodePanel({ node, known, sources, nameOf, onSelect, onExpand, onTakeAwa
   const client = useClient();
   const query = useQuery(known ? null : node.id, (signal) => client.call('read_node', { curie: node.id }, { signal }));
   const details = known ?? query.data;
+  // What is not on the screen has no name there.
+  const elsewhere = useNames(details?.relations.map(({ id }) => id).filter((id) => nameOf(id, '') === '') ?? []);
   return (
     <>
       <h2>{nameOf(node.id)}</h2>
@@ -129,7 +132,7 @@ function NodePanel({ node, known, sources, nameOf, onSelect, onExpand, onTakeAwa
                 <button type="button" className="line-link" onClick={() => onSelect(relation.edge_id)}>
                   {relation.reverse ? `← ${predicateOf(relation.predicate)}` : `${predicateOf(relation.predicate)} →`}
                 </button>{' '}
-                {nameOf(relation.id, relation.label)}
+                {nameOf(relation.id, elsewhere(relation.id, relation.label))}
               </li>
             ))}
           </ul>

@@ -1,6 +1,7 @@
 // The field for a path pattern: a combobox that completes types and predicates.
 
 import { type KeyboardEvent, type ReactNode, useId, useRef, useState } from 'react';
+import { flushSync } from 'react-dom';
 import { complete, type Offer, type Vocabulary } from '../../graph/pattern.ts';
 import { useLanguage } from '../../i18n/language.tsx';
 import { graph as words } from '../../i18n/messages/graph.ts';
@@ -26,14 +27,14 @@ export function PatternField({ label, hint, error, value, vocabulary, onChange, 
   const offers = isOpen ? complete(value, caret, vocabulary) : [];
   const follow = () => setCaret(input.current?.selectionStart ?? value.length);
   const take = (offer: Offer) => {
-    onChange(offer.text);
-    setCaret(offer.caret);
-    setChosen(-1);
-    // The field shows the new text only after this.
-    requestAnimationFrame(() => {
-      input.current?.focus();
-      input.current?.setSelectionRange(offer.caret, offer.caret);
+    // At once: the next letter must find the new text, with the caret in its place.
+    flushSync(() => {
+      onChange(offer.text);
+      setCaret(offer.caret);
+      setChosen(-1);
     });
+    input.current?.focus();
+    input.current?.setSelectionRange(offer.caret, offer.caret);
   };
   const onKey = (event: KeyboardEvent) => {
     const offer = offers[chosen];

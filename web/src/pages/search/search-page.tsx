@@ -5,7 +5,7 @@ import { useQuery } from '../../api/query.ts';
 import { useClient } from '../../api/session.tsx';
 import { DocumentDialog } from '../../evidence/document-dialog.tsx';
 import { useRemembered } from '../../evidence/memory.ts';
-import { nameIn, nodeOf, readByIds } from '../../evidence/record.ts';
+import { useNames } from '../../evidence/names.ts';
 import { type Sources, useSources } from '../../evidence/sources.ts';
 import { useShowInGraph } from '../../graph/show-in-graph.ts';
 import { Text, useLanguage } from '../../i18n/language.tsx';
@@ -76,7 +76,8 @@ function Hits({ hits, remarks, sources }: { hits: Hit[]; remarks: Remarks; sourc
   const { t, tn } = useLanguage();
   const [selected, setSelected] = useState<string[]>([]);
   const [open, setOpen] = useState<string>();
-  const nameOf = useEntityNames(remarks);
+  // Reasons name nodes by their ids; readers know them by their names.
+  const nameOf = useNames(Array.from(remarks.reasons.values()).flatMap(({ entities }) => entities));
   const showInGraph = useShowInGraph();
   const documents = hits.filter(isDocument).map(({ id }) => id);
   return (
@@ -133,16 +134,4 @@ function Hits({ hits, remarks, sources }: { hits: Hit[]; remarks: Remarks; sourc
       {open !== undefined && <DocumentDialog id={open} sources={sources} onClose={() => setOpen(undefined)} />}
     </>
   );
-}
-
-/** Reasons name nodes by their ids; readers know them by their names. */
-function useEntityNames({ reasons }: Remarks): (id: string) => string {
-  const { language } = useLanguage();
-  const client = useClient();
-  const ids = [...new Set(Array.from(reasons.values()).flatMap(({ entities }) => entities))].sort();
-  const query = useQuery(ids.length > 0 ? ids.join('\n') : null, async (signal) => {
-    const nodes = await readByIds(client, 'node', ids, nodeOf, signal);
-    return new Map(nodes.map((node) => [node.id, node.names]));
-  });
-  return (id) => nameIn(language, query.data?.get(id) ?? [], id);
 }
