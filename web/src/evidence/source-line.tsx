@@ -7,13 +7,14 @@ import { addressOf, isWebAddress } from './reference.ts';
 import type { Sources } from './sources.ts';
 
 export function SourceLine({ id, sources, licence }: { id: string; sources: Sources; licence?: string | undefined }) {
+  const { t } = useLanguage();
   const source = sources.get(id);
   const terms = licence ?? source?.licence;
   const title = source?.title ?? id;
   return (
     <span className="source-line">
       {source?.uri && isWebAddress(source.uri) ? <OutsideLink href={source.uri}>{title}</OutsideLink> : <span>{title}</span>}
-      {terms && <span className="licence">{terms}</span>}
+      {terms && <span className="licence" title={t(evidence.licence)}>{terms}</span>}
     </span>
   );
 }

@@ -17,6 +17,11 @@ const seen = new Map(Object.entries({
   formulation: 7,
   gene: 8,
   protein: 8,
+  pathway: 7,
+  biological_process: 9,
+  anatomical_entity: 6,
+  cellular_component: 2,
+  molecular_activity: 5,
 }));
 
 /** 1 to 9; a type that is not known gets the same one every time. */

@@ -27,9 +27,9 @@ const MARGIN = 120;
 const WORDS_MAX = 200;
 
 export function radiusOf(degree: number, n_nodes: number): number {
-  const most = n_nodes > 1_000 ? 12 : 16;
-  const least = n_nodes > 1_000 ? 2.5 : 6;
-  return Math.min(most, least + Math.sqrt(degree) * 1.4);
+  // The more there are, the smaller each: a crowd must not become one disc.
+  const scale = n_nodes > 1_000 ? 0.35 : n_nodes > 200 ? 0.5 : n_nodes > 60 ? 0.75 : 1;
+  return Math.min(16, 6 + Math.sqrt(degree) * 1.4) * scale;
 }
 
 export function draw(network: Network, positions: Positions, nameOf: (id: string) => string, colours: Colours): Drawing {

@@ -58,11 +58,6 @@ export class Layout {
     this.#worker.postMessage(job);
   }
 
-  /** Ends a run that is under way: what it would answer is no longer wanted. */
-  end(): void {
-    this.#round += 1;
-  }
-
   close(): void {
     this.#worker.terminate();
   }

@@ -160,7 +160,7 @@ export class Stage {
     const isSmall = network.edges.size <= EDGE_LABELS_MAX;
     this.#sigma.setSetting('renderEdgeLabels', isSmall);
     this.#sigma.setSetting('enableEdgeEvents', network.edges.size <= EDGE_EVENTS_MAX);
-    this.#sigma.setSetting('labelRenderedSizeThreshold', network.nodes.size > 300 ? 7 : 0);
+    this.#sigma.setSetting('labelRenderedSizeThreshold', network.nodes.size > 200 ? 5 : 0);
     this.#sigma.setSetting('hideEdgesOnMove', network.edges.size > EDGE_EVENTS_MAX);
     this.#sigma.setSetting('hideLabelsOnMove', network.edges.size > EDGE_EVENTS_MAX);
     // Heads of thousands of arrows are not seen, only drawn.
@@ -207,7 +207,8 @@ export class Stage {
 
   /** Names stand right of their nodes and must not run over the edge. */
   #pad(): void {
-    this.#sigma.setSetting('stagePadding', Math.min(110, this.#container.clientWidth * 0.18));
+    const isSmall = this.#graph.order <= 60;
+    this.#sigma.setSetting('stagePadding', isSmall ? Math.min(110, this.#container.clientWidth * 0.18) : 30);
   }
 
   #isFaded(id: string): boolean {

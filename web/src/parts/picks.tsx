@@ -2,7 +2,7 @@
 
 import { type KeyboardEvent, type ReactNode, useId, useState } from 'react';
 import { useLanguage } from '../i18n/language.tsx';
-import { evidence } from '../i18n/messages/evidence.ts';
+import { parts } from '../i18n/messages/parts.ts';
 import { Button } from './button.tsx';
 import type { Option } from './field.tsx';
 import { Icon } from './icon.tsx';
@@ -51,8 +51,8 @@ export function PicksField({ label, hint, words, offers, onChange }: PicksProps)
           onChange={({ target }) => setDraft(target.value)}
           onKeyDown={press}
         />
-        <Button onClick={add} aria-label={`${t(evidence.picks.add)}: ${label}`}>
-          {t(evidence.picks.add)}
+        <Button onClick={add} aria-label={`${t(parts.add)}: ${label}`}>
+          {t(parts.add)}
         </Button>
       </div>
       <datalist id={`${id}-offers`}>
@@ -74,7 +74,7 @@ export function PicksField({ label, hint, words, offers, onChange }: PicksProps)
               <button
                 type="button"
                 className="chip"
-                aria-label={t(evidence.picks.remove, { word: labelOf(word) })}
+                aria-label={t(parts.remove, { word: labelOf(word) })}
                 onClick={() => onChange(words.filter((one) => one !== word))}
               >
                 <span>{labelOf(word)}</span>

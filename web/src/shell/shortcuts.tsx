@@ -46,6 +46,8 @@ function isTyping(target: EventTarget | null): boolean {
 }
 
 function search(): void {
+  const here = document.querySelector<HTMLElement>('[data-search-field]');
+  if (here !== null) return here.focus();
   navigate(pathOf({ page: 'audit' }));
   // The field exists only after the page was drawn.
   requestAnimationFrame(() => requestAnimationFrame(() => document.querySelector<HTMLElement>('[data-search-field]')?.focus()));

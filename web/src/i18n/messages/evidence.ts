@@ -88,9 +88,4 @@ export const evidence = {
   noText: { en: 'The record has no text of it.', th: 'ไม่มีเนื้อความในบันทึก' },
   documentMissing: { en: 'The record has no document of this id.', th: 'ไม่มีเอกสารรหัสนี้ในบันทึก' },
   readDocument: { en: 'Read {document}', th: 'อ่าน {document}' },
-
-  picks: {
-    add: { en: 'Add', th: 'เพิ่ม' },
-    remove: { en: 'Remove {word}', th: 'นำ {word} ออก' },
-  },
 } as const;

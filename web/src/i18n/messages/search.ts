@@ -73,7 +73,6 @@ export const search = {
   openGraph: { en: 'Show in the graph', th: 'ดูในกราฟ' },
   read: { en: 'Read', th: 'อ่าน' },
 
-  cite: { en: 'Cite', th: 'อ้างอิง' },
   select: { en: 'Select {title}', th: 'เลือก {title}' },
   selectAll: { en: 'Select all documents', th: 'เลือกเอกสารทั้งหมด' },
   selectNone: { en: 'Select none', th: 'ไม่เลือก' },
