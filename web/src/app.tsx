@@ -1,7 +1,9 @@
 // Puts the page of the address into the frame.
 
+import { lazy, Suspense } from 'react';
 import { SessionProvider, useSession } from './api/session.tsx';
 import { LanguageProvider, useLanguage } from './i18n/language.tsx';
+import { parts } from './i18n/messages/parts.ts';
 import { shell } from './i18n/messages/shell.ts';
 import { AuditPage } from './pages/audit/audit-page.tsx';
 import { EventPage } from './pages/audit/event-page.tsx';
@@ -21,6 +23,12 @@ import { ErrorBoundary } from './shell/error-boundary.tsx';
 import { NotFound } from './shell/not-found.tsx';
 import { Shell } from './shell/shell.tsx';
 import { SignIn } from './shell/sign-in.tsx';
+
+// Loaded when they are opened: they are large, and not everybody needs them.
+const GraphPage = lazy(async () => ({ default: (await import('./pages/graph/graph-page.tsx')).GraphPage }));
+const HerbPage = lazy(async () => ({ default: (await import('./pages/herbs/herb-page.tsx')).HerbPage }));
+const HerbsPage = lazy(async () => ({ default: (await import('./pages/herbs/herbs-page.tsx')).HerbsPage }));
+const SearchPage = lazy(async () => ({ default: (await import('./pages/search/search-page.tsx')).SearchPage }));
 
 export function App() {
   return (
@@ -52,7 +60,9 @@ function Gate() {
     case 'signed_in':
       return (
         <ErrorBoundary resetKey={path}>
-          <Page route={route} />
+          <Suspense fallback={<Progress label={t(parts.loading)} />}>
+            <Page route={route} />
+          </Suspense>
         </ErrorBoundary>
       );
   }
@@ -74,6 +84,14 @@ function Page({ route }: { route: Route }) {
       return <ChangesPage key={route.id} id={route.id} />;
     case 'tasks':
       return <TasksPage />;
+    case 'search':
+      return <SearchPage />;
+    case 'graph':
+      return <GraphPage />;
+    case 'herbs':
+      return <HerbsPage />;
+    case 'herb':
+      return <HerbPage key={route.id} id={route.id} />;
     case 'audit':
     case 'integrity':
     case 'proof':

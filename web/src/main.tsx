@@ -8,6 +8,7 @@ import './styles/base.css';
 import './styles/parts.css';
 import './styles/shell.css';
 import './styles/pages.css';
+import './styles/evidence.css';
 
 const root = document.getElementById('root');
 if (root === null) throw new Error('no #root in the page');

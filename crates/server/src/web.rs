@@ -16,7 +16,7 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
 struct Dist;
 
 /// First segments of the UI's own addresses (`web/src/router/routes.ts`).
-const PAGES: [&str; 4] = ["audit", "documents", "settings", "tasks"];
+const PAGES: [&str; 7] = ["audit", "documents", "graph", "herbs", "search", "settings", "tasks"];
 
 /// The UI's one page, if it was built.
 pub fn index(status: StatusCode) -> Option<Response> {

@@ -11,6 +11,10 @@ export type Route =
   | { page: 'edit_document'; id: string }
   | { page: 'changes'; id: string }
   | { page: 'tasks' }
+  | { page: 'search' }
+  | { page: 'graph' }
+  | { page: 'herbs' }
+  | { page: 'herb'; id: string }
   | { page: 'audit' }
   | { page: 'event'; call_id: string }
   | { page: 'integrity' }
@@ -26,6 +30,13 @@ export function parsePath(path: string): Route {
   if (rest.length > 0) return notFound;
   if (first === '' && second === undefined) return { page: 'home' };
   if (first === 'tasks') return second === undefined ? { page: 'tasks' } : notFound;
+  if (first === 'search') return second === undefined ? { page: 'search' } : notFound;
+  if (first === 'graph') return second === undefined ? { page: 'graph' } : notFound;
+  if (first === 'herbs' && third === undefined) {
+    if (second === undefined) return { page: 'herbs' };
+    const id = decode(second);
+    return id === null || id === '' ? notFound : { page: 'herb', id };
+  }
   if (first === 'documents') return parseDocument(second, third) ?? notFound;
   if (first === 'audit') {
     if (second === undefined) return { page: 'audit' };
@@ -67,6 +78,14 @@ export function pathOf(route: Exclude<Route, { page: 'not_found' }>): string {
       return `/documents/${encodeURIComponent(route.id)}/changes`;
     case 'tasks':
       return '/tasks';
+    case 'search':
+      return '/search';
+    case 'graph':
+      return '/graph';
+    case 'herbs':
+      return '/herbs';
+    case 'herb':
+      return `/herbs/${encodeURIComponent(route.id)}`;
     case 'audit':
       return '/audit';
     case 'event':

@@ -13,6 +13,9 @@ import { ShortcutsDialog, useShortcuts } from './shortcuts.tsx';
 
 const PLACES: { label: Message; icon: IconName; to: string; pages: Route['page'][] }[] = [
   { label: shell.home, icon: 'home', to: pathOf({ page: 'home' }), pages: ['home'] },
+  { label: shell.search, icon: 'search', to: pathOf({ page: 'search' }), pages: ['search'] },
+  { label: shell.graph, icon: 'graph', to: pathOf({ page: 'graph' }), pages: ['graph'] },
+  { label: shell.herbs, icon: 'herb', to: pathOf({ page: 'herbs' }), pages: ['herbs', 'herb'] },
   {
     label: shell.documents,
     icon: 'documents',

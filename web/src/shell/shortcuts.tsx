@@ -28,6 +28,9 @@ const KEYS: { keys: string[]; does: Message }[] = [
   { keys: ['?'], does: shell.keyHelp },
   { keys: ['/'], does: shell.keySearch },
   { keys: ['g', 'h'], does: shell.keyHome },
+  { keys: ['g', 'e'], does: shell.keySearchPage },
+  { keys: ['g', 'g'], does: shell.keyGraph },
+  { keys: ['g', 'b'], does: shell.keyHerbs },
   { keys: ['g', 'd'], does: shell.keyDocuments },
   { keys: ['g', 't'], does: shell.keyTasks },
   { keys: ['g', 'a'], does: shell.keyAudit },
@@ -43,6 +46,8 @@ function isTyping(target: EventTarget | null): boolean {
 }
 
 function search(): void {
+  const here = document.querySelector<HTMLElement>('[data-search-field]');
+  if (here !== null) return here.focus();
   navigate(pathOf({ page: 'audit' }));
   // The field exists only after the page was drawn.
   requestAnimationFrame(() => requestAnimationFrame(() => document.querySelector<HTMLElement>('[data-search-field]')?.focus()));
@@ -65,6 +70,9 @@ export function useShortcuts(openHelp: () => void): void {
     };
     const afterGo: Record<string, () => void> = {
       h: () => navigate(pathOf({ page: 'home' })),
+      e: () => navigate(pathOf({ page: 'search' })),
+      g: () => navigate(pathOf({ page: 'graph' })),
+      b: () => navigate(pathOf({ page: 'herbs' })),
       d: () => navigate(pathOf({ page: 'documents' })),
       t: () => navigate(pathOf({ page: 'tasks' })),
       a: () => navigate(pathOf({ page: 'audit' })),

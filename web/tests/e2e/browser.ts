@@ -53,6 +53,8 @@ export async function openPage(browser: Browser, url: string, look: Look, option
   page.setDefaultTimeout(PATIENCE_MS);
   const troubles: string[] = [];
   page.on('console', (message) => {
+    // What a driver of the machine has to say about speed is no trouble of the page.
+    if (message.text().includes('GL Driver Message')) return;
     if (message.type() === 'error' || message.type() === 'warning') troubles.push(`console: ${message.text()}`);
   });
   page.on('pageerror', (error) => troubles.push(`exception: ${error.message}`));

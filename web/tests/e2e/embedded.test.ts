@@ -25,6 +25,10 @@ afterAll(async () => {
 test('every address of a page is the page, with the strict policy; files are typed and cached by their hash', async () => {
   for (const [path, status] of [
     ['/', 200],
+    ['/search', 200],
+    ['/graph', 200],
+    ['/herbs', 200],
+    ['/herbs/testwort', 200],
     ['/documents', 200],
     ['/documents/PRD-006/changes', 200],
     ['/tasks', 200],
@@ -53,7 +57,7 @@ test('from the start URL to a verified proof, without a single trouble', async (
   await page.locator('tbody a').first().click();
   await page.getByRole('button', { name: 'Get the proof and check it here' }).click();
   await page.getByText('Proven', { exact: true }).waitFor();
-  for (const path of ['/', '/documents', '/documents/new', '/tasks', '/audit/integrity', '/audit/proof', '/settings/keys', '/settings/browser']) {
+  for (const path of ['/', '/search', '/graph', '/herbs', '/documents', '/documents/new', '/tasks', '/audit/integrity', '/audit/proof', '/settings/keys', '/settings/browser']) {
     await page.goto(path);
     await settled(page);
   }

@@ -31,7 +31,7 @@ export interface Front {
   close: () => Promise<void>;
 }
 
-/** `bare`: the operations of audit, keys, documents and tasks are hidden, as with an older server. */
+/** `bare`: the operations of audit, keys, documents, tasks and evidence are hidden, as with an older server. */
 export async function startFront(server: string, mode: 'whole' | 'bare'): Promise<Front> {
   const self: Omit<Front, 'url' | 'close'> = { lie: 'none', answers: new Map() };
   const front = createServer((incoming, outgoing) => {
@@ -51,7 +51,7 @@ export async function startFront(server: string, mode: 'whole' | 'bare'): Promis
     return serveFile(path, incoming, outgoing);
   };
 
-  const isHidden = (operation: string) => mode === 'bare' && /^audit_|_keys?$|_artifacts?$|_tasks?$/.test(operation);
+  const isHidden = (operation: string) => mode === 'bare' && /^audit_|_keys?$|_artifacts?$|_tasks?$|^read_|^hybrid_|^export_|^query_/.test(operation);
 
   const callOperation = async (operation: string, incoming: IncomingMessage, outgoing: ServerResponse) => {
     if (isHidden(operation)) {

@@ -4,6 +4,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { LANGUAGES } from '../../src/i18n/message.ts';
 import { openPage, overflow, seriousFindings, setTheme, settled, signIn, startBrowser } from './browser.ts';
+import { ask, openGraph, putEvidence } from './evidence.ts';
 import { type Front, startFront } from './front.ts';
 import { type House, seed, seedWork, startHouse } from './house.ts';
 
@@ -16,6 +17,7 @@ beforeAll(async () => {
   house = await startHouse();
   await seed(house);
   await seedWork(house);
+  await putEvidence(house);
   whole = await startFront(house.url, 'whole');
   bare = await startFront(house.url, 'bare');
   browser = await startBrowser();
@@ -44,6 +46,28 @@ async function openTask(page: Page) {
 
 const VISITS: Visit[] = [
   ['home', (page) => page.goto('/')],
+  ['search', (page) => page.goto('/search')],
+  ['search with hits', ask],
+  [
+    'search, read',
+    async (page) => {
+      await ask(page);
+      await page.locator('.hit-foot button[aria-haspopup=dialog]').first().click();
+      await page.locator('dialog .facts').waitFor();
+    },
+  ],
+  ['graph, empty', (page) => page.goto('/graph')],
+  ['graph', openGraph],
+  [
+    'graph as a table',
+    async (page) => {
+      await openGraph(page);
+      await page.locator('.graph-bar input[value=table]').check();
+      await page.locator('.graph-tables').waitFor();
+    },
+  ],
+  ['herbs', (page) => page.goto('/herbs')],
+  ['herb', (page) => page.goto('/herbs/testwort')],
   ['documents', (page) => page.goto('/documents')],
   ['documents of a project without any', (page) => page.goto('/documents?project=empty')],
   ['document', (page) => page.goto('/documents/PRD-006?version=1')],
@@ -168,7 +192,7 @@ describe.each(LANGUAGES)('in %s', (language) => {
     await page.locator('form').waitFor();
     await check('sign-in');
     await signIn(page, house.token);
-    for (const path of ['/', '/documents', '/documents/PRD-006', '/tasks', '/audit', '/audit/integrity', '/settings/keys', '/no/such/page']) {
+    for (const path of ['/', '/search', '/graph', '/herbs', '/herbs/testwort', '/documents', '/documents/PRD-006', '/tasks', '/audit', '/audit/integrity', '/settings/keys', '/no/such/page']) {
       await page.goto(path);
       await settled(page);
       await check(path);

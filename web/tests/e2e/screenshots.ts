@@ -4,6 +4,7 @@ import { mkdir } from 'node:fs/promises';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, test } from 'vitest';
 import { type Look, openPage, settled, signIn, startBrowser } from './browser.ts';
+import { ask, openGraph, putEvidence } from './evidence.ts';
 import { type Front, startFront } from './front.ts';
 import { type House, seed, seedWork, startHouse } from './house.ts';
 
@@ -16,6 +17,7 @@ beforeAll(async () => {
   house = await startHouse();
   await seed(house);
   await seedWork(house);
+  await putEvidence(house);
   whole = await startFront(house.url, 'whole');
   bare = await startFront(house.url, 'bare');
   browser = await startBrowser();
@@ -43,8 +45,45 @@ async function openEvent(page: Page) {
   await page.locator('.proof-panel').waitFor();
 }
 
+/** `WEB_SHOTS_OF=graph,herb` takes only these. */
+const WANTED = process.env['WEB_SHOTS_OF']?.split(',');
+
 const VISITS: Record<string, Visit> = {
   home: async (page) => void (await page.goto('/')),
+  search: async (page) => void (await page.goto('/search')),
+  hits: ask,
+  filters: async (page) => {
+    await page.goto('/search');
+    await page.locator('.ask-filters > summary').click();
+    await page.locator('.picks input').first().fill('herb');
+    await page.keyboard.press('Enter');
+  },
+  paper: async (page) => {
+    await ask(page);
+    await page.locator('.hit-foot button[aria-haspopup=dialog]').first().click();
+    await page.locator('dialog .facts').waitFor();
+  },
+  'graph-none': async (page) => void (await page.goto('/graph')),
+  graph: openGraph,
+  'graph-table': async (page) => {
+    await openGraph(page);
+    await page.locator('.graph-bar input[value=table]').check();
+  },
+  'graph-path': async (page) => {
+    await page.goto('/graph');
+    await page.locator('.graph-form').nth(1).locator('input').first().fill('testwort');
+    await page.getByRole('combobox').fill('herb -contains-> constituent -treats-> indication');
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Enter');
+    await page.locator('.path').first().click();
+    await page.locator('[data-settled=true]').waitFor();
+    await page.getByRole('combobox').fill('herb -');
+  },
+  herbs: async (page) => void (await page.goto('/herbs')),
+  herb: async (page) => {
+    await page.goto('/herbs/testwort');
+    await page.locator('[data-settled=true]').waitFor();
+  },
   documents: async (page) => void (await page.goto('/documents')),
   'documents-none': async (page) => void (await page.goto('/documents?project=empty')),
   document: async (page) => void (await page.goto('/documents/PRD-006?version=1')),
@@ -118,6 +157,7 @@ test.each(LOOKS)('$language $theme $width', async (look) => {
   await page.screenshot({ path: name('sign-in'), fullPage: true });
   await signIn(page, house.token);
   for (const [what, visit] of Object.entries(VISITS)) {
+    if (WANTED && !WANTED.includes(what)) continue;
     await visit(page);
     await settled(page);
     await page.waitForTimeout(100);
@@ -129,10 +169,11 @@ test.each(LOOKS)('$language $theme $width', async (look) => {
     await page.screenshot({ path: name('menu') });
   }
   await close();
+  if (WANTED) return;
 
   const old = await openPage(browser, bare.url, look);
   await signIn(old.page, house.token);
-  for (const path of ['/', '/documents', '/tasks', '/audit', '/settings/keys']) {
+  for (const path of ['/', '/search', '/graph', '/documents', '/tasks', '/audit', '/settings/keys']) {
     await old.page.goto(path);
     await settled(old.page);
     await old.page.screenshot({ path: name(`bare${path.replaceAll('/', '-')}`), fullPage: true });

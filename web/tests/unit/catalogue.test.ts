@@ -7,15 +7,19 @@ import { describe, expect, test } from 'vitest';
 import { cut, fill, LANGUAGES, type Message, placesOf } from '../../src/i18n/message.ts';
 import { audit } from '../../src/i18n/messages/audit.ts';
 import { documents } from '../../src/i18n/messages/documents.ts';
+import { evidence } from '../../src/i18n/messages/evidence.ts';
+import { graph } from '../../src/i18n/messages/graph.ts';
+import { herbs } from '../../src/i18n/messages/herbs.ts';
 import { home } from '../../src/i18n/messages/home.ts';
 import { markdown } from '../../src/i18n/messages/markdown.ts';
 import { errors, parts } from '../../src/i18n/messages/parts.ts';
 import { proof } from '../../src/i18n/messages/proof.ts';
+import { search } from '../../src/i18n/messages/search.ts';
 import { settings } from '../../src/i18n/messages/settings.ts';
 import { shell } from '../../src/i18n/messages/shell.ts';
 import { tasks } from '../../src/i18n/messages/tasks.ts';
 
-const CATALOGUES = { audit, documents, errors, home, markdown, parts, proof, settings, shell, tasks };
+const CATALOGUES = { audit, documents, errors, evidence, graph, herbs, home, markdown, parts, proof, search, settings, shell, tasks };
 
 const SRC = fileURLToPath(new URL('../../src', import.meta.url));
 
@@ -27,6 +31,11 @@ const SAME_EVERYWHERE = new Set([
   'home.fileVsCode',
   'audit.formatFhir',
   'documents.hash',
+  'graph.formats.png',
+  'graph.formats.svg',
+  'search.formats.bibtex',
+  'search.formats.ris',
+  'search.formats.csl_json',
 ]);
 
 function isMessage(value: object): value is Message {

@@ -12,6 +12,10 @@ const ROUTES: [string, Exclude<Route, { page: 'not_found' }>][] = [
   ['/documents/PRD-006/edit', { page: 'edit_document', id: 'PRD-006' }],
   ['/documents/PRD-006/changes', { page: 'changes', id: 'PRD-006' }],
   ['/tasks', { page: 'tasks' }],
+  ['/search', { page: 'search' }],
+  ['/graph', { page: 'graph' }],
+  ['/herbs', { page: 'herbs' }],
+  ['/herbs/testwort', { page: 'herb', id: 'testwort' }],
   ['/audit', { page: 'audit' }],
   ['/audit/integrity', { page: 'integrity' }],
   ['/audit/proof', { page: 'proof' }],
@@ -35,7 +39,7 @@ describe('an address', () => {
     expect(parsePath(path)).toEqual(route);
   });
 
-  test.each(['/nothing', '/audit/events', '/audit/events/', '/audit/events/a/b', '/audit/events/%zz', '/settings/nothing', '/settings/keys/x', '/audit/x', '/documents/PRD-006/x', '/documents/new/edit', '/documents/%zz', '/tasks/x'])(
+  test.each(['/nothing', '/audit/events', '/audit/events/', '/audit/events/a/b', '/audit/events/%zz', '/settings/nothing', '/settings/keys/x', '/audit/x', '/documents/PRD-006/x', '/documents/new/edit', '/documents/%zz', '/tasks/x', '/search/x', '/graph/x', '/herbs/%zz', '/herbs/a/b'])(
     '%s is no page',
     (path) => {
       expect(parsePath(path)).toEqual({ page: 'not_found', path });

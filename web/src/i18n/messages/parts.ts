@@ -9,6 +9,8 @@ export const parts = {
   cancel: { en: 'Cancel', th: 'ยกเลิก' },
   tryAgain: { en: 'Try again', th: 'ลองอีกครั้ง' },
   loading: { en: 'Loading', th: 'กำลังโหลด' },
+  add: { en: 'Add', th: 'เพิ่ม' },
+  remove: { en: 'Remove {word}', th: 'นำ {word} ออก' },
   more: { en: 'Load more', th: 'โหลดเพิ่ม' },
   notifications: { en: 'Notifications', th: 'การแจ้งเตือน' },
   dismiss: { en: 'Dismiss', th: 'ปิดการแจ้งเตือน' },

@@ -14,7 +14,7 @@ import { Progress } from '../../parts/progress.tsx';
 import { ErrorState } from '../../parts/states.tsx';
 import { useToast } from '../../parts/toast.tsx';
 import { parseDecimal } from '../../proof/note.ts';
-import { saveFile } from './save-file.ts';
+import { saveFile } from '../../parts/save-file.ts';
 
 type Format = Input<'audit_export'>['format'];
 

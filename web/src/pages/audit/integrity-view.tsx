@@ -28,7 +28,7 @@ import { parseVerifierKey } from '../../proof/note.ts';
 import { canVerify, type Report, verifyCheckpoint } from '../../proof/proof.ts';
 import { rememberProven } from './proof-panel.tsx';
 import { CannotVerify, ProofReport, SeenNotice } from './proof-report.tsx';
-import { saveFile } from './save-file.ts';
+import { saveFile } from '../../parts/save-file.ts';
 
 type Verified = Output<'audit_verify'>;
 

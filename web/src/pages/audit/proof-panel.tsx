@@ -15,7 +15,7 @@ import { type Comparison, readTrustedKey, remember, writeTrustedKey } from '../.
 import { canVerify, type Report, verifyClaim } from '../../proof/proof.ts';
 import type { Found } from './events.ts';
 import { CannotVerify, ProofReport } from './proof-report.tsx';
-import { saveFile } from './save-file.ts';
+import { saveFile } from '../../parts/save-file.ts';
 
 interface Result {
   answer: Output<'audit_prove'>;

@@ -1,7 +1,11 @@
-// Hands a text to the browser's downloads.
+// Hands something to the browser's downloads.
 
 export function saveFile(name: string, texts: string[], type: string): void {
-  const url = URL.createObjectURL(new Blob(texts, { type }));
+  saveBlob(name, new Blob(texts, { type }));
+}
+
+export function saveBlob(name: string, blob: Blob): void {
+  const url = URL.createObjectURL(blob);
   const link = document.createElement('a');
   link.href = url;
   link.download = name;

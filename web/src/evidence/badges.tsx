@@ -1,0 +1,43 @@
+// Small signs on facts and papers: what kind of thing, how strong, checked or not, withdrawn or not.
+
+import { useLanguage } from '../i18n/language.tsx';
+import { evidence } from '../i18n/messages/evidence.ts';
+import { Badge, type Tone } from '../parts/page.tsx';
+import { useWords } from './words.ts';
+
+export function KindTag({ kind }: { kind: string }) {
+  const words = useWords();
+  return <span className="kind-tag">{words.kind(kind)}</span>;
+}
+
+const STRENGTH_TONES: Record<string, Tone> = { high: 'bad', moderate: 'warn', low: 'quiet' };
+
+/** `against`: strong is bad. `for`: strong is only strong. */
+export function StrengthBadge({ strength, speaks }: { strength: string | null | undefined; speaks: 'for' | 'against' }) {
+  const { t } = useLanguage();
+  const words = useWords();
+  if (strength == null) return <span className="quiet">{t(evidence.strengthUnknown)}</span>;
+  const tone = speaks === 'against' ? (STRENGTH_TONES[strength] ?? 'quiet') : 'quiet';
+  return <Badge tone={tone}>{words.strength(strength)}</Badge>;
+}
+
+/** Only what somebody checked looks checked. */
+export function CheckBadge({ isVerified }: { isVerified: boolean | undefined }) {
+  const { t } = useLanguage();
+  if (isVerified === true) return <Badge tone="ok">{t(evidence.verified)}</Badge>;
+  if (isVerified === false) {
+    return (
+      <span title={t(evidence.unverifiedHint)}>
+        <Badge tone="warn">{t(evidence.unverified)}</Badge>
+      </span>
+    );
+  }
+  return <span className="quiet">{t(evidence.verifiedUnknown)}</span>;
+}
+
+export function RetractionBadge({ status }: { status: string | null | undefined }) {
+  const words = useWords();
+  if (status === 'retracted') return <Badge tone="bad">{words.retraction(status)}</Badge>;
+  if (status === 'expression_of_concern') return <Badge tone="warn">{words.retraction(status)}</Badge>;
+  return null;
+}
