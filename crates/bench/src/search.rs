@@ -126,6 +126,7 @@ fn build(n_documents: usize, folder: &std::path::Path, dice: &mut Dice) -> anyho
             year: Some(2000),
             categories: Vec::new(),
             names: Vec::new(),
+            about: None,
             retraction: None,
         };
         vectors.insert(entry.content_hash().short(), &[Packed::of(&dice.vector())]);

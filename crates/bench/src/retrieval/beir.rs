@@ -62,6 +62,7 @@ fn entry(text: Text) -> Entry {
         year: None,
         categories: Vec::new(),
         names: Vec::new(),
+        about: None,
         retraction: None,
     }
 }
