@@ -171,6 +171,9 @@ pub struct DrugRow {
     pub misspellings: Vec<String>,
     pub drugbank: Option<String>,
     pub classes: Vec<String>,
+    /// Of a combination: the drugs in it. What is known of each of them holds for the whole.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ingredients: Vec<String>,
     pub sources: Vec<Citation>,
     pub verified: bool,
     pub reviewed: String,

@@ -42,6 +42,11 @@ pub fn check(set: &Set, index: &Index<'_>, desk: &mut Desk) {
     check_classes(set, index, desk);
     for drug in &set.drugs {
         refer(desk, index, &drug.place, &format!("{} classes", drug.row.id), &drug.row.classes, &[Thing::Class]);
+        let at = format!("{} ingredients", drug.row.id);
+        refer(desk, index, &drug.place, &at, &drug.row.ingredients, &[Thing::Drug]);
+        if drug.row.ingredients.contains(&drug.row.id) {
+            desk.note(&drug.place, at, "the drug itself", "what it is made of");
+        }
         let is_code = |code: &String| code.strip_prefix("DB").is_some_and(|rest| rest.len() == 5 && digits(rest));
         if !drug.row.drugbank.as_ref().is_none_or(is_code) {
             desk.note(

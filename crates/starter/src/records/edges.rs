@@ -21,6 +21,8 @@ pub fn all(set: &Set, library: &Library<'_>) -> Vec<Edge> {
     for drug in &set.drugs {
         let member = |class: &String| stated(library, [&drug.row.id, "member_of", class], drug.row.origin(), None);
         edges.extend(drug.row.classes.iter().map(member));
+        let holds = |part: &String| stated(library, [&drug.row.id, "has_ingredient", part], drug.row.origin(), None);
+        edges.extend(drug.row.ingredients.iter().map(holds));
     }
     for herb in &set.herbs {
         edges.extend(herb.row.facts.iter().map(|it| fact(library, &herb.row.id, it)));

@@ -95,3 +95,18 @@ fn every_record_fits_the_schema_of_its_kind() {
     fits("edge", &edges);
     fits("document", &documents);
 }
+
+#[test]
+fn a_combination_leads_to_what_is_in_it() {
+    let files = Files::embedded();
+    let edges: Vec<Edge> = records::all(&parse(&files).0, &data_version(&files).unwrap())
+        .into_iter()
+        .filter_map(|record| match record {
+            Record::Edge(edge) if edge.predicate == "has_ingredient" => Some(edge),
+            _ => None,
+        })
+        .collect();
+    for part in ["ergotamine", "caffeine"] {
+        assert!(edges.iter().any(|edge| edge.subject == "ergotamine_caffeine" && edge.object == part), "{part}");
+    }
+}
