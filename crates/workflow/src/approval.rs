@@ -156,6 +156,10 @@ pub enum ApprovalError {
         "`{token}` in line {line} cannot be given an id: a document of type {artifact_type} is not cut into such documents"
     )]
     ForeignPlaceholder { token: String, line: usize, artifact_type: String },
+    #[error(
+        "`{token}` in line {line} hides a placeholder that no id can take the place of; write the placeholder alone"
+    )]
+    HiddenPlaceholder { token: String, line: usize },
     #[error("`{token}` in line {line} is a token of the template; write an id, or a placeholder such as {example}")]
     TemplateToken { token: String, line: usize, example: String },
     #[error("`{token}` in line {line}: a document of type {artifact_type} is cut into one document of its own number")]

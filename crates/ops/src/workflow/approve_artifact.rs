@@ -210,6 +210,7 @@ impl From<ApprovalError> for ApplyError {
             | ApprovalError::ParentCycle { .. }
             | ApprovalError::OtherContent { .. }
             | ApprovalError::ForeignPlaceholder { .. }
+            | ApprovalError::HiddenPlaceholder { .. }
             | ApprovalError::TemplateToken { .. }
             | ApprovalError::SecondOfOne { .. }
             | ApprovalError::MissingInput { .. }

@@ -230,6 +230,24 @@ async fn what_cannot_become_an_id_is_refused() {
     stage.store(&prd(11).replacen("HLS-AAA", "HLS-XXX and HLS-AAA", 1)).await;
     let message = "`HLS-XXX` in line 69 is a token of the template; write an id, or a placeholder such as HLS-AAA";
     check_refused(&stage, stage.approve("PRD-011"), -32000, message).await;
+    stage.store(&prd(12).replacen("HLS-AAA", "HLS-AAA-1 and HLS-AAA", 1)).await;
+    let message =
+        "`HLS-AAA-1` in line 69 hides a placeholder that no id can take the place of; write the placeholder alone";
+    check_refused(&stage, stage.approve("PRD-012"), -32000, message).await;
+}
+
+#[tokio::test]
+async fn a_story_that_is_named_only_in_quotes_gets_its_id_and_its_task() {
+    let stage = on_sqlite(OPERATIONS).await;
+    stage.begin().await;
+    stage.store(&prd(10).replacen("## Appendix", "“HLS-DDD” → เรื่องHLS-AAAก่อน, HLS-BBB_v1.md\n\n## Appendix", 1)).await;
+    let approved = output(stage.approve("PRD-010").await);
+    let (mapping, tasks) = (&approved["id_mapping"], &approved["sub_artifacts_detected"]);
+    assert_eq!(tasks.as_array().unwrap().len(), 4, "{approved}");
+    let text = stage.file("artifacts/prds/PRD-010_v1.md");
+    let id = |placeholder: &str| mapping[placeholder].as_str().unwrap().to_owned();
+    let expected = format!("“{}” → เรื่อง{}ก่อน, {}_v1.md", id("HLS-DDD"), id("HLS-AAA"), id("HLS-BBB"));
+    assert!(text.contains(&expected), "{text}");
 }
 
 #[tokio::test]
