@@ -1,6 +1,7 @@
 //! `validate_artifact`: a document against its checklist. Pure: what the project holds is given, time is linear in the
 //! text, and each failure says which line to mend.
 
+mod blocking;
 mod formats;
 mod markers;
 mod references;
@@ -18,7 +19,7 @@ use crate::catalogue::{Catalogue, CompiledChecklist, DocumentType, Rule};
 use crate::markdown::Document;
 use crate::metadata;
 
-pub use markers::n_blocking;
+pub use blocking::n_blocking;
 pub use references::mentioned;
 use report::Verdict;
 
