@@ -166,6 +166,8 @@ pub enum ApprovalError {
     SecondOfOne { token: String, line: usize, artifact_type: String },
     #[error("Mandatory input '{name}' missing for task {artifact_id}")]
     MissingInput { name: String, artifact_id: String },
+    #[error("Mandatory input '{name}' of task {artifact_id} is ambiguous: {candidates} fit; name one in the metadata")]
+    AmbiguousInput { name: String, artifact_id: String, candidates: String },
     #[error("Task validation failed: artifact_id {artifact_id} already exists in queue")]
     AlreadyQueued { artifact_id: String },
     #[error("{id} was taken by somebody else meanwhile; approve again")]
@@ -325,6 +327,13 @@ async fn resolve(
     let resolved = lineage.resolve(conn, catalogue, request.place(), generator, &request.research).await?;
     if let Some(name) = resolved.missing.first() {
         return Err(ApprovalError::MissingInput { name: name.clone(), artifact_id: artifact_id.to_owned() });
+    }
+    if let Some((name, keys)) = resolved.ambiguous.first() {
+        return Err(ApprovalError::AmbiguousInput {
+            name: name.clone(),
+            artifact_id: artifact_id.to_owned(),
+            candidates: keys.join(" and "),
+        });
     }
     let inputs = resolved.inputs.into_iter().map(|input| input.described(&request.default_project_id)).collect();
     Ok((generator.name.clone(), inputs))

@@ -214,6 +214,7 @@ impl From<ApprovalError> for ApplyError {
             | ApprovalError::TemplateToken { .. }
             | ApprovalError::SecondOfOne { .. }
             | ApprovalError::MissingInput { .. }
+            | ApprovalError::AmbiguousInput { .. }
             | ApprovalError::IdTaken { .. }
             | ApprovalError::NoFreeId { .. }
             | ApprovalError::AlreadyQueued { .. } => OpError::conflict(message).into(),

@@ -66,6 +66,28 @@ async fn a_parent_that_is_approved_in_any_version_is_approved() {
     }
 }
 
+#[tokio::test]
+async fn of_several_documents_that_fit_none_is_guessed() {
+    let stage = on_sqlite(OPERATIONS).await;
+    stage.begin().await;
+    for (text, id) in [(PRD_006, "PRD-006"), (&*PRD_006.replace("PRD-006", "PRD-010"), "PRD-010")] {
+        stage.store(text).await;
+        output(stage.approve(id).await);
+    }
+    let hls = "# HLS-050: A story\n\n## Metadata\n- **Parent Epic:** EPIC-006\n- **Status:** Draft\n\n\
+        ## Decomposition into Backlog Stories\n1. US-AAA: the first of them, with words enough for a document.\n";
+    stage.store(hls).await;
+    let message =
+        "Mandatory input 'prd' of task US-001 is ambiguous: PRD-010 and PRD-006 fit; name one in the metadata";
+    check_refused(&stage, stage.approve("HLS-050"), -32000, message).await;
+    let named = hls.replace("HLS-050", "HLS-051").replace("EPIC-006\n", "EPIC-006\n- **Related PRD:** PRD-006\n");
+    stage.store(&named).await;
+    output(stage.approve("HLS-051").await);
+    let tasks = stage.tasks().await;
+    let task = tasks.iter().find(|task| task["generator"] == "backlog-story-generator").unwrap();
+    assert_eq!(task["inputs"][0]["artifact_id"], "PRD-006");
+}
+
 /// What the tasks of an approved `PRD-006` are given as business research.
 async fn research_of(stage: &Stage, prd: &str) -> Option<String> {
     stage.store(EPIC_006).await;
