@@ -35,6 +35,16 @@ async fn a_parent_is_named_once_and_is_of_a_type_that_can_be_one() {
             message,
         )
         .await;
+        let both = PRD_006.replacen("Parent Epic:** EPIC-006", "Parent Epic:** EPIC-006, EPIC-050", 1);
+        check_refused(
+            &stage,
+            stage.call("owner", "store_artifact", json!({"artifact_content": both})),
+            -32602,
+            "Invalid params: `parent_id`: expected one id in line 6",
+        )
+        .await;
+        let remark = "Parent Epic:** [EPIC-006](EPIC-006_v1.md) (after EPIC-050)";
+        stage.store(&PRD_006.replace("PRD-006", "PRD-008").replacen("Parent Epic:** EPIC-006", remark, 1)).await;
         // An epic may stand alone, and the seed's own one names a parent of another type when it is stored.
         stage
             .store(&EPIC_006.replace("EPIC-006", "EPIC-060").replacen(
