@@ -26,14 +26,15 @@ use report::Verdict;
 /// A document of the project, as far as references need it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Known {
+    /// Empty where it is still to be written.
     pub artifact_type: String,
-    /// Of its versions, the latest first.
+    /// Of its versions, the latest first; none where it is still to be written.
     pub statuses: Vec<String>,
 }
 
 impl Known {
     fn status(&self) -> &str {
-        self.statuses.first().map_or("", String::as_str)
+        self.statuses.first().map_or("still to be written", String::as_str)
     }
 
     /// Whether any version is approved: a later draft takes nothing from it.

@@ -285,6 +285,18 @@ async fn an_epic_is_cut_into_one_requirement_document_of_its_own_number() {
 }
 
 #[tokio::test]
+async fn an_approved_document_passes_its_own_checklist() {
+    let stage = on_sqlite(OPERATIONS).await;
+    stage.begin().await;
+    stage.store(PRD_006).await;
+    output(stage.approve("PRD-006").await);
+    let text = stage.file("artifacts/prds/PRD-006_v1.md");
+    let checked = json!({"artifact_content": text, "artifact_id": "PRD-006"});
+    let result = output(stage.call("owner", "validate_artifact", checked).await);
+    assert_eq!(result["passed"], true, "{result}");
+}
+
+#[tokio::test]
 async fn a_missing_mandatory_input_stops_the_approval() {
     let stage = on_sqlite(OPERATIONS).await;
     for (text, id) in [(EPIC_006, "EPIC-006"), (PRD_006, "PRD-006")] {
