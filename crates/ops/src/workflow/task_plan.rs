@@ -7,6 +7,7 @@ use contract::error::{Kind, OpError};
 use contract::id::{ProjectId, TaskId};
 use contract::workflow::tasks::TaskMetadata;
 use store::Tx;
+use workflow::artifacts::{self, Place};
 use workflow::audited::AuditedRow;
 use workflow::ids::{self, Counter, Leap};
 use workflow::tasks::check::{CheckedTask, Wrong, check_batch};
@@ -86,6 +87,27 @@ pub async fn check_inputs(ctx: &Context<'_>, tasks: Vec<CheckedTask>) -> Result<
         InputsError::Wrong(found) => wrong(found, ""),
         InputsError::Store(error) => store_error(error),
     })
+}
+
+/// Checks that no document is to be made that is approved already. Its next version is stored without a task.
+pub async fn check_unfinished(ctx: &Context<'_>, place: &TaskPlan, tasks: &[CheckedTask]) -> Result<(), OpError> {
+    let catalogue = ctx.services().catalogue.current();
+    let mut conn = ctx.read().await?;
+    let home = Place { organisation_id: &place.organisation_id, project_id: &place.project_id };
+    for (index, task) in tasks.iter().enumerate() {
+        let Some(kind) = catalogue.type_of_id(&task.artifact_id) else { continue };
+        let approved = artifacts::find_approved(&mut conn, home, kind, &task.artifact_id).await;
+        if approved.map_err(store_error)?.is_some() {
+            let found = Wrong {
+                message: format!("Artifact {} already approved", task.artifact_id),
+                field: format!("tasks/{index}/artifact_id"),
+                expected: "the id of a document that is still to be made".to_owned(),
+                received: Some(task.artifact_id.clone()),
+            };
+            return Err(wrong(found, ""));
+        }
+    }
+    Ok(())
 }
 
 /// Puts checked tasks into the queue, in their order. Nobody is given an id that is queued.
