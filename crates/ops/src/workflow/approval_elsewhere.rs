@@ -183,7 +183,7 @@ async fn ask<T: DeserializeOwned>(
     })
 }
 
-fn refusal(error: ApprovalError) -> OpError {
+pub fn refusal(error: ApprovalError) -> OpError {
     match ApplyError::from(error) {
         ApplyError::Refused(error) => error,
         ApplyError::Store(error) => store_error(error),
