@@ -22,6 +22,8 @@ pub struct TaskPlan {
     pub actor_id: String,
     pub may_take_back: bool,
     leap: Leap,
+    /// The caller's word for the work, for tasks that bring none of their own.
+    correlation_id: Option<String>,
     pub lease_us: Option<i64>,
     pub now_us: i64,
 }
@@ -37,6 +39,7 @@ impl TaskPlan {
             may_take_back: ctx.actor().kind != ActorKind::Agent
                 && ctx.actor().roles.iter().any(|role| matches!(role, Role::Approver | Role::Admin)),
             leap: if ctx.services().remotes.ids.is_some() { Leap::Free } else { Leap::Bounded },
+            correlation_id: ctx.task_id().map(str::to_owned),
             lease_us: lease.map(|lease| i64::try_from(lease.as_micros()).unwrap_or(i64::MAX)),
             now_us: ctx.now_us(),
         }
@@ -134,7 +137,7 @@ pub async fn insert_all(
             generator: &task.generator,
             description: task.description.as_deref(),
             inputs: &task.inputs,
-            correlation_id: task.correlation_id.as_deref(),
+            correlation_id: task.correlation_id.as_deref().or(place.correlation_id.as_deref()),
             created_by: &place.actor_id,
             created_at_us: place.now_us,
         };
