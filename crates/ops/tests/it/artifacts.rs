@@ -297,6 +297,23 @@ async fn an_approved_document_passes_its_own_checklist() {
 }
 
 #[tokio::test]
+async fn an_edit_by_hand_is_kept_beside_what_an_approval_writes() {
+    let stage = on_sqlite(OPERATIONS).await;
+    stage.begin().await;
+    stage.store(PRD_006).await;
+    let folder = stage.files.path().join("artifacts/prds");
+    fs::write(folder.join("PRD-006_v1.md"), "an edit").unwrap();
+    output(stage.approve("PRD-006").await);
+    assert!(stage.file("artifacts/prds/PRD-006_v1.md").contains("Approved"));
+    let names = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<String> = names.collect();
+    names.sort_unstable();
+    let [edited, _, _] = names.as_slice() else { panic!("{names:?}") };
+    assert!(edited.starts_with("PRD-006_v1.edited-"), "{names:?}");
+    assert_eq!(fs::read_to_string(folder.join(edited)).unwrap(), "an edit");
+}
+
+#[tokio::test]
 async fn a_missing_mandatory_input_stops_the_approval() {
     let stage = on_sqlite(OPERATIONS).await;
     for (text, id) in [(EPIC_006, "EPIC-006"), (PRD_006, "PRD-006")] {
