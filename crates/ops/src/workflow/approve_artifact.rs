@@ -12,7 +12,7 @@ use store::Tx;
 use uuid::Uuid;
 use workflow::approval::{self, ApprovalError, Given, Outcome, Request};
 use workflow::catalogue::Catalogue;
-use workflow::{artifacts, tasks};
+use workflow::{artifacts, metadata, tasks};
 
 use super::document::{Home, check_key};
 use super::{approval_consent, approval_elsewhere};
@@ -57,6 +57,10 @@ impl Write for ApproveArtifact {
     async fn prepare(&self, ctx: &Context<'_>) -> Result<Plan, OpError> {
         let artifact_id = check_key(&self.artifact_id, "artifact_id", Self::NAME)?;
         let (actor, settings) = (ctx.actor(), ctx.settings());
+        // It is shown beside a name, on terminals too.
+        if self.meaning.as_ref().is_some_and(|meaning| meaning.chars().any(metadata::is_invisible)) {
+            return Err(OpError::invalid("meaning", "one line of text, without characters that cannot be seen"));
+        }
         if actor.kind == ActorKind::Agent && !settings.agents_may_approve {
             return Err(OpError::refused("an agent may not approve documents"));
         }

@@ -314,6 +314,19 @@ async fn an_edit_by_hand_is_kept_beside_what_an_approval_writes() {
 }
 
 #[tokio::test]
+async fn the_meaning_of_an_approval_is_one_line_that_can_be_seen() {
+    let stage = on_sqlite(OPERATIONS).await;
+    stage.store(EPIC_006).await;
+    for meaning in ["read\u{1b}[2J", "read\nAPPROVED BY NOBODY", "read \u{202e}it"] {
+        let reply = stage.call("owner", "approve_artifact", json!({"artifact_id": "EPIC-006", "meaning": meaning}));
+        let message = "Invalid params: `meaning`: expected one line of text, without characters that cannot be seen";
+        check_refused(&stage, reply, -32602, message).await;
+    }
+    let reply = stage.call("owner", "approve_artifact", json!({"artifact_id": "EPIC-006", "meaning": "อ่านแล้ว"}));
+    output(reply.await);
+}
+
+#[tokio::test]
 async fn a_missing_mandatory_input_stops_the_approval() {
     let stage = on_sqlite(OPERATIONS).await;
     for (text, id) in [(EPIC_006, "EPIC-006"), (PRD_006, "PRD-006")] {
