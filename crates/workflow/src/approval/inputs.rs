@@ -49,6 +49,13 @@ enum Found {
     Nothing,
 }
 
+/// What fills the rules of an exclusive group.
+#[derive(Default)]
+struct Group {
+    nearest: Option<(usize, ResolvedInput)>,
+    several: Vec<String>,
+}
+
 impl ResolvedInput {
     /// As a task keeps it.
     pub fn described(self, default_project_id: &str) -> GeneratorInput {
@@ -112,7 +119,7 @@ impl Lineage {
         research: &BTreeMap<String, String>,
     ) -> Result<Resolved, StoreError> {
         let mut resolved = Resolved::default();
-        let mut groups: BTreeMap<&str, (Option<(usize, ResolvedInput)>, Vec<String>)> = BTreeMap::new();
+        let mut groups: BTreeMap<&str, Group> = BTreeMap::new();
         for rule in &generator.inputs {
             let found = self.find(conn, catalogue, place, rule, research).await?;
             let is_mandatory = rule.classification == InputClass::Mandatory;
@@ -124,17 +131,17 @@ impl Lineage {
                 (None, Found::Nothing) if is_mandatory => resolved.missing.push(rule.name.clone()),
                 (None, Found::Several(_) | Found::Nothing) => {}
                 (Some(group), Found::One(distance, row)) => {
-                    let (kept, _) = groups.entry(group).or_default();
+                    let kept = &mut groups.entry(group).or_default().nearest;
                     if kept.as_ref().is_none_or(|(kept, _)| distance < *kept) {
                         *kept = Some((distance, filled(*row)));
                     }
                 }
-                (Some(group), Found::Several(keys)) => groups.entry(group).or_default().1.extend(keys),
+                (Some(group), Found::Several(keys)) => groups.entry(group).or_default().several.extend(keys),
                 (Some(group), Found::Nothing) => drop(groups.entry(group).or_default()),
             }
         }
-        for (group, (kept, several)) in groups {
-            match kept {
+        for (group, Group { nearest, several }) in groups {
+            match nearest {
                 Some((_, input)) => resolved.inputs.push(input),
                 None if several.is_empty() => resolved.missing.push(group.to_owned()),
                 None => resolved.ambiguous.push((group.to_owned(), several)),
