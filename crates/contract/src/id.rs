@@ -21,6 +21,11 @@ fn is_word(text: &str, n_max: usize, is_first: fn(char) -> bool) -> bool {
 
 macro_rules! text_id {
     ($(#[$doc:meta])* $name:ident, $n_max:literal, $first:expr, $pattern:literal, $expected:literal) => {
+        text_id!($(#[$doc])* $name, $n_max, $first, |_: &str| true, $pattern, $expected);
+    };
+    (
+        $(#[$doc:meta])* $name:ident, $n_max:literal, $first:expr, $whole:expr, $pattern:literal, $expected:literal
+    ) => {
         $(#[$doc])*
         #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[serde(try_from = "String", into = "String")]
@@ -28,7 +33,8 @@ macro_rules! text_id {
 
         impl $name {
             pub fn parse(text: &str) -> Result<Self, IdError> {
-                if is_word(text, $n_max, $first) {
+                let is_whole: fn(&str) -> bool = $whole;
+                if is_word(text, $n_max, $first) && is_whole(text) {
                     Ok(Self(text.to_owned()))
                 } else {
                     Err(IdError { expected: $expected })
@@ -88,8 +94,10 @@ text_id!(
 );
 text_id!(
     /// The project a document, task or counter belongs to.
-    ProjectId, 100, |c| c.is_ascii_alphanumeric(), "^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$",
-    "1 to 100 letters, digits, `.`, `_` or `-`, the first a letter or digit"
+    ///
+    /// It is part of addresses, where `..` leads out.
+    ProjectId, 100, |c| c.is_ascii_alphanumeric(), |text: &str| !text.contains(".."), "^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$",
+    "1 to 100 letters, digits, `.`, `_` or `-`, the first a letter or digit, and no `..`"
 );
 text_id!(
     /// The caller's own word for a unit of work; it ties calls, logs and events together.
@@ -138,7 +146,7 @@ mod tests {
 
     #[test]
     fn an_id_refuses_what_could_be_read_as_something_else() {
-        for text in ["", "../etc", "a b", "a\nb", "-x", "é", "a/b", "' OR 1=1--", &"x".repeat(101)] {
+        for text in ["", "../etc", "a..b", "a b", "a\nb", "-x", "é", "a/b", "' OR 1=1--", &"x".repeat(101)] {
             assert!(ProjectId::parse(text).is_err(), "{text:?}");
         }
         assert_eq!(ProjectId::parse("ai-agent-mcp-server").unwrap().as_str(), "ai-agent-mcp-server");

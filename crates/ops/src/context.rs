@@ -17,6 +17,7 @@ use tokio::sync::mpsc;
 use workflow::catalogue::LiveCatalogue;
 
 use crate::dialogue::{Ahead, Answers, Dialogue};
+use crate::door::Via;
 use crate::files::Files;
 use crate::knowledge::Knowledge;
 use crate::literature::Literature;
@@ -182,6 +183,11 @@ impl Context<'_> {
     /// The caller's word for the work that this call is part of.
     pub fn task_id(&self) -> Option<&str> {
         self.ticket.correlation.task_id.as_ref().map(|id| id.as_str())
+    }
+
+    /// How the call came here.
+    pub fn via(&self) -> Via {
+        self.ticket.via
     }
 
     /// What a line of the log about this call says.

@@ -43,6 +43,19 @@ use crate::table::{Table, TableError, Tool};
 use crate::watch::{LogStanding, LogWatch};
 use crate::witnesses::WitnessPolicy;
 
+/// How a call came here, where that matters.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Via {
+    /// From a page, a command line or a program that somebody wrote for it.
+    #[default]
+    Direct,
+    /// From an MCP client, in which a model acts for a person.
+    Mcp,
+    /// From a server that approves a document. Only believed of those who may approve.
+    Approval,
+}
+
 /// A call as a surface hands it in. Strings in `input` are already within the limits of the strict parser.
 #[derive(Debug, Default, Clone, Serialize, Deserialize)]
 pub struct Call {
@@ -52,6 +65,8 @@ pub struct Call {
     pub correlation: Correlation,
     #[serde(default)]
     pub idempotency_key: Option<IdempotencyKey>,
+    #[serde(default)]
+    pub via: Via,
     #[serde(default)]
     pub answers: Answers,
     #[serde(skip)]
@@ -269,6 +284,7 @@ impl Inner {
             deadline: started + tool.and_then(|tool| tool.entry.deadline).unwrap_or(self.settings.call_deadline),
             correlation: correlate(call.correlation, &call.input),
             idempotency_key: call.idempotency_key,
+            via: call.via,
             progress: call.progress,
             answers: call.answers,
         });

@@ -88,7 +88,7 @@ pub(crate) fn read<'a, T: Read>(
             Err(refused) => return *refused,
         };
         if let Some(remote) = T::SERVICE.and_then(|service| inner.services.remotes.find(service)) {
-            return forward(&**remote, tool, ticket, &operation, in_hash).await;
+            return forward(inner, &**remote, tool, ticket, &operation, in_hash).await;
         }
         let dialogue = match Dialogue::open(inner, ticket, &in_hash) {
             Ok(dialogue) => dialogue,
@@ -119,7 +119,7 @@ pub(crate) fn write<'a, T: Write>(
             Err(refused) => return *refused,
         };
         if let Some(remote) = T::SERVICE.and_then(|service| inner.services.remotes.find(service)) {
-            return forward(&**remote, tool, ticket, &operation, in_hash).await;
+            return forward(inner, &**remote, tool, ticket, &operation, in_hash).await;
         }
         let dialogue = match Dialogue::open(inner, ticket, &in_hash) {
             Ok(dialogue) => Arc::new(dialogue),

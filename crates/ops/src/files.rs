@@ -172,9 +172,19 @@ impl Inner {
             return Ok(waiting.clone());
         };
         let content = artifacts::read_content(&mut reader, &row.organisation_id, &row.content_sha256).await?;
+        let revisions = artifacts::list_revisions(&mut reader, place, &row.key).await?;
         drop(reader);
+        let known: Vec<String> = revisions.into_iter().map(|revision| revision.content_sha256).collect();
         let (root, address, written) = (self.root.clone(), row.address(&self.default_project_id), Waiting::from(&row));
-        tokio::task::spawn_blocking(move || root.write(&row, &address, &content)).await??;
+        let file_path = address.path();
+        let kept = tokio::task::spawn_blocking(move || root.write(&row, &address, &content, &known)).await??;
+        if let Some(kept_as) = kept {
+            tracing::warn!(
+                file_path,
+                kept_as,
+                "A file was changed by other hands; the edit is kept beside the record's"
+            );
+        }
         Ok(written)
     }
 

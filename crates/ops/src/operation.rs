@@ -61,6 +61,12 @@ pub trait Operation: DeserializeOwned + Serialize + JsonSchema + Send + Sync + '
         Ok(())
     }
 
+    /// The project and the ids that a service gave out, where none of them may be in use here. The service cannot know
+    /// which ones are.
+    fn given_ids(&self, _output: &Value) -> Option<(String, Vec<String>)> {
+        None
+    }
+
     /// Fills in what the caller left out and a setting decides, before the input is hashed.
     fn fill_defaults(&mut self, _settings: &Settings) {}
 }

@@ -14,6 +14,7 @@ use uuid::Uuid;
 
 use crate::context::Progress;
 use crate::dialogue::Answers;
+use crate::door::Via;
 use crate::summary;
 
 pub(crate) const SCHEMA_VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -30,6 +31,7 @@ pub(crate) struct Ticket {
     pub deadline: Instant,
     pub correlation: Correlation,
     pub idempotency_key: Option<IdempotencyKey>,
+    pub via: Via,
     pub progress: Progress,
     pub answers: Answers,
 }

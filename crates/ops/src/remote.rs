@@ -9,9 +9,12 @@ use contract::error::{Kind, OpError};
 use contract::event::Outcome;
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
+use workflow::approval;
+use workflow::artifacts::Place;
 
+use crate::door::{Inner, Via};
 use crate::drive::{Driven, finish};
-use crate::operation::{Answer, Operation};
+use crate::operation::{Answer, Operation, store_error};
 use crate::record::Ticket;
 use crate::table::Tool;
 
@@ -30,7 +33,11 @@ pub struct RemoteCall {
     /// The same for every attempt, so that an answer that got lost does not carry the call out twice.
     pub idempotency_key: String,
     pub correlation_id: String,
+    pub via: Via,
 }
+
+/// How often a service is asked for ids where those it gives are in use here.
+const ROUNDS_MAX: u32 = 100;
 
 /// A service elsewhere. `server` speaks its protocol.
 pub trait Remote: fmt::Debug + Send + Sync {
@@ -74,26 +81,27 @@ impl Journey {
     }
 
     pub fn call(&self, operation: &'static str, input: Value) -> RemoteCall {
-        RemoteCall { operation, input, idempotency_key: self.key.clone(), correlation_id: self.correlation_id.clone() }
+        RemoteCall {
+            operation,
+            input,
+            idempotency_key: self.key.clone(),
+            correlation_id: self.correlation_id.clone(),
+            via: Via::Direct,
+        }
     }
 }
 
 /// Has the service carry out an operation whose input is checked already.
 pub(crate) async fn forward<T: Operation>(
+    inner: &Inner,
     remote: &dyn Remote,
     tool: &Tool,
     ticket: &Ticket,
     operation: &T,
     in_hash: String,
 ) -> Driven {
-    let result = match serde_json::to_value(operation) {
-        Ok(input) => {
-            let call = Journey::of(ticket).call(T::NAME, input);
-            let answered = tokio::time::timeout_at(ticket.deadline, remote.call(call)).await;
-            answered.unwrap_or_else(|_| Err(OpError::timeout("the service took too long")))
-        }
-        Err(error) => Err(OpError::internal(error)),
-    };
+    let asked = tokio::time::timeout_at(ticket.deadline, ask(inner, remote, ticket, operation)).await;
+    let result = asked.unwrap_or_else(|_| Err(OpError::timeout("the service took too long")));
     let done = result.and_then(|output| {
         finish(tool, Answer::of(output)).map_err(|error| {
             OpError::new(Kind::Upstream, "the service answered something else than it should").with_source(error)
@@ -103,4 +111,35 @@ pub(crate) async fn forward<T: Operation>(
         Ok(done) => Driven { in_hash, result: Ok(done), outcome: Outcome::Ok, recorded: None },
         Err(error) => Driven { in_hash, outcome: error.kind.into(), result: Err(error), recorded: None },
     }
+}
+
+/// Asks until the service gives ids that are not in use here. What it gave before is never used: its counter has passed
+/// it.
+async fn ask<T: Operation>(
+    inner: &Inner,
+    remote: &dyn Remote,
+    ticket: &Ticket,
+    operation: &T,
+) -> Result<Value, OpError> {
+    let input = serde_json::to_value(operation).map_err(OpError::internal)?;
+    let journey = Journey::of(ticket);
+    for round in 0..ROUNDS_MAX {
+        let mut call = journey.call(T::NAME, input.clone());
+        if round > 0 {
+            call.idempotency_key = canonical::hash(&json!([call.idempotency_key, round])).map_err(OpError::internal)?;
+        }
+        let output = remote.call(call).await?;
+        let Some((project_id, ids)) = operation.given_ids(&output) else { return Ok(output) };
+        let place = Place { organisation_id: ticket.actor.organisation_id.as_str(), project_id: &project_id };
+        let mut reader = inner.store.read().await.map_err(store_error)?;
+        let mut is_free = true;
+        for id in &ids {
+            is_free &= !approval::is_occupied(&mut reader, place, id).await.map_err(store_error)?;
+        }
+        if is_free {
+            return Ok(output);
+        }
+    }
+    let problem = format!("the id service gave ids that are in use here, {ROUNDS_MAX} times in a row; ask again");
+    Err(OpError::new(Kind::Upstream, problem))
 }

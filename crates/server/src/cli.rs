@@ -21,7 +21,7 @@ mod task;
 mod tools;
 mod witness;
 
-use std::io::Write as _;
+use std::io::{IsTerminal as _, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -174,10 +174,13 @@ fn must_be_there(place: &Place, settings: &Settings) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Prints lines to standard output; a reader that went away (`| head`) is not an error.
+/// Prints lines to standard output; a reader that went away (`| head`) is not an error. A terminal would obey what a
+/// document says to it, so there it is shown instead.
 fn print_lines(lines: impl IntoIterator<Item = String>) -> anyhow::Result<()> {
+    let is_terminal = std::io::stdout().is_terminal();
     let mut out = std::io::stdout().lock();
     for line in lines {
+        let line = if is_terminal { visible(&line) } else { line };
         match writeln!(out, "{line}") {
             Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => return Ok(()),
             written => written?,
@@ -186,9 +189,27 @@ fn print_lines(lines: impl IntoIterator<Item = String>) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Text with every character that cannot be seen written out.
+fn visible(text: &str) -> String {
+    let mut seen = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' | '\t' => seen.push(c),
+            c if workflow::metadata::is_invisible(c) => seen.extend(c.escape_unicode()),
+            c => seen.push(c),
+        }
+    }
+    seen
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_terminal_is_shown_what_it_would_obey() {
+        assert_eq!(visible("a\u{1b}[2J\tb\nค \u{202e}x"), "a\\u{1b}[2J\tb\nค \\u{202e}x");
+    }
 
     /// Every command that does something says by example how it is used.
     fn check_examples(command: &clap::Command, path: &str) {

@@ -15,13 +15,16 @@ use contract::error::OpError;
 use contract::id::{CorrelationId, IdempotencyKey};
 use contract::strict::{self, Limits, Problem};
 use http::{HeaderMap, StatusCode, header};
-use ops::{Call, Reply};
+use ops::{Call, Reply, Via};
 use serde_json::{Value, json};
 
 use crate::edge::{NoCall, answer, error_response};
 use crate::owner::House;
 
 pub const IDEMPOTENCY_HEADER: &str = "idempotency-key";
+/// What a call is part of, where it is part of more than itself.
+pub const FOR_HEADER: &str = "x-materia-for";
+pub const FOR_APPROVAL: &str = "approve_artifact";
 pub const CORRELATION_HEADER: &str = "x-correlation-id";
 /// Under which id the log has the call.
 pub const CALL_HEADER: &str = "x-call-id";
@@ -121,6 +124,9 @@ pub fn beside(headers: &HeaderMap, mut call: Call) -> Result<Call, OpError> {
     if let Some(id) = text(CORRELATION_HEADER)? {
         let id = CorrelationId::parse(id).map_err(|error| OpError::invalid("X-Correlation-Id", error.expected))?;
         call.correlation.task_id = Some(id);
+    }
+    if text(FOR_HEADER)? == Some(FOR_APPROVAL) {
+        call.via = Via::Approval;
     }
     Ok(call)
 }

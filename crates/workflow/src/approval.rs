@@ -156,12 +156,18 @@ pub enum ApprovalError {
         "`{token}` in line {line} cannot be given an id: a document of type {artifact_type} is not cut into such documents"
     )]
     ForeignPlaceholder { token: String, line: usize, artifact_type: String },
+    #[error(
+        "`{token}` in line {line} hides a placeholder that no id can take the place of; write the placeholder alone"
+    )]
+    HiddenPlaceholder { token: String, line: usize },
     #[error("`{token}` in line {line} is a token of the template; write an id, or a placeholder such as {example}")]
     TemplateToken { token: String, line: usize, example: String },
     #[error("`{token}` in line {line}: a document of type {artifact_type} is cut into one document of its own number")]
     SecondOfOne { token: String, line: usize, artifact_type: String },
     #[error("Mandatory input '{name}' missing for task {artifact_id}")]
     MissingInput { name: String, artifact_id: String },
+    #[error("Mandatory input '{name}' of task {artifact_id} is ambiguous: {candidates} fit; name one in the metadata")]
+    AmbiguousInput { name: String, artifact_id: String, candidates: String },
     #[error("Task validation failed: artifact_id {artifact_id} already exists in queue")]
     AlreadyQueued { artifact_id: String },
     #[error("{id} was taken by somebody else meanwhile; approve again")]
@@ -321,6 +327,13 @@ async fn resolve(
     let resolved = lineage.resolve(conn, catalogue, request.place(), generator, &request.research).await?;
     if let Some(name) = resolved.missing.first() {
         return Err(ApprovalError::MissingInput { name: name.clone(), artifact_id: artifact_id.to_owned() });
+    }
+    if let Some((name, keys)) = resolved.ambiguous.first() {
+        return Err(ApprovalError::AmbiguousInput {
+            name: name.clone(),
+            artifact_id: artifact_id.to_owned(),
+            candidates: keys.join(" and "),
+        });
     }
     let inputs = resolved.inputs.into_iter().map(|input| input.described(&request.default_project_id)).collect();
     Ok((generator.name.clone(), inputs))

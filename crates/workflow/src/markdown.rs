@@ -45,7 +45,7 @@ pub struct Document<'a> {
 impl<'a> Document<'a> {
     pub fn parse(text: &'a str) -> Document<'a> {
         let lines = lines(without_mark(text));
-        let headings: Vec<Heading<'a>> = lines.iter().filter(|line| !line.is_code).filter_map(heading).collect();
+        let headings: Vec<Heading<'a>> = lines.iter().filter(|line| !line.is_code).filter_map(parse_heading).collect();
         let mut document = Document { lines, headings, fields: Vec::new() };
         let fields = document.metadata_lines().iter().filter(|line| !line.is_code).filter_map(|line| {
             let (label, value) = parse_field(line.text)?;
@@ -157,7 +157,8 @@ fn fence_of(line: &str) -> Option<(u8, usize, bool)> {
     is_fence.then_some((mark, length, rest.trim().is_empty()))
 }
 
-fn heading<'a>(line: &Line<'a>) -> Option<Heading<'a>> {
+/// `## Title`.
+pub fn parse_heading<'a>(line: &Line<'a>) -> Option<Heading<'a>> {
     let text = line.text.trim_start_matches(' ');
     let level = text.bytes().take_while(|byte| *byte == b'#').count();
     let rest = text.get(level..)?;

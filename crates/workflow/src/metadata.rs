@@ -146,12 +146,23 @@ fn named_id(
     example: &str,
 ) -> Result<String, MetadataError> {
     match leading_id(catalogue, field.value) {
+        Some(id) if names_another(catalogue, field.value, id) => {
+            Err(wrong(name, field.value, format!("one id in line {}", field.line)))
+        }
         Some(id) => Ok(id.to_owned()),
         None if field.value.contains("..") => {
             Err(MetadataError::Traversal { field: name, received: shown(field.value) })
         }
         None => Err(wrong(name, field.value, expected_id(catalogue, field, example))),
     }
+}
+
+/// Whether a value goes on with another document of the same type. What stands in parentheses is a remark.
+fn names_another(catalogue: &Catalogue, value: &str, id: &str) -> bool {
+    let prefix = id.split('-').next();
+    let said = value.split(" (").next().unwrap_or_default();
+    let others = tokens(catalogue, said).into_iter().filter(|token| token.kind() == Kind::Final);
+    others.into_iter().any(|token| Some(token.prefix) == prefix && token.text != id)
 }
 
 /// What a field should say that is to name a document.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::catalogue::Catalogue;
 use crate::ids::parse_number;
+use crate::metadata::is_invisible;
 
 /// An id-like word in a text: a known prefix, a hyphen, and letters or digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,25 +40,68 @@ impl Token<'_> {
     }
 }
 
-/// Every id-like word of a known type, in order. A longer word (`HLS-AAAB`, `XHLS-AAA`, `HLS-AAA-1`) is another word.
+/// Every id-like word of a known type, in order. A longer word (`HLS-AAAB`, `XHLS-AAA`, `HLS-AAA-1`) is another word; a
+/// file name (`HLS-AAA_v1.md`) and a range (`HLS-AAA-HLS-CCC`) hold the placeholders that they are made of.
 pub fn tokens<'a>(catalogue: &Catalogue, text: &'a str) -> Vec<Token<'a>> {
-    let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-' || byte >= 0x80;
-    let bytes = text.as_bytes();
-    let (mut found, mut line, mut at) = (Vec::new(), 1, 0);
-    while let Some(byte) = bytes.get(at) {
-        if !is_word(*byte) {
-            line += usize::from(*byte == b'\n');
-            at += 1;
-            continue;
+    let mut found = Vec::new();
+    for word in words(text) {
+        match split(catalogue, word.text) {
+            Some((prefix, rest)) => found.push(Token { text: word.text, prefix, rest, ..word }),
+            None => found.extend(parts(catalogue, &word)),
         }
-        let length = bytes.iter().skip(at).take_while(|byte| is_word(**byte)).count();
-        // The word `-` or `HLS-012-` of a list or a dash keeps its core.
-        let word = text.get(at..at + length).unwrap_or_default().trim_end_matches('-');
-        if let Some((prefix, rest)) = split(catalogue, word) {
-            found.push(Token { text: word, prefix, rest, start: at, line });
-        }
-        at += length;
     }
+    found
+}
+
+/// Words without the hyphens around them, each as a token of no type.
+///
+/// Letters that have no capitals (Thai, Chinese) are written without spaces around a foreign word, so they end one, as
+/// quotes, dashes and arrows do.
+fn words(text: &str) -> impl Iterator<Item = Token<'_>> {
+    let is_word = |c: char| {
+        c.is_ascii_alphanumeric() || c == '_' || c == '-' || (!c.is_ascii() && (c.is_lowercase() || c.is_uppercase()))
+    };
+    text.split('\n')
+        .enumerate()
+        .scan(0, move |line_start, (index, line)| {
+            let start = *line_start;
+            *line_start += line.len() + 1;
+            Some((index + 1, start, line))
+        })
+        .flat_map(move |(number, line_start, line)| {
+            line.split(move |c| !is_word(c)).filter(|word| !word.is_empty()).map(move |word| {
+                let text = word.trim_matches('-');
+                Token { text, prefix: "", rest: "", start: line_start + offset(line, text), line: number }
+            })
+        })
+}
+
+/// Where a slice of a text begins in it.
+fn offset(text: &str, slice: &str) -> usize {
+    slice.as_ptr().addr() - text.as_ptr().addr()
+}
+
+/// The placeholders of a word that is put together of nothing but ids, or that goes on after `_`.
+fn parts<'a>(catalogue: &Catalogue, word: &Token<'a>) -> Vec<Token<'a>> {
+    let mut found = Vec::new();
+    for part in word.text.split('_').map(|part| part.trim_matches('-')) {
+        let pieces: Vec<&str> = part.split('-').collect();
+        let ids: Vec<&str> = pieces
+            .chunks(2)
+            .map_while(|pair| {
+                let (first, last) = (pair.first()?, pair.get(1)?);
+                part.get(offset(part, first)..offset(part, last) + last.len())
+            })
+            .collect();
+        let is_whole = ids.len() * 2 == pieces.len() && ids.iter().all(|id| split(catalogue, id).is_some());
+        for id in ids.into_iter().filter(|_| is_whole) {
+            let Some((prefix, rest)) = split(catalogue, id) else { continue };
+            let start = word.start + offset(word.text, id);
+            found.push(Token { text: id, prefix, rest, start, line: word.line });
+        }
+    }
+    // A finished document's file name is a name of its own; only what still gets its number is looked for in it.
+    found.retain(|token| token.kind() == Kind::Placeholder);
     found
 }
 
@@ -67,6 +111,47 @@ fn split<'a>(catalogue: &Catalogue, word: &'a str) -> Option<(&'a str, &'a str)>
         && (rest.bytes().all(|byte| byte.is_ascii_digit()) || rest.bytes().all(|byte| byte.is_ascii_uppercase()));
     let is_known = catalogue.types().iter().any(|kind| kind.prefix.as_deref() == Some(prefix));
     (is_id_like && is_known).then_some((prefix, rest))
+}
+
+/// The first word that hides a placeholder where no id can be put in its place, with its line: `HLS-AAA-1`, `HLS-AAAs`,
+/// or one with a character in it that cannot be seen.
+pub fn find_hidden(catalogue: &Catalogue, text: &str) -> Option<(String, usize)> {
+    for word in words(text).filter(|word| split(catalogue, word.text).is_none()) {
+        if parts(catalogue, &word).is_empty() && holds_placeholder(catalogue, word.text) {
+            return Some((word.text.to_owned(), word.line));
+        }
+    }
+    for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.is_ascii()) {
+        let seen: BTreeSet<&str> = tokens(catalogue, line).iter().map(|token| token.text).collect();
+        let plain: String = line
+            .chars()
+            .filter(|c| !is_invisible(*c) && *c != '\u{ad}')
+            // The hyphens of typesetters.
+            .map(|c| if ['\u{2010}', '\u{2011}'].contains(&c) { '-' } else { c })
+            .collect();
+        let hidden = tokens(catalogue, &plain).into_iter().filter(|token| token.kind() == Kind::Placeholder);
+        if let Some(token) = hidden.into_iter().find(|token| !seen.contains(token.text)) {
+            return Some((token.text.to_owned(), index + 1));
+        }
+    }
+    None
+}
+
+/// Whether a word goes on after a placeholder with a hyphen or a small letter.
+fn holds_placeholder(catalogue: &Catalogue, word: &str) -> bool {
+    let starts = word.char_indices().filter(|(at, _)| {
+        let before = word.get(..*at).and_then(|before| before.chars().next_back());
+        before.is_none_or(|before| !before.is_alphanumeric())
+    });
+    starts.into_iter().any(|(at, _)| {
+        let Some((prefix, rest)) = word.get(at..).and_then(|rest| rest.split_once('-')) else { return false };
+        let letters = rest.bytes().take_while(u8::is_ascii_uppercase).count();
+        let (id, after) = rest.split_at_checked(letters).unwrap_or_default();
+        let token = Token { text: id, prefix, rest: id, start: 0, line: 0 };
+        let goes_on = after.starts_with(|c: char| c == '-' || c.is_lowercase());
+        let is_known = catalogue.types().iter().any(|kind| kind.prefix.as_deref() == Some(prefix));
+        goes_on && is_known && token.kind() == Kind::Placeholder
+    })
 }
 
 /// The placeholders of a text, each once, in the order of their first appearance, with the line of it.
@@ -90,18 +175,43 @@ pub fn find_template_tokens<'a>(catalogue: &Catalogue, text: &'a str) -> Vec<Tok
     all.filter(|token| token.rest == "XXX" && !placeholders.contains(token.text)).collect()
 }
 
-/// Puts the final id in the place of each placeholder, and touches no longer word.
+/// Puts the final id in the place of each placeholder, and touches no longer word. Links to a heading of this document
+/// (`#hls-aaa-title`) follow the heading.
 pub fn replace(catalogue: &Catalogue, text: &str, mapping: &BTreeMap<String, String>) -> String {
+    let ids = tokens(catalogue, text).into_iter();
+    let ids = ids.filter_map(|token| Some((token.start, token.text.len(), mapping.get(token.text)?.clone())));
+    let mut changes: Vec<(usize, usize, String)> = ids.chain(anchor_changes(text, mapping)).collect();
+    changes.sort_unstable();
     let mut replaced = String::with_capacity(text.len());
     let mut from = 0;
-    for token in tokens(catalogue, text) {
-        let Some(id) = mapping.get(token.text) else { continue };
-        replaced.push_str(text.get(from..token.start).unwrap_or_default());
-        replaced.push_str(id);
-        from = token.start + token.text.len();
+    for (start, length, id) in changes {
+        replaced.push_str(text.get(from..start).unwrap_or_default());
+        replaced.push_str(&id);
+        from = start + length;
     }
     replaced.push_str(text.get(from..).unwrap_or_default());
     replaced
+}
+
+/// Where an anchor holds a placeholder in small letters: start, length and what it becomes.
+fn anchor_changes(text: &str, mapping: &BTreeMap<String, String>) -> Vec<(usize, usize, String)> {
+    let is_part = |c: char| c.is_alphanumeric() || c == '-' || c == '_';
+    let mut changes = Vec::new();
+    for (at, _) in text.match_indices('#') {
+        let rest = text.get(at + 1..).unwrap_or_default();
+        let anchor = rest.split(|c| !is_part(c)).next().unwrap_or_default();
+        for (placeholder, id) in mapping {
+            let placeholder = placeholder.to_ascii_lowercase();
+            for (start, _) in anchor.match_indices(&placeholder) {
+                let before = anchor.get(..start).and_then(|before| before.chars().next_back());
+                let after = anchor.get(start + placeholder.len()..).and_then(|after| after.chars().next());
+                if ![before, after].into_iter().flatten().any(char::is_alphanumeric) {
+                    changes.push((at + 1 + start, placeholder.len(), id.to_ascii_lowercase()));
+                }
+            }
+        }
+    }
+    changes
 }
 
 #[cfg(test)]
@@ -127,6 +237,45 @@ mod tests {
     }
 
     #[test]
+    fn placeholders_are_seen_whatever_stands_around_them() {
+        for text in
+            ["“HLS-AAA”", "x→HLS-AAA…", "HLS-AAA’s", "เรื่องHLS-AAAก่อน", "HLS-AAA\u{a0}x", "_HLS-AAA_", "-HLS-AAA"]
+        {
+            check_found(text, &["HLS-AAA"]);
+        }
+        check_found("HLS-AAA–HLS-CCC", &["HLS-AAA", "HLS-CCC"]);
+        check_found("HLS-AAA-HLS-BBB", &["HLS-AAA", "HLS-BBB"]);
+        check_found("mcp://resources/artifacts/hls/HLS-AAA_login_v1.md", &["HLS-AAA"]);
+    }
+
+    #[test]
+    fn a_placeholder_that_no_id_can_take_the_place_of_is_named_with_its_line() {
+        let catalogue = Catalogue::built_in().unwrap();
+        let hidden = |text: &str| find_hidden(&catalogue, text);
+        assert_eq!(hidden("a\nsee HLS-AAA-1"), Some(("HLS-AAA-1".to_owned(), 2)));
+        assert_eq!(hidden("all HLS-AAAs"), Some(("HLS-AAAs".to_owned(), 1)));
+        for text in ["HLS-A\u{200b}AA", "HLS\u{2011}AAA", "HL\u{ad}S-AAA"] {
+            assert_eq!(hidden(text), Some(("HLS-AAA".to_owned(), 1)), "{text}");
+        }
+        for text in [
+            "“HLS-AAA” HLS-AAA_v1 HLS-AAA-HLS-BBB",
+            "XHLS-AAA HLS-AAAB HLS-012-x hls-aaa-x HLS_AAA",
+            "ก\u{200b}HLS-AAA",
+        ] {
+            assert_eq!(hidden(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn links_to_a_heading_follow_it() {
+        let catalogue = Catalogue::built_in().unwrap();
+        let mapping = BTreeMap::from([("HLS-AAA".to_owned(), "HLS-051".to_owned())]);
+        let text = "[“HLS-AAA”](#hls-aaa-title) [x](#story-hls-aaa) #hls-aaab HLS-AAA_v1\n### HLS-AAA: Title";
+        let expected = "[“HLS-051”](#hls-051-title) [x](#story-hls-051) #hls-aaab HLS-051_v1\n### HLS-051: Title";
+        assert_eq!(replace(&catalogue, text, &mapping), expected);
+    }
+
+    #[test]
     fn xxx_is_a_placeholder_only_where_the_sequence_has_reached_it() {
         check_found("US-XXX", &[]);
         check_found("US-WWW US-XXX HLS-XXX", &["US-WWW", "US-XXX"]);
@@ -139,8 +288,8 @@ mod tests {
     fn a_replacement_touches_no_longer_word() {
         let catalogue = Catalogue::built_in().unwrap();
         let mapping = BTreeMap::from([("HLS-AAA".to_owned(), "HLS-012".to_owned())]);
-        let text = "HLS-AAA, (HLS-AAA) HLS-AAAA HLS-AAA-x xHLS-AAA #hls-aaa HLS-AAA";
-        let expected = "HLS-012, (HLS-012) HLS-AAAA HLS-AAA-x xHLS-AAA #hls-aaa HLS-012";
+        let text = "HLS-AAA, (HLS-AAA) HLS-AAAA HLS-AAA-x xHLS-AAA hls-aaa HLS-AAA";
+        let expected = "HLS-012, (HLS-012) HLS-AAAA HLS-AAA-x xHLS-AAA hls-aaa HLS-012";
         assert_eq!(replace(&catalogue, text, &mapping), expected);
     }
 

@@ -9,6 +9,7 @@ use std::io::{self, Read as _, Write as _};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
+use contract::canonical;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use serde::Serialize;
@@ -72,14 +73,25 @@ impl Root {
     }
 
     /// Writes a document and its sidecar. Returns after both will survive a crash.
-    pub fn write(&self, row: &ArtifactRow, address: &Address, content: &str) -> Result<(), ProjectionError> {
+    ///
+    /// A file that is none of the `known` texts (SHA-256 in hex) was changed by other hands. It is kept under a name of
+    /// its own, which is returned.
+    pub fn write(
+        &self,
+        row: &ArtifactRow,
+        address: &Address,
+        content: &str,
+        known: &[String],
+    ) -> Result<Option<String>, ProjectionError> {
         let folder = self.open_folder(&row.organisation_id, address, Absent::Make)?;
         let Some((folder, place)) = folder else {
             return Err(ProjectionError::NotAFolder { place: address.path() });
         };
+        let kept = keep_edited(&folder, &place, &address.file_name, content.as_bytes(), known)?;
         write_file(&folder, &place, &address.file_name, content.as_bytes())?;
         write_file(&folder, &place, &sidecar_name(&address.file_name), sidecar(row, address).as_bytes())?;
-        sync(&folder, &place)
+        sync(&folder, &place)?;
+        Ok(kept)
     }
 
     /// Refuses a place that leads through a link, before anything is stored there.
@@ -206,22 +218,62 @@ fn sync(folder: &OwnedFd, place: &str) -> Result<(), ProjectionError> {
     rustix::fs::fsync(folder).map_err(|error| failed("sync", place, error.into()))
 }
 
+/// Gives a file of unknown text a second name, `PRD-006_v1.edited-0a1b2c3d.md`, before the first is written over. A link
+/// rather than a copy: it is there whole or not at all, however large it is.
+fn keep_edited(
+    folder: &OwnedFd,
+    place: &str,
+    name: &str,
+    content: &[u8],
+    known: &[String],
+) -> Result<Option<String>, ProjectionError> {
+    let Content::Bytes(bytes) = read_file(folder, place, name)? else { return Ok(None) };
+    let sha256 = hex::encode(canonical::digest(&bytes));
+    if bytes == content || known.contains(&sha256) {
+        return Ok(None);
+    }
+    let stem = name.strip_suffix(".md").unwrap_or(name);
+    let kept = format!("{stem}.edited-{}.md", sha256.get(..8).unwrap_or_default());
+    match rustix::fs::linkat(folder, name, folder, kept.as_str(), AtFlags::empty()) {
+        // The same text was kept before.
+        Ok(()) | Err(Errno::EXIST) => Ok(Some(format!("{place}/{kept}"))),
+        Err(error) => Err(failed("keep", &format!("{place}/{name}"), error.into())),
+    }
+}
+
+/// What stands in the place of a file.
+enum Content {
+    Missing,
+    /// A link, a folder or a pipe.
+    Foreign,
+    /// Of a file that is too large for one of ours, its beginning.
+    Bytes(Vec<u8>),
+}
+
 fn compare_file(folder: &OwnedFd, place: &str, name: &str, expected: &[u8]) -> Result<Found, ProjectionError> {
+    Ok(match read_file(folder, place, name)? {
+        Content::Missing => Found::Missing,
+        Content::Bytes(bytes) if bytes == expected => Found::Same,
+        Content::Bytes(_) | Content::Foreign => Found::Changed,
+    })
+}
+
+fn read_file(folder: &OwnedFd, place: &str, name: &str) -> Result<Content, ProjectionError> {
     // A FIFO would wait for a writer for ever.
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = match rustix::fs::openat(folder, name, flags, Mode::empty()) {
         Ok(file) => File::from(file),
-        Err(Errno::NOENT) => return Ok(Found::Missing),
-        Err(Errno::LOOP) => return Ok(Found::Changed),
+        Err(Errno::NOENT) => return Ok(Content::Missing),
+        Err(Errno::LOOP) => return Ok(Content::Foreign),
         Err(error) => return Err(failed("open", &format!("{place}/{name}"), error.into())),
     };
     let wrong = |error| failed("read", &format!("{place}/{name}"), error);
     if !file.metadata().map_err(wrong)?.is_file() {
-        return Ok(Found::Changed);
+        return Ok(Content::Foreign);
     }
     let mut bytes = Vec::new();
     file.take(FILE_BYTES_MAX).read_to_end(&mut bytes).map_err(wrong)?;
-    Ok(if bytes == expected { Found::Same } else { Found::Changed })
+    Ok(Content::Bytes(bytes))
 }
 
 fn sidecar(row: &ArtifactRow, address: &Address) -> String {
@@ -283,8 +335,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let root = root(&folder);
         assert_eq!(root.compare(&row(), &address(), "hello").unwrap(), Found::Missing);
-        root.write(&row(), &address(), "hello").unwrap();
-        root.write(&row(), &address(), "hello").unwrap();
+        root.write(&row(), &address(), "hello", &[]).unwrap();
+        root.write(&row(), &address(), "hello", &[]).unwrap();
         assert_eq!(root.compare(&row(), &address(), "hello").unwrap(), Found::Same);
         assert_eq!(fs::read_to_string(root.base().join("prds/PRD-006_v1.md")).unwrap(), "hello");
         let sidecar: serde_json::Value =
@@ -305,7 +357,7 @@ mod tests {
         let root = root(&folder);
         let foreign = ArtifactRow { organisation_id: "elsewhere".into(), ..row() };
         let address = Address { project_id: Some("demo".into()), ..address() };
-        root.write(&foreign, &address, "x").unwrap();
+        root.write(&foreign, &address, "x", &[]).unwrap();
         assert!(root.base().join("organisations/elsewhere/projects/demo/prds/PRD-006_v1.md").is_file());
     }
 
@@ -316,7 +368,8 @@ mod tests {
         fs::create_dir_all(root.base()).unwrap();
         fs::create_dir(&outside).unwrap();
         symlink(&outside, root.base().join("prds")).unwrap();
-        for result in [root.check("here", &address()), root.write(&row(), &address(), "x")] {
+        let written = root.write(&row(), &address(), "x", &[]).map(|_| ());
+        for result in [root.check("here", &address()), written] {
             assert!(matches!(result, Err(ProjectionError::NotAFolder { .. })), "{result:?}");
         }
         assert!(root.is_planted("here", &address()));
@@ -334,20 +387,20 @@ mod tests {
         symlink(&outside, &file).unwrap();
         assert!(root.is_planted("here", &address()));
         assert_eq!(root.compare(&row(), &address(), "secret").unwrap(), Found::Changed);
-        root.write(&row(), &address(), "hello").unwrap();
+        root.write(&row(), &address(), "hello", &[]).unwrap();
         fs::remove_file(&file).unwrap();
         fs::hard_link(&outside, &file).unwrap();
         assert!(root.is_planted("here", &address()));
-        root.write(&row(), &address(), "hello").unwrap();
+        root.write(&row(), &address(), "hello", &[]).unwrap();
         fs::remove_file(&file).unwrap();
         rustix::fs::mknodat(CWD, &file, FileType::Fifo, Mode::from_raw_mode(0o644), 0).unwrap();
         assert_eq!(root.compare(&row(), &address(), "hello").unwrap(), Found::Changed);
-        root.write(&row(), &address(), "hello").unwrap();
+        root.write(&row(), &address(), "hello", &[]).unwrap();
         assert_eq!(fs::read_to_string(&file).unwrap(), "hello");
         assert_eq!(fs::read_to_string(&outside).unwrap(), "secret");
         // The temporary name is no way in either.
         symlink(&outside, place.join(".PRD-006_v1.md.tmp")).unwrap();
-        root.write(&row(), &address(), "again").unwrap();
+        root.write(&row(), &address(), "again", &[]).unwrap();
         assert_eq!(fs::read_to_string(&outside).unwrap(), "secret");
         assert!(!root.is_planted("here", &address()));
     }
@@ -356,7 +409,7 @@ mod tests {
     fn a_file_that_was_edited_by_hand_is_seen() {
         let folder = tempfile::tempdir().unwrap();
         let root = root(&folder);
-        root.write(&row(), &address(), "hello").unwrap();
+        root.write(&row(), &address(), "hello", &[]).unwrap();
         fs::write(root.base().join("prds/PRD-006_v1.md"), "hullo").unwrap();
         assert_eq!(root.compare(&row(), &address(), "hello").unwrap(), Found::Changed);
     }

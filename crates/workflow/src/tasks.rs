@@ -27,7 +27,7 @@ pub use inputs::{InputsError, Library, find_inputs};
 pub use insert::{Inserted, NewTask, describe, insert};
 pub(crate) use list::read_all;
 pub use list::{Filter, list};
-pub use queue::{Claimant, claim_next, find_next};
+pub use queue::{Claimant, claim_next, find_next, is_queued};
 pub use status::{Change, change_status};
 
 use contract::id::TaskId;

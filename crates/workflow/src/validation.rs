@@ -1,6 +1,7 @@
 //! `validate_artifact`: a document against its checklist. Pure: what the project holds is given, time is linear in the
 //! text, and each failure says which line to mend.
 
+mod blocking;
 mod formats;
 mod markers;
 mod references;
@@ -18,21 +19,22 @@ use crate::catalogue::{Catalogue, CompiledChecklist, DocumentType, Rule};
 use crate::markdown::Document;
 use crate::metadata;
 
-pub use markers::n_blocking;
+pub use blocking::n_blocking;
 pub use references::mentioned;
 use report::Verdict;
 
 /// A document of the project, as far as references need it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Known {
+    /// Empty where it is still to be written.
     pub artifact_type: String,
-    /// Of its versions, the latest first.
+    /// Of its versions, the latest first; none where it is still to be written.
     pub statuses: Vec<String>,
 }
 
 impl Known {
     fn status(&self) -> &str {
-        self.statuses.first().map_or("", String::as_str)
+        self.statuses.first().map_or("still to be written", String::as_str)
     }
 
     /// Whether any version is approved: a later draft takes nothing from it.

@@ -24,7 +24,7 @@ use uuid::Uuid;
 use super::{Step, parse, text};
 use crate::context::{Progress, ProgressReport};
 use crate::dialogue::{self, Answers};
-use crate::door::{Call, Platform, Reply};
+use crate::door::{Call, Platform, Reply, Via};
 use crate::limits::{JOB_LEASE, JOB_LOOK_EVERY, JOB_STARTS_MAX, JOBS_RUNNING_MAX};
 use crate::operation::store_error;
 use crate::record::{Ending, Ticket};
@@ -140,6 +140,7 @@ impl Runner {
             deadline: Instant::now(),
             correlation: Correlation { run_id: CorrelationId::parse(&job.job_id).ok(), ..Correlation::default() },
             idempotency_key: None,
+            via: Via::default(),
             progress: Progress::default(),
             answers: Answers::default(),
         };

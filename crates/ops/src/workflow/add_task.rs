@@ -13,7 +13,7 @@ use store::Tx;
 use workflow::tasks;
 use workflow::tasks::check::CheckedTask;
 
-use super::task_plan::{TaskPlan, check_form, check_inputs, insert_all};
+use super::task_plan::{TaskPlan, check_form, check_inputs, check_unfinished, insert_all};
 use super::{NUMBERING_ROLES, V2_FIELDS};
 use crate::context::{Context, Settings};
 use crate::family::Family;
@@ -50,8 +50,9 @@ impl Write for AddTask {
     type Plan = Plan;
 
     async fn prepare(&self, ctx: &Context<'_>) -> Result<Plan, OpError> {
-        let tasks = check_inputs(ctx, check_form(ctx, &self.tasks, "")?).await?;
         let place = TaskPlan::new(ctx, self.project_id.as_ref());
+        let tasks = check_inputs(ctx, check_form(ctx, &self.tasks, "")?).await?;
+        check_unfinished(ctx, &place, &tasks).await?;
         let Some(tracker) = &ctx.services().remotes.tasks else {
             return Ok(Plan { place, tasks, queued: None, task_ids: Mutex::default() });
         };

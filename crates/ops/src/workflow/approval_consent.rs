@@ -1,4 +1,5 @@
-//! Asks the person behind a client whether they mean it, where the house wants that and the client can ask.
+//! Asks the person behind an MCP client whether they mean it, where the house wants that. On a page or a command line the
+//! person acts themselves.
 
 use contract::error::OpError;
 use contract::question::{FormAnswer, Question, QuestionKind, Questions};
@@ -6,11 +7,18 @@ use serde_json::{Map, Value, json};
 use workflow::artifacts::ArtifactRow;
 
 use crate::context::Context;
+use crate::door::Via;
 
-/// Ends the call with a question, or with a refusal where the answer was no.
+/// Ends the call with a question, or with a refusal where the answer was no or nobody can be asked.
 pub fn ask(ctx: &Context<'_>, row: &ArtifactRow) -> Result<(), OpError> {
-    if !ctx.settings().confirm_approval || !ctx.may_ask(QuestionKind::Form) {
-        return Ok(());
+    if !ctx.may_ask(QuestionKind::Form) {
+        return match ctx.via() {
+            Via::Mcp => Err(OpError::refused(
+                "a person must confirm this approval, and this client cannot ask one; use a client with form elicitation, \
+                 the page of the document, or `materia artifact approve`",
+            )),
+            Via::Direct | Via::Approval => Ok(()),
+        };
     }
     // The hash is part of the key: a yes counts for the text that it was given for, and for no later one.
     let key = format!("approve_{}", row.content_sha256.chars().take(16).collect::<String>());

@@ -18,6 +18,7 @@ use workflow::artifacts;
 use workflow::catalogue::Catalogue;
 
 use crate::context::Context;
+use crate::door::Via;
 use crate::operation::{ApplyError, store_error};
 use crate::remote::Remote;
 
@@ -59,7 +60,7 @@ pub async fn prepare(ctx: &Context<'_>, catalogue: &Catalogue, request: &mut Req
         if !tasks.is_empty() {
             // Where some of the ids turned out to be in use, it is another batch.
             let about = tasks.iter().map(|task| task.artifact_id.as_str()).collect::<Vec<_>>().join(",");
-            let tasks = tasks.iter().map(|task| described(request, task)).collect::<Result<Vec<Value>, OpError>>()?;
+            let tasks: Vec<Value> = tasks.iter().map(described).collect();
             let input = json!({ "project_id": request.project_id, "tasks": tasks });
             let answer: QueuedTasks = ask(ctx, &**tracker, request, "queue_tasks", &about, input).await?;
             task_ids = answer.task_ids.iter().map(ToString::to_string).collect();
@@ -106,14 +107,10 @@ async fn reserve(
     Err(OpError::new(Kind::Upstream, problem))
 }
 
-/// A task as the tracker gets it. Its id for the work on it is made from the text too, and not the caller's: the same
+/// A task as the tracker gets it. The caller's word for the work goes beside the question and not into it: the same
 /// question has the same words whoever asks it.
-fn described(request: &Request, task: &PlannedTask) -> Result<Value, OpError> {
-    let key = canonical::hash(&json!([request.given.text_key, task.artifact_id])).map_err(OpError::internal)?;
-    let task_id: String = key.chars().take(32).collect();
-    Ok(json!({
-        "artifact_id": task.artifact_id, "generator": task.generator, "inputs": task.inputs, "task_id": task_id
-    }))
+fn described(task: &PlannedTask) -> Value {
+    json!({ "artifact_id": task.artifact_id, "generator": task.generator, "inputs": task.inputs })
 }
 
 /// Keeps the ids for good, and says whether that is done. One that cannot be confirmed is not given out again either: it
@@ -178,12 +175,13 @@ async fn ask<T: DeserializeOwned>(
     let mut call = ctx.journey().call(operation, input);
     let key = canonical::hash(&json!([request.given.text_key, operation, about])).map_err(OpError::internal)?;
     call.idempotency_key = key;
+    call.via = Via::Approval;
     serde_json::from_value(remote.call(call).await?).map_err(|error| {
         OpError::new(Kind::Upstream, "a service answered something else than it should").with_source(error)
     })
 }
 
-fn refusal(error: ApprovalError) -> OpError {
+pub fn refusal(error: ApprovalError) -> OpError {
     match ApplyError::from(error) {
         ApplyError::Refused(error) => error,
         ApplyError::Store(error) => store_error(error),

@@ -12,7 +12,7 @@ use store::Tx;
 use uuid::Uuid;
 use workflow::approval::{self, ApprovalError, Given, Outcome, Request};
 use workflow::catalogue::Catalogue;
-use workflow::{artifacts, tasks};
+use workflow::{artifacts, metadata, tasks};
 
 use super::document::{Home, check_key};
 use super::{approval_consent, approval_elsewhere};
@@ -21,7 +21,7 @@ use crate::family::Family;
 use crate::operation::{Answer, ApplyError, Operation, Told, Write, store_error};
 
 /// An agent prepares; a person decides.
-const APPROVING_ROLES: &[Role] = &[Role::Approver, Role::Admin];
+pub const APPROVING_ROLES: &[Role] = &[Role::Approver, Role::Admin];
 
 /// Types that one document may be cut into.
 const RESERVATIONS_MAX: usize = 8;
@@ -57,6 +57,10 @@ impl Write for ApproveArtifact {
     async fn prepare(&self, ctx: &Context<'_>) -> Result<Plan, OpError> {
         let artifact_id = check_key(&self.artifact_id, "artifact_id", Self::NAME)?;
         let (actor, settings) = (ctx.actor(), ctx.settings());
+        // It is shown beside a name, on terminals too.
+        if self.meaning.as_ref().is_some_and(|meaning| meaning.chars().any(metadata::is_invisible)) {
+            return Err(OpError::invalid("meaning", "one line of text, without characters that cannot be seen"));
+        }
         if actor.kind == ActorKind::Agent && !settings.agents_may_approve {
             return Err(OpError::refused("an agent may not approve documents"));
         }
@@ -70,8 +74,7 @@ impl Write for ApproveArtifact {
         let mut reader = ctx.read().await?;
         let found = artifacts::find(&mut reader, home.place(), &artifact_id, None).await.map_err(store_error)?;
         drop(reader);
-        if let Some(row) = found {
-            approval_consent::ask(ctx, &row)?;
+        if let Some(row) = &found {
             ctx.files().check(&home.organisation_id, &row.address(&home.default_project_id)).await?;
         }
         // An admin whom the house itself knows may be the only person there is.
@@ -98,6 +101,15 @@ impl Write for ApproveArtifact {
             given: Given::default(),
         };
         let catalogue = ctx.services().catalogue.current();
+        if let Some(row) = found.filter(|_| settings.confirm_approval) {
+            // Nobody is asked to approve what cannot be approved.
+            let mut reader = ctx.read().await?;
+            approval::preview(&mut reader, &catalogue, &request).await.map_err(approval_elsewhere::refusal)?;
+            drop(reader);
+            approval_consent::ask(ctx, &row)?;
+            // What is approved is what they were asked about.
+            request.content_sha256.get_or_insert(row.content_sha256);
+        }
         approval_elsewhere::prepare(ctx, &catalogue, &mut request).await?;
         Ok(Plan { catalogue, request, outcome: Mutex::default() })
     }
@@ -210,9 +222,11 @@ impl From<ApprovalError> for ApplyError {
             | ApprovalError::ParentCycle { .. }
             | ApprovalError::OtherContent { .. }
             | ApprovalError::ForeignPlaceholder { .. }
+            | ApprovalError::HiddenPlaceholder { .. }
             | ApprovalError::TemplateToken { .. }
             | ApprovalError::SecondOfOne { .. }
             | ApprovalError::MissingInput { .. }
+            | ApprovalError::AmbiguousInput { .. }
             | ApprovalError::IdTaken { .. }
             | ApprovalError::NoFreeId { .. }
             | ApprovalError::AlreadyQueued { .. } => OpError::conflict(message).into(),

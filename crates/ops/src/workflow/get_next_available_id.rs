@@ -4,6 +4,7 @@ use contract::actor::Role;
 use contract::envelope::True;
 use contract::error::OpError;
 use contract::workflow::{GetNextAvailableId, NextAvailableId};
+use serde_json::Value;
 use store::Tx;
 use workflow::ids;
 
@@ -23,6 +24,11 @@ impl Operation for GetNextAvailableId {
     const SERVICE: Option<Service> = Some(Service::Ids);
 
     type Output = NextAvailableId;
+
+    fn given_ids(&self, output: &Value) -> Option<(String, Vec<String>)> {
+        let id = output.get("next_id")?.as_str()?.to_owned();
+        Some((self.project_id.as_ref()?.to_string(), vec![id]))
+    }
 
     fn fill_defaults(&mut self, settings: &Settings) {
         self.project_id.get_or_insert_with(|| settings.default_project_id.clone());

@@ -158,5 +158,9 @@ async fn inputs(
     for name in resolved.missing {
         write(&mut text, format_args!("- {name} (mandatory): missing; it must be stored and approved first\n"));
     }
+    for (name, keys) in resolved.ambiguous {
+        let keys = keys.join(" and ");
+        write(&mut text, format_args!("- {name} (mandatory): ambiguous, as {keys} fit; name one in the metadata\n"));
+    }
     Ok(text)
 }

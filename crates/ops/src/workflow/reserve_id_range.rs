@@ -5,12 +5,15 @@ use contract::envelope::True;
 use contract::error::OpError;
 use contract::time::rfc3339_ms;
 use contract::workflow::{ReserveIdRange, ReservedIdRange};
+use serde_json::Value;
 use store::Tx;
 use uuid::Uuid;
 use workflow::ids::{self, ReserveOptions};
 
+use super::approve_artifact::APPROVING_ROLES;
 use super::{CounterPlan, NUMBERING_ROLES};
 use crate::context::{Context, Settings};
+use crate::door::Via;
 use crate::family::Family;
 use crate::operation::{Answer, ApplyError, Operation, Write};
 use crate::remote::Service;
@@ -21,7 +24,7 @@ pub struct Plan {
     /// Made once, so that a repeated `apply` reserves under the same handle.
     reservation_id: Uuid,
     expires_after_us: i64,
-    n_per_minute_max: u32,
+    n_per_minute_max: Option<u32>,
 }
 
 impl Operation for ReserveIdRange {
@@ -35,6 +38,11 @@ impl Operation for ReserveIdRange {
 
     type Output = ReservedIdRange;
 
+    fn given_ids(&self, output: &Value) -> Option<(String, Vec<String>)> {
+        let ids = output.get("reserved_ids")?.as_array()?.iter().filter_map(|id| id.as_str().map(str::to_owned));
+        Some((self.project_id.as_ref()?.to_string(), ids.collect()))
+    }
+
     fn fill_defaults(&mut self, settings: &Settings) {
         self.project_id.get_or_insert_with(|| settings.default_project_id.clone());
     }
@@ -44,13 +52,16 @@ impl Write for ReserveIdRange {
     type Plan = Plan;
 
     async fn prepare(&self, ctx: &Context<'_>) -> Result<Plan, OpError> {
+        // Who may approve could reserve as often by approving here.
+        let may_approve = ctx.actor().roles.iter().any(|role| APPROVING_ROLES.contains(role));
+        let is_approving = ctx.via() == Via::Approval && may_approve;
         let expires_after = ctx.settings().reservation_expires_after;
         Ok(Plan {
             counter: CounterPlan::find(ctx, &self.artifact_type, self.project_id.as_ref())?,
             reserved_by: ctx.actor().id.to_string(),
             reservation_id: Uuid::new_v4(),
             expires_after_us: i64::try_from(expires_after.as_micros()).unwrap_or(i64::MAX),
-            n_per_minute_max: ctx.settings().reservations_per_minute_max,
+            n_per_minute_max: (!is_approving).then_some(ctx.settings().reservations_per_minute_max),
         })
     }
 
@@ -63,7 +74,7 @@ impl Write for ReserveIdRange {
             reserved_by: &plan.reserved_by,
             reservation_id: plan.reservation_id,
             expires_after_us: plan.expires_after_us,
-            n_per_minute_max: Some(plan.n_per_minute_max),
+            n_per_minute_max: plan.n_per_minute_max,
         };
         let reserved = ids::reserve(tx, &plan.counter.counter(), self.count, &options, plan.counter.now_us).await?;
         let answer = Answer::of(ReservedIdRange {

@@ -7,6 +7,7 @@ use contract::error::{Kind, OpError};
 use contract::id::{ProjectId, TaskId};
 use contract::workflow::tasks::TaskMetadata;
 use store::Tx;
+use workflow::artifacts::{self, Place};
 use workflow::audited::AuditedRow;
 use workflow::ids::{self, Counter, Leap};
 use workflow::tasks::check::{CheckedTask, Wrong, check_batch};
@@ -21,6 +22,8 @@ pub struct TaskPlan {
     pub actor_id: String,
     pub may_take_back: bool,
     leap: Leap,
+    /// The caller's word for the work, for tasks that bring none of their own.
+    correlation_id: Option<String>,
     pub lease_us: Option<i64>,
     pub now_us: i64,
 }
@@ -36,6 +39,7 @@ impl TaskPlan {
             may_take_back: ctx.actor().kind != ActorKind::Agent
                 && ctx.actor().roles.iter().any(|role| matches!(role, Role::Approver | Role::Admin)),
             leap: if ctx.services().remotes.ids.is_some() { Leap::Free } else { Leap::Bounded },
+            correlation_id: ctx.task_id().map(str::to_owned),
             lease_us: lease.map(|lease| i64::try_from(lease.as_micros()).unwrap_or(i64::MAX)),
             now_us: ctx.now_us(),
         }
@@ -88,6 +92,27 @@ pub async fn check_inputs(ctx: &Context<'_>, tasks: Vec<CheckedTask>) -> Result<
     })
 }
 
+/// Checks that no document is to be made that is approved already. Its next version is stored without a task.
+pub async fn check_unfinished(ctx: &Context<'_>, place: &TaskPlan, tasks: &[CheckedTask]) -> Result<(), OpError> {
+    let catalogue = ctx.services().catalogue.current();
+    let mut conn = ctx.read().await?;
+    let home = Place { organisation_id: &place.organisation_id, project_id: &place.project_id };
+    for (index, task) in tasks.iter().enumerate() {
+        let Some(kind) = catalogue.type_of_id(&task.artifact_id) else { continue };
+        let approved = artifacts::find_approved(&mut conn, home, kind, &task.artifact_id).await;
+        if approved.map_err(store_error)?.is_some() {
+            let found = Wrong {
+                message: format!("Artifact {} already approved", task.artifact_id),
+                field: format!("tasks/{index}/artifact_id"),
+                expected: "the id of a document that is still to be made".to_owned(),
+                received: Some(task.artifact_id.clone()),
+            };
+            return Err(wrong(found, ""));
+        }
+    }
+    Ok(())
+}
+
 /// Puts checked tasks into the queue, in their order. Nobody is given an id that is queued.
 pub async fn insert_all(
     tx: &mut Tx<'_>,
@@ -112,7 +137,7 @@ pub async fn insert_all(
             generator: &task.generator,
             description: task.description.as_deref(),
             inputs: &task.inputs,
-            correlation_id: task.correlation_id.as_deref(),
+            correlation_id: task.correlation_id.as_deref().or(place.correlation_id.as_deref()),
             created_by: &place.actor_id,
             created_at_us: place.now_us,
         };

@@ -230,6 +230,24 @@ async fn what_cannot_become_an_id_is_refused() {
     stage.store(&prd(11).replacen("HLS-AAA", "HLS-XXX and HLS-AAA", 1)).await;
     let message = "`HLS-XXX` in line 69 is a token of the template; write an id, or a placeholder such as HLS-AAA";
     check_refused(&stage, stage.approve("PRD-011"), -32000, message).await;
+    stage.store(&prd(12).replacen("HLS-AAA", "HLS-AAA-1 and HLS-AAA", 1)).await;
+    let message =
+        "`HLS-AAA-1` in line 69 hides a placeholder that no id can take the place of; write the placeholder alone";
+    check_refused(&stage, stage.approve("PRD-012"), -32000, message).await;
+}
+
+#[tokio::test]
+async fn a_story_that_is_named_only_in_quotes_gets_its_id_and_its_task() {
+    let stage = on_sqlite(OPERATIONS).await;
+    stage.begin().await;
+    stage.store(&prd(10).replacen("## Appendix", "“HLS-DDD” → เรื่องHLS-AAAก่อน, HLS-BBB_v1.md\n\n## Appendix", 1)).await;
+    let approved = output(stage.approve("PRD-010").await);
+    let (mapping, tasks) = (&approved["id_mapping"], &approved["sub_artifacts_detected"]);
+    assert_eq!(tasks.as_array().unwrap().len(), 4, "{approved}");
+    let text = stage.file("artifacts/prds/PRD-010_v1.md");
+    let id = |placeholder: &str| mapping[placeholder].as_str().unwrap().to_owned();
+    let expected = format!("“{}” → เรื่อง{}ก่อน, {}_v1.md", id("HLS-DDD"), id("HLS-AAA"), id("HLS-BBB"));
+    assert!(text.contains(&expected), "{text}");
 }
 
 #[tokio::test]
@@ -264,6 +282,48 @@ async fn an_epic_is_cut_into_one_requirement_document_of_its_own_number() {
         assert_eq!(next["next_id"], "PRD-007");
         assert_eq!(verify(&stage).await["problems"], json!([]));
     }
+}
+
+#[tokio::test]
+async fn an_approved_document_passes_its_own_checklist() {
+    let stage = on_sqlite(OPERATIONS).await;
+    stage.begin().await;
+    stage.store(PRD_006).await;
+    output(stage.approve("PRD-006").await);
+    let text = stage.file("artifacts/prds/PRD-006_v1.md");
+    let checked = json!({"artifact_content": text, "artifact_id": "PRD-006"});
+    let result = output(stage.call("owner", "validate_artifact", checked).await);
+    assert_eq!(result["passed"], true, "{result}");
+}
+
+#[tokio::test]
+async fn an_edit_by_hand_is_kept_beside_what_an_approval_writes() {
+    let stage = on_sqlite(OPERATIONS).await;
+    stage.begin().await;
+    stage.store(PRD_006).await;
+    let folder = stage.files.path().join("artifacts/prds");
+    fs::write(folder.join("PRD-006_v1.md"), "an edit").unwrap();
+    output(stage.approve("PRD-006").await);
+    assert!(stage.file("artifacts/prds/PRD-006_v1.md").contains("Approved"));
+    let names = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<String> = names.collect();
+    names.sort_unstable();
+    let [edited, _, _] = names.as_slice() else { panic!("{names:?}") };
+    assert!(edited.starts_with("PRD-006_v1.edited-"), "{names:?}");
+    assert_eq!(fs::read_to_string(folder.join(edited)).unwrap(), "an edit");
+}
+
+#[tokio::test]
+async fn the_meaning_of_an_approval_is_one_line_that_can_be_seen() {
+    let stage = on_sqlite(OPERATIONS).await;
+    stage.store(EPIC_006).await;
+    for meaning in ["read\u{1b}[2J", "read\nAPPROVED BY NOBODY", "read \u{202e}it"] {
+        let reply = stage.call("owner", "approve_artifact", json!({"artifact_id": "EPIC-006", "meaning": meaning}));
+        let message = "Invalid params: `meaning`: expected one line of text, without characters that cannot be seen";
+        check_refused(&stage, reply, -32602, message).await;
+    }
+    let reply = stage.call("owner", "approve_artifact", json!({"artifact_id": "EPIC-006", "meaning": "อ่านแล้ว"}));
+    output(reply.await);
 }
 
 #[tokio::test]

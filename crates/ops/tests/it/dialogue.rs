@@ -6,8 +6,9 @@ use contract::question::QuestionKind;
 use ops::operations::OPERATIONS;
 use ops::{Answers, Call, Reply, dialogue};
 use serde_json::{Value, json};
-use testkit::documents::EPIC_006;
+use testkit::documents::{EPIC_006, PRD_006};
 
+use crate::artifacts::output;
 use crate::consent::ENTRIES;
 use crate::script::{Stage, actor, on_postgres, on_sqlite, on_sqlite_with, settings, shared, together};
 
@@ -132,6 +133,27 @@ async fn an_approval_is_confirmed_by_a_person_for_the_very_text_they_saw() {
     let (new_keys, state) = asked(approve(answers(Some(&state), [(&keys[0], answer(true))])).await);
     assert_ne!(keys, new_keys);
     let reply = approve(answers(Some(&state), [(&new_keys[0], answer(true))])).await;
+    assert_eq!(reply.result.unwrap().output["new_status"], "Approved");
+}
+
+#[tokio::test]
+async fn where_nobody_can_be_asked_nothing_is_approved_by_a_model() {
+    let stage = on_sqlite_with(OPERATIONS, ops::Settings { confirm_approval: true, ..settings() }).await;
+    let approve = async |via: ops::Via, answers: Answers| {
+        let input = json!({"artifact_id": "PRD-006"});
+        let call = Call { operation: "approve_artifact".to_owned(), input, answers, via, ..Call::default() };
+        stage.platform.call(&actor("owner"), call).await
+    };
+    stage.store(PRD_006).await;
+    // Nobody is asked about what cannot be approved.
+    let error = approve(ops::Via::Mcp, asking(Answers::default())).await.result.unwrap_err();
+    assert_eq!(error.message, "Parent EPIC-006 must be approved first");
+    stage.store(EPIC_006).await;
+    output(stage.approve("EPIC-006").await);
+    let error = approve(ops::Via::Mcp, Answers::default()).await.result.unwrap_err();
+    assert_eq!(error.code(), "DENIED");
+    assert!(error.message.starts_with("a person must confirm this approval"), "{}", error.message);
+    let reply = approve(ops::Via::Direct, Answers::default()).await;
     assert_eq!(reply.result.unwrap().output["new_status"], "Approved");
 }
 

@@ -12,6 +12,7 @@ mod consent;
 mod contracts;
 mod dialogue;
 mod door;
+mod elsewhere;
 mod evidence;
 mod ids;
 mod jobs;

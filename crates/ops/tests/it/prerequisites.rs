@@ -35,6 +35,16 @@ async fn a_parent_is_named_once_and_is_of_a_type_that_can_be_one() {
             message,
         )
         .await;
+        let both = PRD_006.replacen("Parent Epic:** EPIC-006", "Parent Epic:** EPIC-006, EPIC-050", 1);
+        check_refused(
+            &stage,
+            stage.call("owner", "store_artifact", json!({"artifact_content": both})),
+            -32602,
+            "Invalid params: `parent_id`: expected one id in line 6",
+        )
+        .await;
+        let remark = "Parent Epic:** [EPIC-006](EPIC-006_v1.md) (after EPIC-050)";
+        stage.store(&PRD_006.replace("PRD-006", "PRD-008").replacen("Parent Epic:** EPIC-006", remark, 1)).await;
         // An epic may stand alone, and the seed's own one names a parent of another type when it is stored.
         stage
             .store(&EPIC_006.replace("EPIC-006", "EPIC-060").replacen(
@@ -64,6 +74,28 @@ async fn a_parent_that_is_approved_in_any_version_is_approved() {
         let input = &tasks.iter().find(|task| task["artifact_id"] == "US-001").unwrap()["inputs"][0];
         assert_eq!(input["mcp_resource_uri"], "mcp://resources/artifacts/prds/PRD-006_v1.md");
     }
+}
+
+#[tokio::test]
+async fn of_several_documents_that_fit_none_is_guessed() {
+    let stage = on_sqlite(OPERATIONS).await;
+    stage.begin().await;
+    for (text, id) in [(PRD_006, "PRD-006"), (&*PRD_006.replace("PRD-006", "PRD-010"), "PRD-010")] {
+        stage.store(text).await;
+        output(stage.approve(id).await);
+    }
+    let hls = "# HLS-050: A story\n\n## Metadata\n- **Parent Epic:** EPIC-006\n- **Status:** Draft\n\n\
+        ## Decomposition into Backlog Stories\n1. US-AAA: the first of them, with words enough for a document.\n";
+    stage.store(hls).await;
+    let message =
+        "Mandatory input 'prd' of task US-001 is ambiguous: PRD-010 and PRD-006 fit; name one in the metadata";
+    check_refused(&stage, stage.approve("HLS-050"), -32000, message).await;
+    let named = hls.replace("HLS-050", "HLS-051").replace("EPIC-006\n", "EPIC-006\n- **Related PRD:** PRD-006\n");
+    stage.store(&named).await;
+    output(stage.approve("HLS-051").await);
+    let tasks = stage.tasks().await;
+    let task = tasks.iter().find(|task| task["generator"] == "backlog-story-generator").unwrap();
+    assert_eq!(task["inputs"][0]["artifact_id"], "PRD-006");
 }
 
 /// What the tasks of an approved `PRD-006` are given as business research.

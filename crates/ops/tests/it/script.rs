@@ -6,7 +6,7 @@ use contract::actor::{Actor, ActorKind, Role};
 use contract::id::{ActorId, IdempotencyKey, OrganisationId, ProjectId};
 use ledger::key::LogSigner;
 use ledger::keyring::Keyring;
-use ops::{Call, Clock, Entry, Options, Platform, Reply, Services, Settings};
+use ops::{Call, Clock, Entry, Options, Platform, Remotes, Reply, Services, Settings};
 use serde_json::Value;
 use store::{Store, Target};
 use workflow::catalogue::LiveCatalogue;
@@ -51,6 +51,7 @@ async fn stage(
     entries: &'static [Entry],
     settings: Settings,
     starter: Option<Arc<starter::Files>>,
+    remotes: Remotes,
 ) -> Stage {
     let options = store::Options {
         target: target.clone(),
@@ -63,7 +64,7 @@ async fn stage(
     let clock = Clock::manual(START_US);
     let services = Services {
         catalogue: LiveCatalogue::open(None).unwrap(),
-        remotes: ops::Remotes::default(),
+        remotes,
         evidence: evidence::derived::Derived::new(files.path().join("evidence")),
         literature: None,
         knowledge: None,
@@ -92,7 +93,14 @@ pub async fn on_sqlite(entries: &'static [Entry]) -> Stage {
 pub async fn on_sqlite_with(entries: &'static [Entry], settings: Settings) -> Stage {
     let folder = testkit::temp_dir();
     let target = Target::Sqlite(folder.path().join("materia.db"));
-    stage(target, Some(folder), Arc::new(testkit::temp_dir()), entries, settings, None).await
+    stage(target, Some(folder), Arc::new(testkit::temp_dir()), entries, settings, None, Remotes::default()).await
+}
+
+/// Where others give out ids or keep tasks.
+pub async fn on_sqlite_with_remotes(entries: &'static [Entry], remotes: Remotes) -> Stage {
+    let folder = testkit::temp_dir();
+    let target = Target::Sqlite(folder.path().join("materia.db"));
+    stage(target, Some(folder), Arc::new(testkit::temp_dir()), entries, settings(), None, remotes).await
 }
 
 pub async fn on_postgres(entries: &'static [Entry]) -> Stage {
@@ -101,7 +109,7 @@ pub async fn on_postgres(entries: &'static [Entry]) -> Stage {
 
 pub async fn on_postgres_with(entries: &'static [Entry], settings: Settings) -> Stage {
     let target = Target::Postgres(testkit::postgres_url().await.url);
-    stage(target, None, Arc::new(testkit::temp_dir()), entries, settings, None).await
+    stage(target, None, Arc::new(testkit::temp_dir()), entries, settings, None, Remotes::default()).await
 }
 
 /// `owner` may do everything; `author`, `viewer` and `agent` have the role of their name; `rival` is an owner elsewhere.
@@ -119,13 +127,13 @@ impl Stage {
     /// Another process on the same database.
     pub async fn again(&self) -> Stage {
         let files = Arc::clone(&self.files);
-        stage(self.target.clone(), None, files, ops::operations::OPERATIONS, settings(), None).await
+        stage(self.target.clone(), None, files, ops::operations::OPERATIONS, settings(), None, Remotes::default()).await
     }
 
     /// Another process on the same database, with facts that come with it.
     pub async fn again_with(&self, starter: starter::Files) -> Stage {
         let (files, entries) = (Arc::new(testkit::temp_dir()), ops::operations::OPERATIONS);
-        stage(self.target.clone(), None, files, entries, settings(), Some(Arc::new(starter))).await
+        stage(self.target.clone(), None, files, entries, settings(), Some(Arc::new(starter)), Remotes::default()).await
     }
 
     pub async fn call(&self, name: &str, operation: &str, input: Value) -> Reply {

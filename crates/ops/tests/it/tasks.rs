@@ -441,6 +441,16 @@ async fn add_task_refuses_inputs_that_are_not_there_or_not_approved() {
 }
 
 #[tokio::test]
+async fn no_task_makes_a_document_that_is_approved_already() {
+    let stage = on_sqlite(OPERATIONS).await;
+    keep_inputs_of_the_seed(&stage, "Approved", "Finalized").await;
+    keep(&stage, "hls", "hls", "HLS-012", "HLS-012_v1.md", "Approved").await;
+    let error = stage.call("author", "add_task", batch("default", 11, 3)).await.result.unwrap_err();
+    assert_eq!((error.code(), error.message.as_str()), ("INVALID_ARG", "Artifact HLS-012 already approved"));
+    assert_eq!(error.details.field.as_deref(), Some("tasks/1/artifact_id"));
+}
+
+#[tokio::test]
 async fn who_calls_what_is_no_more_is_told_what_took_its_place() {
     let stage = on_sqlite(OPERATIONS).await;
     let error = stage.call("author", "resolve_artifact_path", json!({})).await.result.unwrap_err();

@@ -71,6 +71,9 @@ async fn look(place: &Place, settings: &Settings) -> Vec<Finding> {
             }
             findings.extend(house.log_standing().await.as_ref().map(log));
             findings.extend(house.witness_standings().await.iter().map(witness));
+            if let Some(platform) = house.platform() {
+                findings.push(files(platform.files().check_all().await));
+            }
             let is_running = !house.is_owner();
             house.close().await;
             if !is_running {
@@ -108,6 +111,20 @@ async fn look(place: &Place, settings: &Settings) -> Vec<Finding> {
 }
 
 /// What helps when a house cannot be entered.
+/// Whether the files beside the record say what it says. A running server tells of them in its log.
+fn files(checked: Result<ops::FilesReport, store::StoreError>) -> Finding {
+    match checked {
+        Ok(report) if report.n_changed + report.n_failed == 0 => {
+            Finding::fine(format!("{} documents stand as files", report.n_checked))
+        }
+        Ok(report) => Finding::wrong(
+            format!("{} files were changed by other hands, {} could not be read", report.n_changed, report.n_failed),
+            "the record holds; store an edited file as a new version, or delete it and run `materia rebuild`",
+        ),
+        Err(error) => Finding::wrong(format!("the files could not be compared: {error}"), "is the database running?"),
+    }
+}
+
 fn advice(error: &AssembleError) -> &'static str {
     use store::OpenError;
     match error {

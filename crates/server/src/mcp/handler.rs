@@ -9,7 +9,7 @@ use contract::id::{CorrelationId, IdempotencyKey};
 use contract::workflow::artifacts::ListedArtifacts;
 use ops::limits::PAGE_ITEMS_MAX;
 use ops::resources::{Body, Resource};
-use ops::{Answers, Call, Family, OFFERS, Offers, Progress, Reply, Tool};
+use ops::{Answers, Call, Family, OFFERS, Offers, Progress, Reply, Tool, Via};
 use rmcp::model::*;
 use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
@@ -206,6 +206,7 @@ impl ServerHandler for Handler {
             }
             Path::Task => tasks::start(&name, input, answers),
         };
+        call.via = Via::Mcp;
         let answers = call.answers.clone();
         let key = context.meta.get(META_IDEMPOTENCY_KEY).and_then(Value::as_str).map(str::to_owned);
         if let Some(key) = key {

@@ -11,11 +11,11 @@ use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
-use ops::RemoteCall;
+use ops::{RemoteCall, Via};
 use serde_json::Value;
 
 use super::wire::Wire;
-use crate::rest::{CORRELATION_HEADER, IDEMPOTENCY_HEADER};
+use crate::rest::{CORRELATION_HEADER, FOR_APPROVAL, FOR_HEADER, IDEMPOTENCY_HEADER};
 use crate::settings::oauth::is_loopback;
 
 /// Waits before the second and the third attempt; the seed's 400 ms would come before a fourth.
@@ -134,6 +134,9 @@ impl Client {
             .uri(format!("{}{}", self.base, wire.path))
             .header(IDEMPOTENCY_HEADER, &call.idempotency_key)
             .header(CORRELATION_HEADER, &call.correlation_id);
+        if call.via == Via::Approval {
+            request = request.header(FOR_HEADER, FOR_APPROVAL);
+        }
         if let Some(authorization) = &self.authorization {
             request = request.header(AUTHORIZATION, authorization.clone());
         }

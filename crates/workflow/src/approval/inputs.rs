@@ -1,15 +1,16 @@
 //! What a generator needs, found among the documents of a project: the document itself, its ancestors, their research,
 //! and approved documents beside them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ::store::{Conn, StoreError};
 use contract::workflow::tasks::{GeneratorInput, InputClass};
 
 use crate::artifacts::{self, ArtifactRow, Place};
-use crate::catalogue::{Catalogue, Generator, InputRule};
+use crate::catalogue::{Catalogue, DocumentType, Generator, InputRule};
 use crate::markdown::Document;
 use crate::metadata;
+use crate::placeholders::{Kind, tokens};
 
 const GENERATIONS_MAX: usize = 16;
 
@@ -18,6 +19,8 @@ pub struct Lineage {
     members: Vec<ArtifactRow>,
     /// Research type and file name, the nearest document's first; no file name where a document names none by its file.
     research: Vec<(String, Option<String>)>,
+    /// The ids that the document itself names in its metadata.
+    named: BTreeSet<String>,
 }
 
 /// A rule with the document that fills it.
@@ -33,6 +36,24 @@ pub struct Resolved {
     pub inputs: Vec<ResolvedInput>,
     /// Mandatory inputs that nothing fills.
     pub missing: Vec<String>,
+    /// Mandatory inputs that several documents fill, with some of them. Nobody says which, and a guess would be stated
+    /// as a fact.
+    pub ambiguous: Vec<(String, Vec<String>)>,
+}
+
+/// What fills a rule.
+enum Found {
+    /// A document, and how far away it is.
+    One(usize, Box<ArtifactRow>),
+    Several(Vec<String>),
+    Nothing,
+}
+
+/// What fills the rules of an exclusive group.
+#[derive(Default)]
+struct Group {
+    nearest: Option<(usize, ResolvedInput)>,
+    several: Vec<String>,
 }
 
 impl ResolvedInput {
@@ -61,7 +82,10 @@ impl Lineage {
         row: ArtifactRow,
         content: String,
     ) -> Result<Lineage, StoreError> {
-        let mut lineage = Lineage { members: Vec::new(), research: Vec::new() };
+        let mut lineage = Lineage { members: Vec::new(), research: Vec::new(), named: BTreeSet::new() };
+        let fields = Document::parse(&content).fields().to_vec();
+        let ids = fields.iter().flat_map(|field| tokens(catalogue, field.value));
+        lineage.named = ids.filter(|token| token.kind() == Kind::Final).map(|token| token.text.to_owned()).collect();
         let mut next = Some((row, content));
         while let (Some((row, content)), true) = (next.take(), lineage.members.len() < GENERATIONS_MAX) {
             let named = metadata::research(catalogue, &Document::parse(&content));
@@ -95,42 +119,37 @@ impl Lineage {
         research: &BTreeMap<String, String>,
     ) -> Result<Resolved, StoreError> {
         let mut resolved = Resolved::default();
-        let mut groups: BTreeMap<&str, Option<(usize, ResolvedInput)>> = BTreeMap::new();
+        let mut groups: BTreeMap<&str, Group> = BTreeMap::new();
         for rule in &generator.inputs {
             let found = self.find(conn, catalogue, place, rule, research).await?;
-            let found = found.map(|(distance, row)| {
-                let input = ResolvedInput { name: rule.name.clone(), classification: rule.classification, row };
-                (distance, input)
-            });
+            let is_mandatory = rule.classification == InputClass::Mandatory;
+            let filled =
+                |row: ArtifactRow| ResolvedInput { name: rule.name.clone(), classification: rule.classification, row };
             match (rule.exclusive_group.as_deref(), found) {
-                (None, Some((_, input))) => resolved.inputs.push(input),
-                (None, None) if rule.classification == InputClass::Mandatory => {
-                    resolved.missing.push(rule.name.clone())
-                }
-                (None, None) => {}
-                (Some(group), found) => {
-                    let kept = groups.entry(group).or_default();
-                    let is_nearer = match (&*kept, &found) {
-                        (Some((kept, _)), Some((found, _))) => found < kept,
-                        (None, _) => true,
-                        (Some(_), None) => false,
-                    };
-                    if is_nearer {
-                        *kept = found;
+                (None, Found::One(_, row)) => resolved.inputs.push(filled(*row)),
+                (None, Found::Several(keys)) if is_mandatory => resolved.ambiguous.push((rule.name.clone(), keys)),
+                (None, Found::Nothing) if is_mandatory => resolved.missing.push(rule.name.clone()),
+                (None, Found::Several(_) | Found::Nothing) => {}
+                (Some(group), Found::One(distance, row)) => {
+                    let kept = &mut groups.entry(group).or_default().nearest;
+                    if kept.as_ref().is_none_or(|(kept, _)| distance < *kept) {
+                        *kept = Some((distance, filled(*row)));
                     }
                 }
+                (Some(group), Found::Several(keys)) => groups.entry(group).or_default().several.extend(keys),
+                (Some(group), Found::Nothing) => drop(groups.entry(group).or_default()),
             }
         }
-        for (group, kept) in groups {
-            match kept {
+        for (group, Group { nearest, several }) in groups {
+            match nearest {
                 Some((_, input)) => resolved.inputs.push(input),
-                None => resolved.missing.push(group.to_owned()),
+                None if several.is_empty() => resolved.missing.push(group.to_owned()),
+                None => resolved.ambiguous.push((group.to_owned(), several)),
             }
         }
         Ok(resolved)
     }
 
-    /// The document that fills a rule, and how far away it is.
     async fn find(
         &self,
         conn: &mut Conn,
@@ -138,36 +157,49 @@ impl Lineage {
         place: Place<'_>,
         rule: &InputRule,
         research: &BTreeMap<String, String>,
-    ) -> Result<Option<(usize, ArtifactRow)>, StoreError> {
-        let Some(kind) = catalogue.find_type(&rule.artifact_type) else { return Ok(None) };
+    ) -> Result<Found, StoreError> {
+        let Some(kind) = catalogue.find_type(&rule.artifact_type) else { return Ok(Found::Nothing) };
         let is_usable = |row: &ArtifactRow| row.artifact_type == kind.name && kind.is_approved(&row.status);
         let member = self.members.iter().enumerate().find(|(_, row)| is_usable(row));
         if let Some((distance, row)) = member {
-            return Ok(Some((distance, row.clone())));
+            return Ok(Found::One(distance, Box::new(row.clone())));
         }
-        let far = self.members.len();
         if kind.prefix.is_none() {
             let named = self.research.iter().find(|(named, _)| *named == rule.artifact_type);
-            let key = match (named, research.get(&rule.artifact_type)) {
+            let keys = match (named, research.get(&rule.artifact_type)) {
                 // What was named, and no other document stands in for it.
-                (Some((_, key)), _) => key.clone(),
-                (None, Some(key)) => Some(key.clone()),
-                (None, None) => only(artifacts::find_approved_keys(conn, place, kind, None).await?),
+                (Some((_, key)), _) => key.iter().cloned().collect(),
+                (None, Some(key)) => vec![key.clone()],
+                (None, None) => artifacts::find_approved_keys(conn, place, kind, None).await?,
             };
-            let Some(key) = key else { return Ok(None) };
-            return Ok(artifacts::find_approved(conn, place, kind, &key).await?.map(|row| (far, row)));
+            return self.only(conn, place, kind, keys).await;
+        }
+        let of_type = |id: &&String| catalogue.type_of_id(id).is_some_and(|it| it.name == kind.name);
+        let named: Vec<String> = self.named.iter().filter(of_type).cloned().collect();
+        if let (true, found @ Found::One(..)) = (named.len() == 1, self.only(conn, place, kind, named).await?) {
+            return Ok(found);
         }
         for row in &self.members {
             let beside = artifacts::find_approved_keys(conn, place, kind, Some(&row.key)).await?;
-            if let Some(key) = beside.first() {
-                return Ok(artifacts::find_approved(conn, place, kind, key).await?.map(|row| (far, row)));
+            if !beside.is_empty() {
+                return self.only(conn, place, kind, beside).await;
             }
         }
-        Ok(None)
+        Ok(Found::Nothing)
     }
-}
 
-/// The only one there is, where nobody says which.
-fn only(mut keys: Vec<String>) -> Option<String> {
-    if keys.len() == 1 { keys.pop() } else { None }
+    /// The only one there is, where nobody says which.
+    async fn only(
+        &self,
+        conn: &mut Conn,
+        place: Place<'_>,
+        kind: &DocumentType,
+        keys: Vec<String>,
+    ) -> Result<Found, StoreError> {
+        let [key] = keys.as_slice() else {
+            return Ok(if keys.is_empty() { Found::Nothing } else { Found::Several(keys) });
+        };
+        let found = artifacts::find_approved(conn, place, kind, key).await?;
+        Ok(found.map_or(Found::Nothing, |row| Found::One(self.members.len(), Box::new(row))))
+    }
 }

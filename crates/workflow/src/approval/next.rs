@@ -29,6 +29,9 @@ pub fn find(catalogue: &Catalogue, candidate: &Candidate<'_>) -> Result<Vec<Next
             example: format!("{}-AAA", token.prefix),
         });
     }
+    if let Some((token, line)) = placeholders::find_hidden(catalogue, text) {
+        return Err(ApprovalError::HiddenPlaceholder { token, line });
+    }
     let found = placeholders::find(catalogue, text);
     let is_child = |token: &&Token<'_>| children.iter().any(|child| prefix(catalogue, child) == Some(token.prefix));
     if let Some(token) = found.iter().find(|token| !is_child(token)) {

@@ -7,6 +7,7 @@ use ::store::{Conn, StoreError};
 use super::{ArtifactRow, Place};
 use crate::address::Address;
 use crate::catalogue::DocumentType;
+use crate::tasks;
 use crate::validation::Known;
 
 /// A version of a document; the latest when none is named.
@@ -115,7 +116,7 @@ pub async fn find_approved_keys(
     Ok(keys.into_iter().rev().take(2).collect())
 }
 
-/// Type and statuses of each document that is there.
+/// Type and statuses of each document that is there, or that a task in the queue will make.
 pub async fn find_known(
     conn: &mut Conn,
     place: Place<'_>,
@@ -130,8 +131,11 @@ pub async fn find_known(
                 &[place.organisation_id.into(), place.project_id.into(), key.as_str().into()],
             )
             .await?;
-        let Some(latest) = rows.first() else { continue };
-        let artifact_type = latest.text(0)?;
+        let artifact_type = match rows.first() {
+            Some(latest) => latest.text(0)?,
+            None if tasks::is_queued(conn, place, key).await? => String::new(),
+            None => continue,
+        };
         let statuses = rows.iter().map(|row| row.text(1)).collect::<Result<Vec<String>, StoreError>>()?;
         known.insert(key.clone(), Known { artifact_type, statuses });
     }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use contract::workflow::tasks::{GeneratorInput, GivenInput, NO_ARTIFACT_ID, TaskMetadata, TaskStatus};
+use contract::workflow::tasks::{GeneratorInput, GivenInput, InputClass, NO_ARTIFACT_ID, TaskMetadata, TaskStatus};
 
 use crate::address::Address;
 use crate::catalogue::{Catalogue, DocumentType, Generator, InputRule};
@@ -89,7 +89,7 @@ fn check_task(
     let inputs = inputs.map(|(index, input)| {
         let at = format!("{at}/inputs/{index}");
         let rule = generator.inputs.iter().find(|rule| rule.name == input.name);
-        check_rule(&at, task, index, rule)?;
+        check_rule(&at, task, index, generator, rule)?;
         resolve(&at, input, rule, catalogue)
     });
     Ok(CheckedTask {
@@ -125,7 +125,13 @@ fn check_mandatory(at: &str, task: &TaskMetadata, generator: &Generator) -> Resu
 }
 
 /// An input is given once, and is what its generator calls it.
-fn check_rule(at: &str, task: &TaskMetadata, index: usize, rule: Option<&InputRule>) -> Result<(), Wrong> {
+fn check_rule(
+    at: &str,
+    task: &TaskMetadata,
+    index: usize,
+    generator: &Generator,
+    rule: Option<&InputRule>,
+) -> Result<(), Wrong> {
     let Some(input) = task.inputs.get(index) else { return Ok(()) };
     let wrong = |message: String, member: &str, expected: &str| {
         Err(Wrong { message, field: format!("{at}/{member}"), expected: expected.to_owned(), received: None })
@@ -133,6 +139,11 @@ fn check_rule(at: &str, task: &TaskMetadata, index: usize, rule: Option<&InputRu
     if task.inputs.iter().take(index).any(|other| other.name == input.name) {
         let message = format!("Input '{}' given twice for task {}", input.name, task.artifact_id);
         return wrong(message, "name", "each input once");
+    }
+    if rule.is_none() && input.classification == InputClass::Mandatory {
+        let message = format!("Input '{}' is unknown to {} of task {}", input.name, generator.name, task.artifact_id);
+        let names: Vec<&str> = generator.inputs.iter().map(|rule| rule.name.as_str()).collect();
+        return wrong(message, "name", &format!("one of {}; others may be conditional", names.join(", ")));
     }
     match rule.map(|rule| rule.classification).filter(|class| *class != input.classification) {
         Some(class) => {
@@ -181,9 +192,24 @@ fn resolve(
     // The seed calls all documents without an id by their folder: `research`.
     let with_id = in_folder.iter().find(|kind| kind.prefix.is_some());
     let artifact_type = with_id.map_or(address.folder.as_str(), |kind| kind.name.as_str());
+    // Who means one of them may call it by its own name.
+    let is_own_name = |given: &&str| in_folder.iter().any(|kind| kind.name == **given);
+    let given_type = input.artifact_type.as_deref();
+    agrees("artifact_type", given_type.filter(|given| !is_own_name(given)), artifact_type)?;
     let id = address.file_name.split('_').next().filter(|id| catalogue.type_of_id(id).is_some());
     let artifact_id = id.filter(|_| with_id.is_some()).unwrap_or(NO_ARTIFACT_ID);
     agrees("artifact_id", input.artifact_id.as_deref(), artifact_id)?;
+    if let Some(status) = input.status.as_deref()
+        && input.classification == InputClass::Mandatory
+        && !in_folder.iter().any(|kind| kind.is_approved(status))
+    {
+        let (message, expected) = match with_id {
+            Some(_) => (format!("Input artifact {artifact_id} not approved"), "an approved document"),
+            None => (format!("Input research {} not finalized", address.file_name), "a finalized document"),
+        };
+        let (field, received) = (format!("{at}/status"), Some(status.to_owned()));
+        return Err(Wrong { message, field, expected: expected.to_owned(), received });
+    }
     let status = in_folder.first().map_or("Approved", |kind| kind.approved_status());
     Ok(GeneratorInput {
         name: input.name.clone(),
@@ -326,6 +352,21 @@ mod tests {
         let mut other = prd();
         other["artifact_id"] = json!("PRD-007");
         refuse(&[task("HLS-012", "hls", &[other])], "tasks/0/inputs/0/artifact_id", "Invalid artifact_id: PRD-007");
+        let (mut epic, mut draft) = (prd(), prd());
+        epic["artifact_type"] = json!("epic");
+        refuse(&[task("HLS-012", "hls", &[epic])], "tasks/0/inputs/0/artifact_type", "Invalid artifact_type: epic");
+        draft["status"] = json!("Draft");
+        let message = "Input artifact PRD-006 not approved";
+        refuse(&[task("HLS-012", "hls", &[draft])], "tasks/0/inputs/0/status", message);
+        let poem = input("poem", "mandatory", "mcp://resources/artifacts/research/X_business_research.md");
+        let message = "Input 'poem' is unknown to hls-generator of task HLS-012";
+        refuse(&[task("HLS-012", "hls", &[prd(), poem])], "tasks/0/inputs/1/name", message);
+        let mut research =
+            input("business_research", "recommended", "mcp://resources/artifacts/research/X_business_research.md");
+        for name in ["research", "business_research"] {
+            research["artifact_type"] = json!(name);
+            assert!(run(&[task("HLS-012", "hls", &[prd(), research.clone()])]).is_ok(), "{name}");
+        }
         let more = input("glossary", "conditional", "mcp://resources/artifacts/research/X_business_research.md");
         assert!(run(&[task("HLS-012", "hls", &[prd(), more])]).is_ok(), "more than is asked for is welcome");
     }

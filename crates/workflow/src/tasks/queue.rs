@@ -4,6 +4,7 @@ use contract::workflow::tasks::{Task, TaskStatus};
 use store::{Conn, StoreError, Tx};
 
 use super::{TaskRow, TasksError};
+use crate::artifacts::Place;
 use crate::audited::{self, AuditedRow};
 
 /// The number of the task that a claim takes: the oldest that is pending, or whose claim ran out before `$3`. Each side
@@ -16,6 +17,18 @@ macro_rules! first_free {
          SELECT task_number FROM (SELECT task_number FROM tasks WHERE organisation_id = $1 AND project_id = $2 \
          AND lease_expires_at_us <= $3 ORDER BY lease_expires_at_us LIMIT 1) AS lapsed) AS free)"
     };
+}
+
+/// Whether a task to make that document is open.
+pub async fn is_queued(conn: &mut Conn, place: Place<'_>, artifact_id: &str) -> Result<bool, StoreError> {
+    let row = conn
+        .fetch_optional(
+            "SELECT 1 FROM tasks WHERE organisation_id = $1 AND project_id = $2 AND artifact_id = $3 \
+             AND status <> 'completed' LIMIT 1",
+            &[place.organisation_id.into(), place.project_id.into(), artifact_id.into()],
+        )
+        .await?;
+    Ok(row.is_some())
 }
 
 /// The oldest task of a project with this status; for `pending`, the one that a claim would take.
