@@ -259,6 +259,7 @@ impl Inner {
         gone: CancellationToken,
     ) -> Reply {
         let tool = self.table.find(&call.operation);
+        let (correlation, names_task) = correlate(call.correlation, &call.input, tool.map(|tool| &tool.fields));
         let ticket = Arc::new(Ticket {
             call_id,
             actor,
@@ -267,7 +268,8 @@ impl Inner {
             started,
             started_us: self.clock.now_us(),
             deadline: started + tool.and_then(|tool| tool.entry.deadline).unwrap_or(self.settings.call_deadline),
-            correlation: correlate(call.correlation, &call.input),
+            correlation,
+            names_task,
             idempotency_key: call.idempotency_key,
             progress: call.progress,
             answers: call.answers,
@@ -277,22 +279,22 @@ impl Inner {
                 Some(replacement) => OpError::not_found(format!("this operation is no more; call {replacement}")),
                 None => OpError::not_found("no operation of this name; `tools` lists them all"),
             };
-            return self.record(&ticket, None, failed(&call.input, error)).await;
+            return self.record(&ticket, None, &call.input, failed(&call.input, error)).await;
         };
         if let Err(error) = authorise::check(tool, &ticket.actor) {
-            return self.record(&ticket, Some(tool), failed(&call.input, error)).await;
+            return self.record(&ticket, Some(tool), &call.input, failed(&call.input, error)).await;
         }
         let caller = || format!("{}/{}", ticket.actor.organisation_id, ticket.actor.id);
         if let Some(wait_ms) = self.misses.wait_ms(caller(), tool.entry.name, ticket.started_us) {
             let error = OpError::rate_limited("too many calls for what is not there, slow down", wait_ms);
-            return self.record(&ticket, Some(tool), failed(&call.input, error)).await;
+            return self.record(&ticket, Some(tool), &call.input, failed(&call.input, error)).await;
         }
         log_started(&ticket, tool, &call.input);
         let driven = self.run(tool, &ticket, &call.input, &gone).await;
         if driven.outcome == Outcome::NotFound {
             self.misses.note(caller(), tool.entry.name, ticket.started_us);
         }
-        self.record(&ticket, Some(tool), driven).await
+        self.record(&ticket, Some(tool), &call.input, driven).await
     }
 
     /// Runs the operation behind a panic guard. A read also ends at the deadline and when its caller is gone; a
@@ -322,7 +324,7 @@ impl Inner {
     }
 
     /// Writes the event, unless the writer already did, and answers. A call that cannot be recorded is not answered.
-    async fn record(&self, ticket: &Arc<Ticket>, tool: Option<&Arc<Tool>>, driven: Driven) -> Reply {
+    async fn record(&self, ticket: &Arc<Ticket>, tool: Option<&Arc<Tool>>, input: &Value, driven: Driven) -> Reply {
         let Driven { in_hash, mut result, mut outcome, recorded } = driven;
         let audit = match recorded {
             Some(audit) => audit,
@@ -343,7 +345,7 @@ impl Inner {
                 audit
             }
         };
-        log_ended(ticket, tool, &result, outcome);
+        log_ended(ticket, tool, input, &result, outcome);
         if let (Ok(done), true) = (&mut result, tool.is_some_and(|tool| tool.entry.is_stamped)) {
             done.stamp(&audit);
         }
@@ -384,17 +386,23 @@ fn log_started(ticket: &Ticket, tool: &Tool, input: &Value) {
         event = format_args!("{}_invocation_started", ticket.operation),
         tool_name = ticket.operation,
         call_id = %ticket.call_id,
-        task_id = ticket.told_task_id(),
-        input_params_summary = summary::of_input(input, &tool.input_schema),
+        task_id = ticket.told_task_id(false),
+        input_params_summary = summary::of_input(input, &tool.fields),
     );
 }
 
-fn log_ended(ticket: &Ticket, tool: Option<&Arc<Tool>>, result: &Result<Done, OpError>, outcome: Outcome) {
+fn log_ended(
+    ticket: &Ticket,
+    tool: Option<&Arc<Tool>>,
+    input: &Value,
+    result: &Result<Done, OpError>,
+    outcome: Outcome,
+) {
     let elapsed: Duration = ticket.started.elapsed();
     let duration_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
     metrics::counter!("materia_calls_total", "operation" => ticket.operation, "outcome" => outcome.name()).increment(1);
     metrics::histogram!("materia_call_seconds", "operation" => ticket.operation).record(elapsed.as_secs_f64());
-    let task_id = ticket.told_task_id();
+    let task_id = ticket.told_task_id(result.is_ok());
     if let (Ok(done), Some(tell)) = (result, tool.and_then(|tool| tool.entry.tell)) {
         return tell(&done.output, &Told { call_id: ticket.call_id, task_id, duration_ms });
     }
@@ -416,7 +424,7 @@ fn log_ended(ticket: &Ticket, tool: Option<&Arc<Tool>>, result: &Result<Done, Op
             success = false,
             error_type = outcome.name(),
             error_message = error.message,
-            error_chain = chain(error),
+            error_chain = summary::of_chain(&chain(error), input),
         ),
         Err(error) => tracing::warn!(
             event = format_args!("{}_invocation_failed", ticket.operation),
@@ -428,7 +436,7 @@ fn log_ended(ticket: &Ticket, tool: Option<&Arc<Tool>>, result: &Result<Done, Op
             error_type = outcome.name(),
             error_message = tool.map_or_else(
                 || summary::cut(&error.message),
-                |tool| summary::of_error(error, &tool.input_schema)
+                |tool| summary::of_error(error, &tool.fields, input, &[ticket.operation, ticket.actor.id.as_str()])
             ),
         ),
     }
