@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use contract::actor::{Actor, ActorKind, Role};
+use contract::actor::{Actor, ActorKind, Role, is_reserved};
 use contract::id::ActorId;
 use rmcp::ServiceExt as _;
 use tokio::io::BufReader;
@@ -32,6 +32,7 @@ pub struct Arguments {
 fn actor(arguments: &Arguments, settings: &Settings) -> anyhow::Result<Actor> {
     let Some(name) = &arguments.agent else { return Ok(owner(&settings.organisation_id)) };
     let id = ActorId::parse(name).context("--agent")?;
+    anyhow::ensure!(!is_reserved(&id), "--agent: `{name}` is no agent's name");
     Ok(Actor::new(settings.organisation_id.clone(), id, ActorKind::Agent, vec![Role::Agent]))
 }
 
