@@ -15,6 +15,7 @@ use store::{Applied, Keep, StoreError, Tx, WriteError, idempotency};
 use crate::context::Context;
 use crate::dialogue::Dialogue;
 use crate::door::{Inner, Success};
+use crate::kept_answers;
 use crate::limits::RETRY_AFTER_MS;
 use crate::operation::{Answer, ApplyError, Operation, Read, Write, store_error};
 use crate::record::{Ending, Ticket, error_hash};
@@ -245,9 +246,8 @@ pub(crate) fn finish<T: Serialize>(tool: &Tool, answer: Answer<T>) -> Result<Don
         return Err(OpError::internal(format!("the output of `{}` breaks `{rule}`", tool.entry.name)));
     }
     let text = canonical::text_of(&output);
-    // The audit block tells how long the call took; the hash must not depend on it.
     let has_audit = output.get("audit").is_some();
-    let out_hash = if has_audit { canonical::hash_without(&output, "audit") } else { canonical::hash_text(&text) };
+    let out_hash = if has_audit { kept_answers::hash_of(&output) } else { canonical::hash_text(&text) };
     let Answer { artifacts, metadata, objects, .. } = answer;
     Ok(Done { output, text: Some(text), out_hash, artifacts, metadata, objects })
 }
@@ -306,9 +306,17 @@ impl<T: Write> Change<T> {
         let Some(key) = &self.ticket.idempotency_key else { return self.run(tx).await };
         let actor = &self.ticket.actor;
         let (organisation_id, actor_id) = (actor.organisation_id.as_str(), actor.id.as_str());
-        if let Some(stored) = idempotency::find(tx, organisation_id, actor_id, T::NAME, key.as_str()).await? {
+        if let Some(kept) = idempotency::find(tx, organisation_id, actor_id, T::NAME, key.as_str()).await? {
+            let is_told = kept_answers::is_told(tx, organisation_id, actor_id, &kept).await?;
+            let stored = kept.stored;
             if stored.in_hash != self.in_hash {
                 return Err(OpError::conflict("the idempotency key was used with another input").into());
+            }
+            // The first call may be in the same batch; then this one is applied again after its event was stored.
+            if !is_told {
+                let message = "the answer that was kept for this idempotency key is not the one that the log tells of; \
+                    `audit_verify` finds what was changed by other hands";
+                return Err(OpError::conflict(message).into());
             }
             if !T::KEEPS_OUTPUT {
                 return Err(shown_once(&stored.output).into());

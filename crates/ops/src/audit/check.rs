@@ -12,14 +12,14 @@ use ledger::keyring::Keyring;
 use ledger::policy::Policy;
 use ledger::tree::{Frontier, Node, Subtree, TreeHead};
 use store::log::{self, Leaf, Position, StoredCheckpoint, WaitingEvent};
-use store::{Conn, StoreError, StoreErrorKind};
+use store::{Conn, StoreError, StoreErrorKind, idempotency};
 use workflow::audited::{self, AuditedRow, Found, FoundRow, Place};
 
 use super::report::{Reader, Report, Whose};
 use crate::context::Progress;
-use crate::keys;
 use crate::watch::{KeptCheckpoint, SEQUENCED_WITHIN_US};
 use crate::witnesses::WitnessPolicy;
+use crate::{kept_answers, keys};
 
 const PAGE: u32 = 1_000;
 const KEYS_PAGE: i64 = 1_000;
@@ -355,6 +355,7 @@ impl Check<'_> {
                 self.object(found);
             }
         }
+        n_checked += self.kept_answers(conn).await?;
         n_checked += self.evidence(conn).await?;
         let (wrong, n_hashed) = audited::derived::check(conn).await?;
         n_checked += n_hashed;
@@ -367,6 +368,24 @@ impl Check<'_> {
             self.report.add("object", Whose::Organisation(&organisation_id), None, None, message);
         }
         Ok(n_checked)
+    }
+
+    /// Compares the answers that repeated calls would get with the events of the first ones.
+    async fn kept_answers(&mut self, conn: &mut Conn) -> Result<u64, StoreError> {
+        let mut n_checked = 0;
+        let mut after = idempotency::Place::default();
+        loop {
+            let page = idempotency::read_page(conn, &after, KEYS_PAGE).await?;
+            let Some((last, _)) = page.last() else { return Ok(n_checked) };
+            after = last.clone();
+            for ([organisation_id, actor_id, operation, _], kept) in &page {
+                n_checked += 1;
+                if !kept_answers::is_told(conn, organisation_id, actor_id, kept).await? {
+                    let message = format!("a kept answer of `{operation}` to `{actor_id}` was changed by other hands");
+                    self.report.add("object", Whose::Organisation(organisation_id), None, None, message);
+                }
+            }
+        }
     }
 
     /// Compares the records of the evidence with their batches, and the batches with the log.

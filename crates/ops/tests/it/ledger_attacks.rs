@@ -373,3 +373,31 @@ async fn bytes_and_revisions_of_a_document_changed_by_hand_are_named_and_the_byt
         assert_eq!(shown.result.unwrap_err().kind, contract::error::Kind::Internal, "forged bytes are not shown");
     }
 }
+
+#[tokio::test]
+async fn an_answer_that_was_changed_in_the_database_is_not_given_again() {
+    for stage in both().await {
+        let input = json!({"artifact_type": "US"});
+        let answered = stage.call_with_key("owner", "get_next_available_id", input.clone(), "k1").await.audit.out_hash;
+        settle(&stage).await;
+        assert_eq!(look(&stage).await["problems"], json!([]));
+        run_sql(&stage, &["UPDATE idempotency_keys SET output = replace(output, 'US-001', 'US-666')"]).await;
+        let again =
+            stage.call_with_key("owner", "get_next_available_id", input.clone(), "k1").await.result.unwrap_err();
+        assert_eq!(again.code(), "CONFLICT");
+        assert!(again.message.contains("is not the one that the log tells of"), "{again}");
+        let message = "a kept answer of `get_next_available_id` to `owner` was changed by other hands";
+        assert_eq!(first(&look(&stage).await, "object")["message"], message);
+
+        // With a hash that fits it, the forged answer still fits no event.
+        let forged = contract::canonical::hash_of(
+            &json!({"artifact_type": "backlog_story", "next_id": "US-666", "success": true}),
+        );
+        let sql: &'static str =
+            format!("UPDATE idempotency_keys SET output = replace(output, '{answered}', '{forged}')").leak();
+        run_sql(&stage, vec![sql].leak()).await;
+        let again = stage.call_with_key("owner", "get_next_available_id", input, "k1").await.result.unwrap_err();
+        assert_eq!(again.code(), "CONFLICT");
+        assert_eq!(first(&look(&stage).await, "object")["message"], message);
+    }
+}
