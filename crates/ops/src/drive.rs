@@ -1,6 +1,7 @@
 //! The typed half of the door: from JSON to an operation and back, for reads and for writes.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use contract::audit::AuditBlock;
 use contract::canonical;
@@ -10,7 +11,7 @@ use contract::event::{Outcome, Touched};
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use store::{Applied, Keep, StoreError, Tx, WriteError, idempotency};
+use store::{Applied, Keep, StoreError, StoreErrorKind, Tx, WriteError, idempotency};
 
 use crate::context::Context;
 use crate::dialogue::Dialogue;
@@ -98,7 +99,14 @@ pub(crate) fn read<'a, T: Read>(
         if let Err(error) = dialogue.spend(inner, ticket).await {
             return Driven::failed(in_hash, error);
         }
-        match operation.run(&context(inner, ticket, &dialogue)).await.and_then(|answer| finish(tool, answer)) {
+        let context = context(inner, ticket, &dialogue);
+        let mut answered = operation.run(&context).await;
+        if answered.as_ref().is_err_and(has_lost_link) && ticket.started.elapsed() < RETRIED_WITHIN {
+            // The server was restarted, or closed connections. Those that rest this long are tested before use.
+            tokio::time::sleep(store::UNTESTED_REST_MAX + Duration::from_millis(20)).await;
+            answered = operation.run(&context).await;
+        }
+        match answered.and_then(|answer| finish(tool, answer)) {
             Ok(done) => Driven { in_hash, result: Ok(done), outcome: Outcome::Ok, recorded: None },
             Err(error) => {
                 let error = dialogue.seal(inner, ticket, &in_hash, error);
@@ -180,6 +188,16 @@ pub(crate) fn write_error(error: WriteError) -> OpError {
         WriteError::Panicked => OpError::internal("the operation panicked"),
         WriteError::Store(error) => store_error(error),
     }
+}
+
+/// A read that failed later than this waited for a database that is not there.
+const RETRIED_WITHIN: Duration = Duration::from_secs(1);
+
+/// Did the link to the database break? A read may be run again; it has changed nothing.
+fn has_lost_link(error: &OpError) -> bool {
+    let mut causes = std::iter::successors(std::error::Error::source(error), |cause| cause.source());
+    let is_lost = |error: &StoreError| matches!(error.kind(), StoreErrorKind::Unavailable);
+    causes.any(|cause| cause.downcast_ref::<StoreError>().is_some_and(is_lost))
 }
 
 fn context<'a>(inner: &'a Inner, ticket: &'a Ticket, dialogue: &'a Dialogue) -> Context<'a> {

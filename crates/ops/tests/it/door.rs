@@ -187,3 +187,29 @@ async fn artifacts_travel_beside_the_output_and_outside_its_hash() {
     assert_eq!(success.artifacts.first().map(|artifact| artifact.title.as_str()), Some("Note"));
     assert_eq!(reply.audit.out_hash, canonical::hash(&success.output).unwrap());
 }
+
+async fn run_sql(stage: &crate::script::Stage, sql: &'static str) {
+    let apply: store::Apply<()> = Box::new(move |tx| {
+        Box::pin(async move {
+            tx.fetch_all(sql, &[]).await?;
+            Ok(store::Applied { value: (), event: None, keep: store::Keep::Changes })
+        })
+    });
+    let deadline = tokio::time::Instant::now() + Duration::from_secs(5);
+    stage.store.write(None, deadline, apply).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_read_survives_connections_that_the_database_closed() {
+    let stage = on_postgres(ops::operations::OPERATIONS).await;
+    for _ in 0..3 {
+        stage.call("author", "list_tasks", json!({})).await.result.unwrap();
+        run_sql(
+            &stage,
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
+             WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name = 'materia'",
+        )
+        .await;
+        stage.call("author", "list_tasks", json!({})).await.result.unwrap();
+    }
+}
