@@ -36,7 +36,7 @@ use crate::misses::Misses;
 use crate::operation::{Told, store_error};
 use crate::operations;
 use crate::record::{Ending, Ticket, correlate, error_hash};
-use crate::refusals::{self, Refused};
+use crate::refusals::{self, RefusalCounter, Refused};
 use crate::seal::Sealer;
 use crate::summary;
 use crate::table::{Table, TableError, Tool};
@@ -112,6 +112,8 @@ pub(crate) struct Inner {
     clock: Clock,
     queue: EventQueue,
     misses: Misses,
+    /// Calls whose events the queue did not take, until there is room for one that tells of all.
+    unrecorded: RefusalCounter,
 }
 
 #[derive(Clone)]
@@ -137,6 +139,7 @@ impl Platform {
             clock: options.clock,
             queue,
             misses: Misses::default(),
+            unrecorded: RefusalCounter::default(),
         };
         Ok(Platform(Arc::new(inner)))
     }
@@ -206,6 +209,7 @@ impl Platform {
 
     /// Writes the events that are queued.
     pub async fn flush(&self) {
+        self.0.record_unrecorded();
         if let Err(error) = self.0.queue.flush().await {
             tracing::error!(error = %error, "Queued events could not be written yet");
         }
@@ -230,6 +234,7 @@ impl Platform {
 
     /// Writes what is queued and lets go of the store.
     pub async fn close(&self) {
+        self.0.record_unrecorded();
         self.0.services.evidence.close();
         self.0.files.close().await;
         if let Err(error) = self.0.queue.close().await {
@@ -338,9 +343,15 @@ impl Inner {
                 // A store that did not take the change will not take its event either: it waits in the queue.
                 let must_be_durable = tool.is_some_and(|tool| tool.entry.is_write) && outcome != Outcome::Busy;
                 if let Err(error) = self.keep(event, must_be_durable).await {
-                    // What could not be recorded did not succeed, whatever the operation said.
-                    outcome = error.kind.into();
-                    result = Err(error);
+                    self.unrecorded.note_of(&ticket.actor, refusals::NOT_RECORDED);
+                    // What could not be recorded did not succeed, whatever the operation said. Where it says itself that
+                    // the store is not to be had, it says why.
+                    if outcome != Outcome::Busy {
+                        outcome = error.kind.into();
+                        result = Err(error);
+                    }
+                } else {
+                    self.record_unrecorded();
                 }
                 audit
             }
@@ -362,9 +373,21 @@ impl Inner {
         if must_be_durable {
             return self.store.append_events(vec![event]).await.map_err(store_error);
         }
-        self.queue
-            .try_push(event)
-            .map_err(|_| OpError::busy("the log cannot take more at the moment, try again", limits::RETRY_AFTER_MS))
+        self.queue.try_push(event).map_err(|_| match self.queue.failure() {
+            Some(error) => store_error(error),
+            None => OpError::busy("the log cannot take more at the moment, try again", limits::RETRY_AFTER_MS),
+        })
+    }
+
+    /// Tells of the calls that could not be recorded, as soon as something can.
+    fn record_unrecorded(&self) {
+        let now_us = self.clock.now_us();
+        for refused in self.unrecorded.drain() {
+            let is_kept = refusals::event(&refused, now_us).is_none_or(|event| self.queue.try_push(event).is_ok());
+            if !is_kept {
+                self.unrecorded.put_back(refused, refusals::NOT_RECORDED);
+            }
+        }
     }
 }
 
