@@ -180,6 +180,11 @@ impl Platform {
         self.0.store.ping().await.map_err(store_error)
     }
 
+    /// What is damaged in the file of the database, if anything.
+    pub async fn find_damage(&self) -> Result<Option<String>, OpError> {
+        self.0.store.find_damage().await.map_err(store_error)
+    }
+
     /// Runs one call. The work goes on in a task of its own: a caller that goes away stops a read, which is then
     /// recorded as cancelled, and never stops a write half way.
     pub async fn call(&self, actor: &Actor, call: Call) -> Reply {
