@@ -117,7 +117,7 @@ pub(crate) fn correlate(beside: Correlation, input: &Value, fields: Option<&Fiel
     let names_task = beside.task_id.is_none() && fields.is_some_and(|fields| !fields.is_correlation_id("task_id"));
     let field = |given: Option<CorrelationId>, name: &str| {
         given.or_else(|| {
-            let value = input.get(name).filter(|value| fields.is_some_and(|fields| fields.may_tell(name, value)))?;
+            let value = input.get(name).filter(|value| fields.is_some_and(|fields| fields.fits(name, value)))?;
             CorrelationId::parse(value.as_str()?).ok()
         })
     };

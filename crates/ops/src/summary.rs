@@ -1,5 +1,5 @@
-//! What a log line may say of a call: of its input, the values of known fields that are ids, choices or numbers as their
-//! schema wants them, and only the length of everything else. What a caller writes freely may be a patient's name or a
+//! What a log line may say of a call: of its input, the values of known fields that are choices, numbers or the
+//! caller's own correlation ids as their schema wants them, and only the length of everything else. What a caller writes freely may be a patient's name or a
 //! password, so an error says in the log what was wrong, and not with which value.
 
 use std::collections::HashMap;
@@ -27,6 +27,8 @@ struct Field {
     /// Absent where a value may be anything.
     told: Option<Validator>,
     is_correlation_id: bool,
+    /// It names something of the record. Until that was found, it may be any word.
+    names_record: bool,
 }
 
 impl Fields {
@@ -36,13 +38,19 @@ impl Fields {
             let told = schema.as_object().filter(|schema| is_limited(schema));
             let told = told.map(crate::table::validator).transpose()?;
             let is_correlation_id = schema.get("pattern").and_then(Value::as_str) == Some(CorrelationId::PATTERN);
-            Ok((name.clone(), Field { told, is_correlation_id }))
+            let names_record = schema.get("pattern").is_some() && !is_correlation_id;
+            Ok((name.clone(), Field { told, is_correlation_id, names_record }))
         };
         properties.iter().map(field).collect::<Result<_, _>>().map(Fields)
     }
 
-    /// Is this value of this field as its schema wants it, and of a kind that a log may hold?
-    pub fn may_tell(&self, name: &str, value: &Value) -> bool {
+    /// As [`Fields::fits`], and no name that nobody has looked up yet.
+    fn may_tell(&self, name: &str, value: &Value) -> bool {
+        self.fits(name, value) && self.0.get(name).is_some_and(|field| !field.names_record)
+    }
+
+    /// Is this value of this field as its schema wants it, and no free text?
+    pub fn fits(&self, name: &str, value: &Value) -> bool {
         self.0.get(name).and_then(|field| field.told.as_ref()).is_some_and(|validator| validator.is_valid(value))
     }
 
@@ -196,7 +204,8 @@ mod tests {
 
     fn fields() -> Fields {
         let schema = json!({"properties": {
-            "artifact_content": {"type": "string"}, "task_id": {"type": ["string", "null"], "pattern": "^[a-z0-9]{3,64}$"},
+            "artifact_content": {"type": "string"}, "task_id": {"type": ["string", "null"], "pattern": CorrelationId::PATTERN},
+            "project_id": {"type": "string", "pattern": "^[A-Za-z]+$"},
             "note": {"type": "string"}, "tasks": {"type": "array"}, "count": {"type": "integer", "maximum": 100},
             "lang": {"type": "string", "enum": ["th", "en"]}
         }});
@@ -223,8 +232,8 @@ mod tests {
 
     #[test]
     fn a_value_that_its_schema_refuses_is_not_told() {
-        let input = json!({"lang": "SECRETPATIENT", "task_id": "Somchai", "count": 1_100_501_234_567_i64});
-        let expected = json!({"count": "<value>", "lang": "<13 characters>", "task_id": "<7 characters>"});
+        let input = json!({"lang": "SECRETPATIENT", "task_id": "Somchai Rak", "project_id": "Somchai", "count": 1_100_501_234_567_i64});
+        let expected = json!({"count": "<value>", "lang": "<13 characters>", "project_id": "<7 characters>", "task_id": "<11 characters>"});
         assert_eq!(of_input(&input, &fields()), expected.to_string());
         assert_eq!(of_input(&json!({"lang": "th"}), &fields()), json!({"lang": "th"}).to_string());
     }
