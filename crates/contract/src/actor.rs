@@ -56,6 +56,15 @@ impl Role {
     }
 }
 
+/// Who acts without a key: the owner, the program itself and its housekeeper, and whoever was not recognised. A key in one
+/// of these names would make its holder's acts look like theirs.
+pub const RESERVED_IDS: [&str; 4] = ["owner", "materia", "housekeeper", "anonymous"];
+
+/// Is this one of [`RESERVED_IDS`], or would a reader take it for one?
+pub fn is_reserved(id: &ActorId) -> bool {
+    RESERVED_IDS.iter().any(|reserved| id.as_str().eq_ignore_ascii_case(reserved))
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Actor {
     pub organisation_id: OrganisationId,

@@ -32,6 +32,8 @@ macro_rules! text_id {
         pub struct $name(String);
 
         impl $name {
+            pub const PATTERN: &'static str = $pattern;
+
             pub fn parse(text: &str) -> Result<Self, IdError> {
                 let is_whole: fn(&str) -> bool = $whole;
                 if is_word(text, $n_max, $first) && is_whole(text) {
@@ -76,7 +78,7 @@ macro_rules! text_id {
             }
 
             fn json_schema(_: &mut SchemaGenerator) -> Schema {
-                json_schema!({ "type": "string", "pattern": $pattern, "maxLength": $n_max })
+                json_schema!({ "type": "string", "pattern": Self::PATTERN, "maxLength": $n_max })
             }
         }
     };

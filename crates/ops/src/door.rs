@@ -36,7 +36,7 @@ use crate::misses::Misses;
 use crate::operation::{Told, store_error};
 use crate::operations;
 use crate::record::{Ending, Ticket, correlate, error_hash};
-use crate::refusals::{self, Refused};
+use crate::refusals::{self, RefusalCounter, Refused};
 use crate::seal::Sealer;
 use crate::summary;
 use crate::table::{Table, TableError, Tool};
@@ -127,6 +127,8 @@ pub(crate) struct Inner {
     clock: Clock,
     queue: EventQueue,
     misses: Misses,
+    /// Calls whose events the queue did not take, until there is room for one that tells of all.
+    unrecorded: RefusalCounter,
 }
 
 #[derive(Clone)]
@@ -152,6 +154,7 @@ impl Platform {
             clock: options.clock,
             queue,
             misses: Misses::default(),
+            unrecorded: RefusalCounter::default(),
         };
         Ok(Platform(Arc::new(inner)))
     }
@@ -192,6 +195,11 @@ impl Platform {
         self.0.store.ping().await.map_err(store_error)
     }
 
+    /// What is damaged in the file of the database, if anything.
+    pub async fn find_damage(&self) -> Result<Option<String>, OpError> {
+        self.0.store.find_damage().await.map_err(store_error)
+    }
+
     /// Runs one call. The work goes on in a task of its own: a caller that goes away stops a read, which is then
     /// recorded as cancelled, and never stops a write half way.
     pub async fn call(&self, actor: &Actor, call: Call) -> Reply {
@@ -221,6 +229,7 @@ impl Platform {
 
     /// Writes the events that are queued.
     pub async fn flush(&self) {
+        self.0.record_unrecorded();
         if let Err(error) = self.0.queue.flush().await {
             tracing::error!(error = %error, "Queued events could not be written yet");
         }
@@ -245,6 +254,7 @@ impl Platform {
 
     /// Writes what is queued and lets go of the store.
     pub async fn close(&self) {
+        self.0.record_unrecorded();
         self.0.services.evidence.close();
         self.0.files.close().await;
         if let Err(error) = self.0.queue.close().await {
@@ -274,6 +284,7 @@ impl Inner {
         gone: CancellationToken,
     ) -> Reply {
         let tool = self.table.find(&call.operation);
+        let (correlation, names_task) = correlate(call.correlation, &call.input, tool.map(|tool| &tool.fields));
         let ticket = Arc::new(Ticket {
             call_id,
             actor,
@@ -282,7 +293,8 @@ impl Inner {
             started,
             started_us: self.clock.now_us(),
             deadline: started + tool.and_then(|tool| tool.entry.deadline).unwrap_or(self.settings.call_deadline),
-            correlation: correlate(call.correlation, &call.input),
+            correlation,
+            names_task,
             idempotency_key: call.idempotency_key,
             via: call.via,
             progress: call.progress,
@@ -293,22 +305,22 @@ impl Inner {
                 Some(replacement) => OpError::not_found(format!("this operation is no more; call {replacement}")),
                 None => OpError::not_found("no operation of this name; `tools` lists them all"),
             };
-            return self.record(&ticket, None, failed(&call.input, error)).await;
+            return self.record(&ticket, None, &call.input, failed(&call.input, error)).await;
         };
         if let Err(error) = authorise::check(tool, &ticket.actor) {
-            return self.record(&ticket, Some(tool), failed(&call.input, error)).await;
+            return self.record(&ticket, Some(tool), &call.input, failed(&call.input, error)).await;
         }
         let caller = || format!("{}/{}", ticket.actor.organisation_id, ticket.actor.id);
         if let Some(wait_ms) = self.misses.wait_ms(caller(), tool.entry.name, ticket.started_us) {
             let error = OpError::rate_limited("too many calls for what is not there, slow down", wait_ms);
-            return self.record(&ticket, Some(tool), failed(&call.input, error)).await;
+            return self.record(&ticket, Some(tool), &call.input, failed(&call.input, error)).await;
         }
         log_started(&ticket, tool, &call.input);
         let driven = self.run(tool, &ticket, &call.input, &gone).await;
         if driven.outcome == Outcome::NotFound {
             self.misses.note(caller(), tool.entry.name, ticket.started_us);
         }
-        self.record(&ticket, Some(tool), driven).await
+        self.record(&ticket, Some(tool), &call.input, driven).await
     }
 
     /// Runs the operation behind a panic guard. A read also ends at the deadline and when its caller is gone; a
@@ -338,7 +350,7 @@ impl Inner {
     }
 
     /// Writes the event, unless the writer already did, and answers. A call that cannot be recorded is not answered.
-    async fn record(&self, ticket: &Arc<Ticket>, tool: Option<&Arc<Tool>>, driven: Driven) -> Reply {
+    async fn record(&self, ticket: &Arc<Ticket>, tool: Option<&Arc<Tool>>, input: &Value, driven: Driven) -> Reply {
         let Driven { in_hash, mut result, mut outcome, recorded } = driven;
         let audit = match recorded {
             Some(audit) => audit,
@@ -352,14 +364,20 @@ impl Inner {
                 // A store that did not take the change will not take its event either: it waits in the queue.
                 let must_be_durable = tool.is_some_and(|tool| tool.entry.is_write) && outcome != Outcome::Busy;
                 if let Err(error) = self.keep(event, must_be_durable).await {
-                    // What could not be recorded did not succeed, whatever the operation said.
-                    outcome = error.kind.into();
-                    result = Err(error);
+                    self.unrecorded.note_of(&ticket.actor, refusals::NOT_RECORDED);
+                    // What could not be recorded did not succeed, whatever the operation said. Where it says itself that
+                    // the store is not to be had, it says why.
+                    if outcome != Outcome::Busy {
+                        outcome = error.kind.into();
+                        result = Err(error);
+                    }
+                } else {
+                    self.record_unrecorded();
                 }
                 audit
             }
         };
-        log_ended(ticket, tool, &result, outcome);
+        log_ended(ticket, tool, input, &result, outcome);
         if let (Ok(done), true) = (&mut result, tool.is_some_and(|tool| tool.entry.is_stamped)) {
             done.stamp(&audit);
         }
@@ -376,9 +394,21 @@ impl Inner {
         if must_be_durable {
             return self.store.append_events(vec![event]).await.map_err(store_error);
         }
-        self.queue
-            .try_push(event)
-            .map_err(|_| OpError::busy("the log cannot take more at the moment, try again", limits::RETRY_AFTER_MS))
+        self.queue.try_push(event).map_err(|_| match self.queue.failure() {
+            Some(error) => store_error(error),
+            None => OpError::busy("the log cannot take more at the moment, try again", limits::RETRY_AFTER_MS),
+        })
+    }
+
+    /// Tells of the calls that could not be recorded, as soon as something can.
+    fn record_unrecorded(&self) {
+        let now_us = self.clock.now_us();
+        for refused in self.unrecorded.drain() {
+            let is_kept = refusals::event(&refused, now_us).is_none_or(|event| self.queue.try_push(event).is_ok());
+            if !is_kept {
+                self.unrecorded.put_back(refused, refusals::NOT_RECORDED);
+            }
+        }
     }
 }
 
@@ -400,17 +430,23 @@ fn log_started(ticket: &Ticket, tool: &Tool, input: &Value) {
         event = format_args!("{}_invocation_started", ticket.operation),
         tool_name = ticket.operation,
         call_id = %ticket.call_id,
-        task_id = ticket.told_task_id(),
-        input_params_summary = summary::of_input(input, &tool.input_schema),
+        task_id = ticket.told_task_id(false),
+        input_params_summary = summary::of_input(input, &tool.fields),
     );
 }
 
-fn log_ended(ticket: &Ticket, tool: Option<&Arc<Tool>>, result: &Result<Done, OpError>, outcome: Outcome) {
+fn log_ended(
+    ticket: &Ticket,
+    tool: Option<&Arc<Tool>>,
+    input: &Value,
+    result: &Result<Done, OpError>,
+    outcome: Outcome,
+) {
     let elapsed: Duration = ticket.started.elapsed();
     let duration_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
     metrics::counter!("materia_calls_total", "operation" => ticket.operation, "outcome" => outcome.name()).increment(1);
     metrics::histogram!("materia_call_seconds", "operation" => ticket.operation).record(elapsed.as_secs_f64());
-    let task_id = ticket.told_task_id();
+    let task_id = ticket.told_task_id(result.is_ok());
     if let (Ok(done), Some(tell)) = (result, tool.and_then(|tool| tool.entry.tell)) {
         return tell(&done.output, &Told { call_id: ticket.call_id, task_id, duration_ms });
     }
@@ -432,7 +468,7 @@ fn log_ended(ticket: &Ticket, tool: Option<&Arc<Tool>>, result: &Result<Done, Op
             success = false,
             error_type = outcome.name(),
             error_message = error.message,
-            error_chain = chain(error),
+            error_chain = summary::of_chain(&chain(error), input),
         ),
         Err(error) => tracing::warn!(
             event = format_args!("{}_invocation_failed", ticket.operation),
@@ -444,7 +480,7 @@ fn log_ended(ticket: &Ticket, tool: Option<&Arc<Tool>>, result: &Result<Done, Op
             error_type = outcome.name(),
             error_message = tool.map_or_else(
                 || summary::cut(&error.message),
-                |tool| summary::of_error(error, &tool.input_schema)
+                |tool| summary::of_error(error, &tool.fields, input, &[ticket.operation, ticket.actor.id.as_str()])
             ),
         ),
     }

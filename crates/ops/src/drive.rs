@@ -1,6 +1,7 @@
 //! The typed half of the door: from JSON to an operation and back, for reads and for writes.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use contract::audit::AuditBlock;
 use contract::canonical;
@@ -10,11 +11,12 @@ use contract::event::{Outcome, Touched};
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use store::{Applied, Keep, StoreError, Tx, WriteError, idempotency};
+use store::{Applied, Keep, StoreError, StoreErrorKind, Tx, WriteError, idempotency};
 
 use crate::context::Context;
 use crate::dialogue::Dialogue;
 use crate::door::{Inner, Success};
+use crate::kept_answers;
 use crate::limits::RETRY_AFTER_MS;
 use crate::operation::{Answer, ApplyError, Operation, Read, Write, store_error};
 use crate::record::{Ending, Ticket, error_hash};
@@ -97,7 +99,14 @@ pub(crate) fn read<'a, T: Read>(
         if let Err(error) = dialogue.spend(inner, ticket).await {
             return Driven::failed(in_hash, error);
         }
-        match operation.run(&context(inner, ticket, &dialogue)).await.and_then(|answer| finish(tool, answer)) {
+        let context = context(inner, ticket, &dialogue);
+        let mut answered = operation.run(&context).await;
+        if answered.as_ref().is_err_and(has_lost_link) && ticket.started.elapsed() < RETRIED_WITHIN {
+            // The server was restarted, or closed connections. Those that rest this long are tested before use.
+            tokio::time::sleep(store::UNTESTED_REST_MAX + Duration::from_millis(20)).await;
+            answered = operation.run(&context).await;
+        }
+        match answered.and_then(|answer| finish(tool, answer)) {
             Ok(done) => Driven { in_hash, result: Ok(done), outcome: Outcome::Ok, recorded: None },
             Err(error) => {
                 let error = dialogue.seal(inner, ticket, &in_hash, error);
@@ -181,6 +190,16 @@ pub(crate) fn write_error(error: WriteError) -> OpError {
     }
 }
 
+/// A read that failed later than this waited for a database that is not there.
+const RETRIED_WITHIN: Duration = Duration::from_secs(1);
+
+/// Did the link to the database break? A read may be run again; it has changed nothing.
+fn has_lost_link(error: &OpError) -> bool {
+    let mut causes = std::iter::successors(std::error::Error::source(error), |cause| cause.source());
+    let is_lost = |error: &StoreError| matches!(error.kind(), StoreErrorKind::Unavailable);
+    causes.any(|cause| cause.downcast_ref::<StoreError>().is_some_and(is_lost))
+}
+
 fn context<'a>(inner: &'a Inner, ticket: &'a Ticket, dialogue: &'a Dialogue) -> Context<'a> {
     Context {
         actor: &ticket.actor,
@@ -245,9 +264,8 @@ pub(crate) fn finish<T: Serialize>(tool: &Tool, answer: Answer<T>) -> Result<Don
         return Err(OpError::internal(format!("the output of `{}` breaks `{rule}`", tool.entry.name)));
     }
     let text = canonical::text_of(&output);
-    // The audit block tells how long the call took; the hash must not depend on it.
     let has_audit = output.get("audit").is_some();
-    let out_hash = if has_audit { canonical::hash_without(&output, "audit") } else { canonical::hash_text(&text) };
+    let out_hash = if has_audit { kept_answers::hash_of(&output) } else { canonical::hash_text(&text) };
     let Answer { artifacts, metadata, objects, .. } = answer;
     Ok(Done { output, text: Some(text), out_hash, artifacts, metadata, objects })
 }
@@ -306,9 +324,17 @@ impl<T: Write> Change<T> {
         let Some(key) = &self.ticket.idempotency_key else { return self.run(tx).await };
         let actor = &self.ticket.actor;
         let (organisation_id, actor_id) = (actor.organisation_id.as_str(), actor.id.as_str());
-        if let Some(stored) = idempotency::find(tx, organisation_id, actor_id, T::NAME, key.as_str()).await? {
+        if let Some(kept) = idempotency::find(tx, organisation_id, actor_id, T::NAME, key.as_str()).await? {
+            let is_told = kept_answers::is_told(tx, organisation_id, actor_id, &kept).await?;
+            let stored = kept.stored;
             if stored.in_hash != self.in_hash {
                 return Err(OpError::conflict("the idempotency key was used with another input").into());
+            }
+            // The first call may be in the same batch; then this one is applied again after its event was stored.
+            if !is_told {
+                let message = "the answer that was kept for this idempotency key is not the one that the log tells of; \
+                    `audit_verify` finds what was changed by other hands";
+                return Err(OpError::conflict(message).into());
             }
             if !T::KEEPS_OUTPUT {
                 return Err(shown_once(&stored.output).into());

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use store::{Conn, Migration, Param, Row, StoreError, Tx};
 use uuid::Uuid;
-use workflow::audited::{AuditedRow, Found, FoundRow};
+use workflow::audited::{AuditedRow, Found, FoundRow, Origin};
 
 pub const MIGRATIONS: &[Migration] =
     &[Migration { version: 200, name: "api_keys", sql: include_str!("../migrations/0200_api_keys.sql") }];
@@ -78,7 +78,7 @@ pub(crate) async fn read_page(conn: &mut Conn, after: &str, n_max: i64) -> Resul
             |_| Ok(AuditedRow { kind: "key", id: row.text(0)?, sha256: Some(String::new()), found: Found::Nothing }),
             |key| Ok(audited(&key)),
         );
-        Ok(FoundRow { organisation_id: row.text(1)?, row: audited? })
+        Ok(FoundRow { organisation_id: row.text(1)?, row: audited?, origin: Origin::default() })
     });
     found.collect()
 }

@@ -18,6 +18,7 @@ pub mod feed;
 mod files;
 mod house;
 pub mod jobs;
+mod kept_answers;
 pub mod keys;
 mod knowledge;
 pub mod limits;

@@ -15,7 +15,7 @@ use uuid::Uuid;
 use crate::context::Progress;
 use crate::dialogue::Answers;
 use crate::door::Via;
-use crate::summary;
+use crate::summary::{self, Fields};
 
 pub(crate) const SCHEMA_VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -30,6 +30,8 @@ pub(crate) struct Ticket {
     pub started_us: i64,
     pub deadline: Instant,
     pub correlation: Correlation,
+    /// The task in `correlation` is one of the record that the input names, not the caller's word for the work.
+    pub names_task: bool,
     pub idempotency_key: Option<IdempotencyKey>,
     pub via: Via,
     pub progress: Progress,
@@ -47,9 +49,11 @@ pub(crate) struct Ending<'a> {
 }
 
 impl Ticket {
-    /// The caller's word for the work, for a log line. What is longer than a UUID may be a key.
-    pub fn told_task_id(&self) -> Option<&str> {
-        self.correlation.task_id.as_ref().map(|id| id.as_str()).filter(|id| id.len() <= summary::ID_BYTES_MAX)
+    /// The caller's word for the work, for a log line. What is longer than a UUID may be a key, and what names a task may
+    /// be anything until the task was found.
+    pub fn told_task_id(&self, is_found: bool) -> Option<&str> {
+        let id = self.correlation.task_id.as_ref().filter(|_| is_found || !self.names_task);
+        id.map(|id| id.as_str()).filter(|id| id.len() <= summary::ID_BYTES_MAX)
     }
 
     pub fn latency_ms(&self) -> u64 {
@@ -66,6 +70,10 @@ impl Ticket {
             seed: seed(ending.in_hash),
             status,
         };
+        let mut correlation = self.correlation.clone();
+        if self.names_task && matches!(ending.outcome, Outcome::NotFound | Outcome::Invalid) {
+            correlation.task_id = None;
+        }
         let event = Event {
             call_id: self.call_id.to_string(),
             time: rfc3339_us(self.started_us),
@@ -79,7 +87,7 @@ impl Ticket {
             out_hash: audit.out_hash.clone(),
             latency_ms: audit.latency_ms,
             objects: ending.objects.to_vec(),
-            correlation: self.correlation.clone(),
+            correlation,
             schema_version: SCHEMA_VERSION.to_owned(),
         };
         (audit, row(&event, self.started_us))
@@ -105,15 +113,21 @@ pub(crate) fn error_hash(error: &OpError) -> String {
     canonical::hash_of(&contract::dialect::common(error))
 }
 
-/// The caller's correlation ids: those given beside the call, else those among the input's own fields.
-pub(crate) fn correlate(beside: Correlation, input: &Value) -> Correlation {
+/// The caller's correlation ids: those given beside the call, else those among the input's own fields that are as the
+/// schema wants them. With them, whether the task is one of the record that the input names.
+pub(crate) fn correlate(beside: Correlation, input: &Value, fields: Option<&Fields>) -> (Correlation, bool) {
+    let names_task = beside.task_id.is_none() && fields.is_some_and(|fields| !fields.is_correlation_id("task_id"));
     let field = |given: Option<CorrelationId>, name: &str| {
-        given.or_else(|| CorrelationId::parse(input.get(name)?.as_str()?).ok())
+        given.or_else(|| {
+            let value = input.get(name).filter(|value| fields.is_some_and(|fields| fields.fits(name, value)))?;
+            CorrelationId::parse(value.as_str()?).ok()
+        })
     };
-    Correlation {
+    let correlation = Correlation {
         task_id: field(beside.task_id, "task_id"),
         run_id: field(beside.run_id, "run_id"),
         request_id: field(beside.request_id, "request_id"),
         conversation_id: field(beside.conversation_id, "conversation_id"),
-    }
+    };
+    (correlation, names_task)
 }

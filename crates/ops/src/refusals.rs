@@ -17,6 +17,9 @@ use crate::record::{SCHEMA_VERSION, row};
 /// Sources counted one by one; the rest are counted together.
 const SOURCES_MAX: usize = 1_024;
 
+/// The reason of calls that were refused because their events could not be stored.
+pub const NOT_RECORDED: &str = "NOT_RECORDED";
+
 /// How often one source was refused for one reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refused {
@@ -46,13 +49,23 @@ impl RefusalCounter {
         self.count(key, Some(EventActor::from(actor)));
     }
 
-    fn count(&self, mut key: Key, actor: Option<EventActor>) {
+    fn count(&self, key: Key, actor: Option<EventActor>) {
         metrics::counter!("materia_requests_refused_total", "reason" => key.3).increment(1);
+        self.add(key, actor, 1);
+    }
+
+    /// Counts again what was drained and could not be recorded.
+    pub fn put_back(&self, refused: Refused, reason: &'static str) {
+        let actor_id = refused.actor.as_ref().map(|actor| actor.id.clone());
+        self.add((refused.organisation_id, actor_id, refused.source, reason), refused.actor, refused.count);
+    }
+
+    fn add(&self, mut key: Key, actor: Option<EventActor>, n: u64) {
         let mut counts = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if !counts.contains_key(&key) && counts.len() >= SOURCES_MAX {
             (key.1, key.2) = (None, "others".to_owned());
         }
-        counts.entry(key).or_insert((actor, 0)).1 += 1;
+        counts.entry(key).or_insert((actor, 0)).1 += n;
     }
 
     /// What was counted since the last time.
@@ -79,7 +92,7 @@ pub(crate) fn event(refused: &Refused, now_us: i64) -> Option<EventRow> {
         organisation_id: refused.organisation_id.clone(),
         actor: refused.actor.clone().or_else(anonymous)?,
         operation: operation.to_owned(),
-        outcome: Outcome::Denied,
+        outcome: if refused.reason == NOT_RECORDED { Outcome::Busy } else { Outcome::Denied },
         code: Some(refused.reason.clone()),
         count: Some(refused.count),
         // The address itself stays out of the log; its hash tells repeated sources apart.

@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::entry::Entry;
 use crate::family::Family;
+use crate::summary::Fields;
 
 #[derive(Debug, thiserror::Error)]
 pub enum TableError {
@@ -32,6 +33,7 @@ pub struct Tool {
     pub input_schema: Arc<SchemaObject>,
     pub output_schema: Arc<SchemaObject>,
     pub(crate) input: Validator,
+    pub(crate) fields: Fields,
     pub(crate) output: Validator,
 }
 
@@ -58,6 +60,8 @@ impl Table {
                 validator(schema).map_err(|source| TableError::Schema { operation: entry.name, source })
             };
             let (input, output) = (compile(&input_schema)?, compile(&output_schema)?);
+            let fields = Fields::compile(&input_schema)
+                .map_err(|source| TableError::Schema { operation: entry.name, source })?;
             let output_schema = if entry.is_stamped { stamped(output_schema) } else { output_schema };
             table.tools.push(Arc::new(Tool {
                 entry,
@@ -65,6 +69,7 @@ impl Table {
                 input_schema: Arc::new(input_schema),
                 output_schema: Arc::new(output_schema),
                 input,
+                fields,
                 output,
             }));
         }

@@ -165,6 +165,14 @@ impl Authenticator {
         Some(session)
     }
 
+    /// Ends the browser session of the request, if it has one. Whoever copied its cookie is out too.
+    pub fn close_session(&self, headers: &HeaderMap) {
+        if let Some(session) = cookie(headers, SESSION_COOKIE) {
+            let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+            sessions.remove(&digest(session.as_bytes()));
+        }
+    }
+
     /// The organisations of the settings and those that came by.
     pub fn organisations(&self) -> Vec<OrganisationId> {
         self.organisations.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
@@ -280,6 +288,19 @@ mod tests {
         check(None, true).await;
         check(Some(i64::MAX), true).await;
         check(Some(auth.house.now_us()), false).await;
+    }
+
+    #[tokio::test]
+    async fn a_session_that_was_closed_is_known_no_more() {
+        let folder = tempfile::tempdir().unwrap();
+        let auth = authenticator(folder.path()).await;
+        let actor = owner(&Settings::default().organisation_id);
+        let session = auth.open_session(Caller { actor, expires_at_us: None }).unwrap();
+        let value = HeaderValue::from_str(&format!("materia_session={session}")).unwrap();
+        let headers = HeaderMap::from_iter([(http::header::COOKIE, value)]);
+        assert!(auth.identify(&headers).await.is_ok());
+        auth.close_session(&headers);
+        assert_eq!(auth.identify(&headers).await.map(|caller| caller.actor.id), Err(Refusal::UnknownToken));
     }
 
     #[test]

@@ -160,7 +160,7 @@ pub async fn run() -> anyhow::Result<ExitCode> {
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Arguments::command(), "materia", &mut script);
-            std::io::stdout().write_all(&script)?;
+            print_lines(String::from_utf8_lossy(&script).lines().map(str::to_owned))?;
             Ok(ExitCode::SUCCESS)
         }
     }

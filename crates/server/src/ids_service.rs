@@ -11,7 +11,7 @@ use axum::{Extension, Router};
 use bytes::Bytes;
 use contract::actor::Actor;
 use http::{HeaderMap, StatusCode};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::edge::answer;
 use crate::owner::House;
@@ -46,11 +46,11 @@ async fn next(
 ) -> Response {
     let input = match service.query(query) {
         Ok(input) => input,
-        Err(error) => return fail(&error),
+        Err(failure) => return fail(&failure),
     };
     let output = match service.ask(&actor, &headers, "get_next_available_id", input).await {
         Ok(output) => output,
-        Err(error) => return fail(&error),
+        Err(failure) => return fail(&failure),
     };
     let next_id = output.get("next_id").and_then(Value::as_str).unwrap_or_default();
     answer(
@@ -78,7 +78,7 @@ async fn reserve(
             }
             answer(StatusCode::OK, &output)
         }
-        Err(error) => fail(&error),
+        Err(failure) => fail(&failure),
     }
 }
 
@@ -94,18 +94,23 @@ async fn confirm(
     };
     match service.send(&actor, &headers, "confirm_reservation", input).await {
         Ok(output) => answer(StatusCode::OK, &output),
-        Err(error) => fail(&error),
+        Err(failure) => fail(&failure),
     }
 }
 
 async fn delete_expired(
     State(service): State<Service>,
     Extension(actor): Extension<Actor>,
+    Query(query): Query<Vec<(String, String)>>,
     headers: HeaderMap,
 ) -> Response {
-    match service.send(&actor, &headers, "delete_expired_reservations", Map::new()).await {
+    let input = match service.query(query) {
+        Ok(input) => input,
+        Err(failure) => return fail(&failure),
+    };
+    match service.ask(&actor, &headers, "delete_expired_reservations", input).await {
         Ok(output) => answer(StatusCode::OK, &output),
-        Err(error) => fail(&error),
+        Err(failure) => fail(&failure),
     }
 }
 

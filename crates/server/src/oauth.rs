@@ -119,6 +119,8 @@ fn refusal(kind: &ErrorKind) -> Refusal {
         ErrorKind::InvalidIssuer => Refusal::WrongIssuer,
         ErrorKind::InvalidAudience => Refusal::WrongAudience,
         ErrorKind::MissingRequiredClaim(claim) if claim == "aud" => Refusal::WrongAudience,
+        // Absent, or no number.
+        ErrorKind::MissingRequiredClaim(claim) if claim == "exp" => Refusal::NoExpiry,
         ErrorKind::MissingRequiredClaim(_) => Refusal::MissingClaim,
         ErrorKind::InvalidAlgorithm | ErrorKind::UnsupportedAlgorithm => Refusal::ForbiddenAlgorithm,
         // The library may add kinds; whatever it could not accept is no token for us.

@@ -288,6 +288,14 @@ impl House {
         }
     }
 
+    /// What is damaged in the file of the database, if anything. Only its owner looks.
+    pub async fn find_damage(&self) -> Result<Option<String>, OpError> {
+        match self.platform() {
+            Some(platform) => platform.find_damage().await,
+            None => Ok(None),
+        }
+    }
+
     /// How the witnesses stand to the log, as far as the owner knows.
     pub async fn witness_standings(&self) -> Vec<WitnessStanding> {
         let owned = || {

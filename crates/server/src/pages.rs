@@ -7,7 +7,7 @@ use axum::Router;
 use axum::extract::State;
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::{get, post};
-use http::{HeaderValue, StatusCode, header};
+use http::{HeaderMap, HeaderValue, StatusCode, header};
 use ops::Table;
 use serde_json::{Value, json};
 
@@ -48,9 +48,9 @@ pub fn open_routes(pages: Pages) -> Router {
         .with_state(pages)
 }
 
-/// What needs a token: exchanging it for a session.
+/// What needs a token: exchanging it for a session, and ending the session.
 pub fn protected_routes(pages: Pages) -> Router {
-    Router::new().route("/session", post(open_session)).with_state(pages)
+    Router::new().route("/session", post(open_session).delete(close_session)).with_state(pages)
 }
 
 fn asset(kind: &'static str, text: &'static str) -> Response {
@@ -118,6 +118,16 @@ fn operations_html(table: &Table) -> String {
 
 fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+async fn close_session(State(pages): State<Pages>, headers: HeaderMap) -> Response {
+    pages.authenticator.close_session(&headers);
+    let mut response = StatusCode::NO_CONTENT.into_response();
+    let cookie = format!("{SESSION_COOKIE}=; HttpOnly; SameSite=Strict; Path=/; Max-Age=0");
+    if let Ok(cookie) = HeaderValue::from_str(&cookie) {
+        response.headers_mut().insert(header::SET_COOKIE, cookie);
+    }
+    response
 }
 
 async fn open_session(State(pages): State<Pages>, Extension(caller): Extension<Caller>) -> Response {

@@ -42,6 +42,19 @@ pub struct Service {
     pub fields: &'static [Field],
 }
 
+/// Why a request was not carried out.
+pub struct Failure {
+    pub error: OpError,
+    /// The door has recorded it. What never came to the door is counted at the edge.
+    is_call: bool,
+}
+
+impl From<OpError> for Failure {
+    fn from(error: OpError) -> Failure {
+        Failure { error, is_call: false }
+    }
+}
+
 impl Service {
     /// Calls an operation with what a query says.
     pub async fn ask(
@@ -50,8 +63,8 @@ impl Service {
         headers: &HeaderMap,
         operation: &str,
         query: Map<String, Value>,
-    ) -> Result<Value, OpError> {
-        self.call(actor, headers, operation, query).await.map_err(|error| self.in_our_words(error, |_| true))
+    ) -> Result<Value, Failure> {
+        self.call(actor, headers, operation, query).await.map_err(|failure| self.in_our_words(failure, |_| true))
     }
 
     /// Calls an operation with what a body says.
@@ -61,9 +74,9 @@ impl Service {
         headers: &HeaderMap,
         operation: &str,
         body: Map<String, Value>,
-    ) -> Result<Value, OpError> {
+    ) -> Result<Value, Failure> {
         let result = self.call(actor, headers, operation, body).await;
-        result.map_err(|error| self.in_our_words(error, |known| known.in_bodies))
+        result.map_err(|failure| self.in_our_words(failure, |known| known.in_bodies))
     }
 
     async fn call(
@@ -72,14 +85,15 @@ impl Service {
         headers: &HeaderMap,
         operation: &str,
         input: Map<String, Value>,
-    ) -> Result<Value, OpError> {
+    ) -> Result<Value, Failure> {
         let input = Value::Object(input);
         let call = beside(headers, Call { operation: operation.to_owned(), input, ..Call::default() })?;
-        self.house.call(actor, call).await.result.map(|success| success.output)
+        let result = self.house.call(actor, call).await.result;
+        result.map(|success| success.output).map_err(|error| Failure { error, is_call: true })
     }
 
     /// A query as an operation's input. What nobody knows goes on, for the operation to refuse.
-    pub fn query(&self, query: Vec<(String, String)>) -> Result<Map<String, Value>, OpError> {
+    pub fn query(&self, query: Vec<(String, String)>) -> Result<Map<String, Value>, Failure> {
         let mut input = Map::new();
         for (name, text) in query {
             let known = self.fields.iter().find(|known| known.word == name);
@@ -88,7 +102,7 @@ impl Service {
                 Form::Flag => match text.as_str() {
                     "true" => Value::Bool(true),
                     "false" => Value::Bool(false),
-                    _ => return Err(OpError::invalid(name, "true or false")),
+                    _ => return Err(OpError::invalid(name, "true or false").into()),
                 },
                 Form::Number => {
                     Value::from(text.parse::<u64>().map_err(|_| OpError::invalid(name.as_str(), "a whole number"))?)
@@ -96,7 +110,7 @@ impl Service {
             };
             let field = known.map_or(name.as_str(), |known| known.field);
             if input.insert(field.to_owned(), value).is_some() {
-                return Err(OpError::invalid(name, "one value"));
+                return Err(OpError::invalid(name, "one value").into());
             }
         }
         Ok(input)
@@ -117,7 +131,7 @@ impl Service {
             refused
         })?;
         let Value::Object(members) = value else {
-            return Err(Box::new(fail(&OpError::invalid("body", "an object"))));
+            return Err(Box::new(fail(&OpError::invalid("body", "an object").into())));
         };
         let renamed = members.into_iter().map(|(name, value)| {
             let known = self.fields.iter().find(|known| known.in_bodies && known.word == name);
@@ -126,22 +140,28 @@ impl Service {
         Ok(renamed.collect())
     }
 
-    fn in_our_words(&self, mut error: OpError, is_ours: fn(&Field) -> bool) -> OpError {
+    fn in_our_words(&self, mut failure: Failure, is_ours: fn(&Field) -> bool) -> Failure {
+        let error = &mut failure.error;
         let field = error.details.field.as_deref();
         let renamed = self.fields.iter().find(|known| is_ours(known) && field == Some(known.field));
         if let Some(known) = renamed {
             error.message = error.message.replace(&format!("`{}`", known.field), &format!("`{}`", known.word));
             error.details.field = Some(known.word.to_owned());
         }
-        error
+        failure
     }
 }
 
-pub fn fail(error: &OpError) -> Response {
-    error_response(error, &dialect::service(error))
+pub fn fail(failure: &Failure) -> Response {
+    let mut response = error_response(&failure.error, &dialect::service(&failure.error));
+    if !failure.is_call {
+        response.extensions_mut().insert(NoCall("REQUEST"));
+    }
+    response
 }
 
 /// What is not served answers in the services' own words.
 pub async fn not_found() -> Response {
-    fail(&OpError::not_found("nothing is served at this path"))
+    let error = OpError::not_found("nothing is served at this path");
+    error_response(&error, &dialect::service(&error))
 }

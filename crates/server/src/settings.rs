@@ -286,7 +286,12 @@ impl Settings {
             .iter()
             .map(|(name, value)| {
                 let source = figment.find_metadata(name).map_or("default".to_owned(), |found| found.name.to_string());
-                let source = if source.contains("Settings") { "default".to_owned() } else { source };
+                // What comes from a type of ours is called by the type's name.
+                let source = match source {
+                    source if source.contains("Settings") => "default".to_owned(),
+                    source if source.contains("Flags") => "flag of the command line".to_owned(),
+                    source => source,
+                };
                 (name.clone(), shown(name, value), source)
             })
             .collect())
@@ -306,7 +311,7 @@ fn shown(name: &str, value: &serde_json::Value) -> String {
         }
         ("witness", serde_json::Value::Array(witnesses)) => {
             let named = witnesses.iter().filter_map(|witness| witness.get("url")?.as_str());
-            format!("[{}]", named.collect::<Vec<_>>().join(", "))
+            format!("[{}]", named.map(masked_url).collect::<Vec<_>>().join(", "))
         }
         (_, serde_json::Value::String(text)) => text.clone(),
         (_, serde_json::Value::Null) => "-".to_owned(),
@@ -314,12 +319,19 @@ fn shown(name: &str, value: &serde_json::Value) -> String {
     }
 }
 
-/// The URL without user and password.
+/// The URL without user and password, and without the values of its query: any of them may be a password or a key.
 fn masked_url(url: &str) -> String {
-    match (url.split_once("://"), url.rsplit_once('@')) {
+    let (place, query) = url.split_once('?').unwrap_or((url, ""));
+    let place = match (place.split_once("://"), place.rsplit_once('@')) {
         (Some((scheme, _)), Some((_, rest))) => format!("{scheme}://***@{rest}"),
-        (_, _) => url.to_owned(),
-    }
+        // The question mark may be one of a password's.
+        (Some((scheme, _)), None) if query.contains('@') => return format!("{scheme}://***"),
+        (_, _) => place.to_owned(),
+    };
+    let masked = |pair: &str| pair.split_once('=').map_or("***".to_owned(), |(name, _)| format!("{name}=***"));
+    let query: Vec<String> = query.split('&').filter(|pair| !pair.is_empty()).map(masked).collect();
+    let mark = if query.is_empty() { "" } else { "?" };
+    format!("{place}{mark}{}", query.join("&"))
 }
 
 fn figment(data: &Path, flags: &Flags) -> Figment {
@@ -407,6 +419,28 @@ mod tests {
 
     #[test]
     fn a_password_is_never_shown() {
-        assert_eq!(masked_url("postgres://u:secret@db/x"), "postgres://***@db/x");
+        for (url, shown) in [
+            ("postgres://u:secret@db/x", "postgres://***@db/x"),
+            (
+                "postgres://db/x?user=u&password=secret&sslmode=require",
+                "postgres://db/x?user=***&password=***&sslmode=***",
+            ),
+            // A password that was not escaped.
+            ("postgres://u:sec?ret@db/x", "postgres://***"),
+            ("https://trapi.example/query?key=secret", "https://trapi.example/query?key=***"),
+            ("https://trapi.example/query?secret", "https://trapi.example/query?***"),
+            ("http://127.0.0.1:8080", "http://127.0.0.1:8080"),
+        ] {
+            assert_eq!(masked_url(url), shown);
+        }
+    }
+
+    #[test]
+    fn a_flag_is_named_as_the_source_in_words() {
+        let folder = tempfile::tempdir().unwrap();
+        let flags = Flags { database_url: Some("postgres://db/x".to_owned()), ..Flags::default() };
+        let shown = Settings::explain(folder.path(), &flags).unwrap();
+        let (_, _, source) = shown.into_iter().find(|(name, ..)| name == "database_url").unwrap();
+        assert_eq!(source, "flag of the command line");
     }
 }

@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 
 use crate::edge::answer;
 use crate::owner::House;
-use crate::service::{Field, Form, Service, fail, not_found};
+use crate::service::{Failure, Field, Form, Service, fail, not_found};
 
 const FIELDS: &[Field] = &[
     Field { word: "project", field: "project_id", form: Form::Text, in_bodies: false },
@@ -56,7 +56,7 @@ async fn next(
     });
     let output = match input {
         Ok(input) => service.ask(&actor, &headers, "get_next_task", input).await,
-        Err(error) => Err(error),
+        Err(failure) => Err(failure),
     };
     respond(StatusCode::OK, output.map_err(about_status))
 }
@@ -73,7 +73,7 @@ async fn update(
         Err(response) => return *response,
     };
     if input.insert("task_id".to_owned(), Value::from(task_id)).is_some() {
-        return fail(&OpError::invalid("task_id", "no field of this name"));
+        return fail(&OpError::invalid("task_id", "no field of this name").into());
     }
     respond(StatusCode::OK, service.send(&actor, &headers, "update_task_status", input).await)
 }
@@ -86,7 +86,7 @@ async fn list(
 ) -> Response {
     let output = match service.query(query).and_then(with_project) {
         Ok(input) => service.ask(&actor, &headers, "list_tasks", input).await,
-        Err(error) => Err(error),
+        Err(failure) => Err(failure),
     };
     respond(StatusCode::OK, output)
 }
@@ -105,25 +105,26 @@ async fn add_batch(
 }
 
 /// This service has no default project: whoever forgets it would look into an empty queue.
-fn with_project(input: Map<String, Value>) -> Result<Map<String, Value>, OpError> {
+fn with_project(input: Map<String, Value>) -> Result<Map<String, Value>, Failure> {
     match input.contains_key("project_id") {
         true => Ok(input),
-        false => Err(OpError::invalid("project", "the field to be there")),
+        false => Err(OpError::invalid("project", "the field to be there").into()),
     }
 }
 
 /// `GET /tasks/next` calls the status to look for as `GET /tasks` does.
-fn about_status(mut error: OpError) -> OpError {
+fn about_status(mut failure: Failure) -> Failure {
+    let error = &mut failure.error;
     if error.details.field.as_deref() == Some(STATUS_FILTER) {
         error.message = error.message.replace(&format!("`{STATUS_FILTER}`"), "`status`");
         error.details.field = Some("status".to_owned());
     }
-    error
+    failure
 }
 
-fn respond(status: StatusCode, output: Result<Value, OpError>) -> Response {
+fn respond(status: StatusCode, output: Result<Value, Failure>) -> Response {
     match output {
         Ok(output) => answer(status, &output),
-        Err(error) => fail(&error),
+        Err(failure) => fail(&failure),
     }
 }

@@ -40,7 +40,10 @@ pub enum BackupError {
     UnknownMigration { version: i64, name: String },
     #[error("migration `{version}` ({name}) of the backup differs from this program's")]
     ChangedMigration { version: i64, name: String },
-    #[error("the database is not empty: `{0}` has rows; nothing was restored")]
+    #[error(
+        "the database is not empty: `{0}` has rows, and nothing was restored; give a new folder with --data, or delete \
+         this one if it holds nothing but a restore that did not end"
+    )]
     NotEmpty(String),
     #[error("the backup names a table `{0}` or column that its schema does not have")]
     UnknownTable(String),

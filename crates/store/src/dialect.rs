@@ -21,7 +21,7 @@ const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(3);
 /// Enough for every statement of the program; the driver's default of 100 would evict hot ones.
 const STATEMENT_CACHE_CAPACITY: usize = 256;
 /// A pooled connection that rested longer is tested before use: the server may have been restarted meanwhile.
-const UNTESTED_REST_MAX: Duration = Duration::from_millis(500);
+pub const UNTESTED_REST_MAX: Duration = Duration::from_millis(500);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Engine {

@@ -94,6 +94,12 @@ impl EventQueue {
         Ok(())
     }
 
+    /// Why events cannot be stored at present, while they cannot.
+    pub fn failure(&self) -> Option<StoreError> {
+        let is_stopped = self.shared.state().is_stopped;
+        self.shared.progress.borrow().last_failure.clone().filter(|_| is_stopped)
+    }
+
     /// Stores what was pushed so far, without waiting for `flush_every`. After an error the events are still in the
     /// queue, which goes on trying.
     pub async fn flush(&self) -> Result<(), StoreError> {

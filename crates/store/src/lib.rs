@@ -29,7 +29,7 @@ mod writer;
 pub use batch::{Applied, Apply, Keep};
 pub use bulk::{Bulk, InList};
 pub use conn::{Conn, Reader, Tx};
-pub use dialect::Engine;
+pub use dialect::{Engine, UNTESTED_REST_MAX};
 pub use error::{OpenError, StoreError, StoreErrorKind, WriteError};
 pub use event_queue::{EventQueue, QueueRefused};
 pub use events::EventRow;

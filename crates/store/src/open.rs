@@ -145,6 +145,17 @@ impl Store {
         failure.map_or(Ok(()), Err)
     }
 
+    /// What SQLite finds damaged in its file. PostgreSQL looks after its own.
+    pub async fn find_damage(&self) -> Result<Option<String>, StoreError> {
+        if self.engine() == Engine::Postgres {
+            return Ok(None);
+        }
+        let mut reader = self.read().await?;
+        let row = reader.fetch_optional("PRAGMA quick_check(1)", &[]).await?;
+        let found = row.map(|row| row.text(0)).transpose()?;
+        Ok(found.filter(|found| found != "ok"))
+    }
+
     /// A connection outside the lanes, for the sequencer.
     pub(crate) async fn writer_connection(&self) -> Result<Conn, StoreError> {
         self.writer.connection().await

@@ -42,8 +42,8 @@ pub fn check(export: impl BufRead, trusted: Trusted, previous: Option<&Trusted>)
         Log { tree: Tree::default(), size: trusted.checkpoint.size, previous, is_previous_met: None, n_hashes: 0 };
     log.meet_previous();
     let mut lines = Lines { reader: export, buffer: Vec::new() };
-    while let Some(line) = lines.next()? {
-        if let Err(invalid) = log.add(line) {
+    while let Some((line, is_whole)) = lines.next()? {
+        if let Err(invalid) = log.add(line).and_then(|()| log.check_end(is_whole)) {
             return Ok(Err(invalid));
         }
     }
@@ -108,6 +108,16 @@ impl Log<'_> {
         Ok(())
     }
 
+    /// Every line of an export ends with a newline; a file that lacks the last one lost its end on the way.
+    fn check_end(&self, is_whole: bool) -> Result<(), Invalid> {
+        let found = self.tree.n_leaves();
+        if is_whole {
+            return Ok(());
+        }
+        let message = format!("line {found} does not end with a newline: the export was cut");
+        Err(Invalid::at("MALFORMED_EXPORT", found.saturating_sub(1), message))
+    }
+
     fn meet_previous(&mut self) {
         if let Some(previous) = self.previous
             && previous.checkpoint.size == self.tree.n_leaves()
@@ -164,24 +174,24 @@ impl Log<'_> {
     }
 }
 
-/// Lines without their newlines, each no longer than the limit.
+/// Lines without their newlines, each no longer than the limit, and whether they had one.
 struct Lines<R> {
     reader: R,
     buffer: Vec<u8>,
 }
 
 impl<R: BufRead> Lines<R> {
-    fn next(&mut self) -> io::Result<Option<&[u8]>> {
+    fn next(&mut self) -> io::Result<Option<(&[u8], bool)>> {
         self.buffer.clear();
         let limit = u64::try_from(LINE_BYTES_MAX).unwrap_or(u64::MAX);
         let n_read = self.reader.by_ref().take(limit).read_until(b'\n', &mut self.buffer)?;
         match self.buffer.strip_suffix(b"\n") {
             _ if n_read == 0 => Ok(None),
-            Some(line) => Ok(Some(line)),
+            Some(line) => Ok(Some((line, true))),
             None if n_read == LINE_BYTES_MAX => {
                 Err(io::Error::new(io::ErrorKind::InvalidData, format!("a line is longer than {LINE_BYTES_MAX} bytes")))
             }
-            None => Ok(Some(&self.buffer)),
+            None => Ok(Some((&self.buffer, false))),
         }
     }
 }

@@ -49,6 +49,15 @@ impl AuditedRow {
 pub struct FoundRow {
     pub organisation_id: String,
     pub row: AuditedRow,
+    pub origin: Origin,
+}
+
+/// Who made a row, when, and when it was changed last, as far as its table says. The events of these calls say the same.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Origin {
+    pub made_by: Option<String>,
+    pub made_at_us: Option<i64>,
+    pub changed_at_us: Option<i64>,
 }
 
 pub fn counter(counter: &Counter<'_>, last_assigned_id: i64) -> AuditedRow {
@@ -100,7 +109,8 @@ pub async fn read_page(conn: &mut Conn, place: Place) -> Result<(Vec<FoundRow>, 
     if table == 0 {
         let rows = conn
             .fetch_all(
-                "SELECT organisation_id, artifact_type, project_id, last_assigned_id FROM id_registry \
+                "SELECT organisation_id, artifact_type, project_id, last_assigned_id, created_at_us, updated_at_us \
+                 FROM id_registry \
                  WHERE (organisation_id, artifact_type, project_id) > ($1, $2, $3) \
                  ORDER BY organisation_id, artifact_type, project_id LIMIT $4",
                 &[(&organisation_id).into(), (&first).into(), (&second).into(), PAGE_MAX.into()],
@@ -111,16 +121,21 @@ pub async fn read_page(conn: &mut Conn, place: Place) -> Result<(Vec<FoundRow>, 
         for row in &rows {
             after = [row.text(0)?, row.text(1)?, row.text(2)?, String::new()];
             let [organisation_id, prefix, project_id, _] = &after;
+            let origin = Origin { made_by: None, made_at_us: Some(row.int(4)?), changed_at_us: Some(row.int(5)?) };
             let row = counter(&Counter { organisation_id, prefix, project_id }, row.int(3)?);
-            found.push(FoundRow { organisation_id: organisation_id.clone(), row });
+            found.push(FoundRow { organisation_id: organisation_id.clone(), row, origin });
         }
         let next = if rows.is_empty() { Place { table: 1, ..Place::default() } } else { Place { table: 0, after } };
         return Ok((found, Some(next)));
     }
     if table == 2 {
         let tasks = tasks::read_all(conn, [&organisation_id, &first], PAGE_MAX).await?;
-        let last = tasks.last().map(|(organisation_id, task)| [organisation_id.clone(), task.task_id.to_string()]);
-        let found = tasks.into_iter().map(|(organisation_id, row)| FoundRow { organisation_id, row: task(&row) });
+        let last = tasks.last().map(|kept| [kept.organisation_id.clone(), kept.task.task_id.to_string()]);
+        let found = tasks.into_iter().map(|kept| {
+            let made_at_us = Some(kept.created_at_us);
+            let origin = Origin { made_by: Some(kept.created_by), made_at_us, changed_at_us: None };
+            FoundRow { organisation_id: kept.organisation_id, row: task(&kept.task), origin }
+        });
         let next = match last {
             Some([organisation_id, id]) => {
                 Place { table: 2, after: [organisation_id, id, String::new(), String::new()] }
@@ -136,13 +151,19 @@ pub async fn read_page(conn: &mut Conn, place: Place) -> Result<(Vec<FoundRow>, 
             let after = [&row.organisation_id, &row.project_id, &row.key, &row.version.to_string()].map(Clone::clone);
             Place { table: 3, after }
         });
-        let found =
-            rows.iter().map(|row| FoundRow { organisation_id: row.organisation_id.clone(), row: artifact(row) });
+        let found = rows.iter().map(|row| {
+            let origin = Origin { made_at_us: Some(row.created_at_us), ..Origin::default() };
+            // The key of a document without an id ends in the suffix of its type, and so looks like no id.
+            let is_id = row.key.rsplit_once('-').is_some_and(|(_, number)| !number.contains('_'));
+            let mut audited = artifact(row);
+            audited.sha256 = audited.sha256.filter(|_| is_id == row.has_id);
+            FoundRow { organisation_id: row.organisation_id.clone(), row: audited, origin }
+        });
         return Ok((found.collect(), last));
     }
     let rows = conn
         .fetch_all(
-            "SELECT organisation_id, reservation_id, reserved_ids, reserved_by, expires_at_us, confirmed \
+            "SELECT organisation_id, reservation_id, reserved_ids, reserved_by, expires_at_us, confirmed, reserved_at_us \
              FROM id_reservations WHERE (organisation_id, reservation_id) > ($1, $2) \
              ORDER BY organisation_id, reservation_id LIMIT $3",
             &[(&organisation_id).into(), (&first).into(), PAGE_MAX.into()],
@@ -153,7 +174,8 @@ pub async fn read_page(conn: &mut Conn, place: Place) -> Result<(Vec<FoundRow>, 
     for row in &rows {
         let (organisation_id, id) = (row.text(0)?, row.text(1)?);
         let content = reservation(&id, &row.text(2)?, &row.text(3)?, row.int(4)?, row.bool(5)?);
-        found.push(FoundRow { organisation_id: organisation_id.clone(), row: content });
+        let origin = Origin { made_at_us: Some(row.int(6)?), ..Origin::default() };
+        found.push(FoundRow { organisation_id: organisation_id.clone(), row: content, origin });
         next = Place { table: 1, after: [organisation_id, id, String::new(), String::new()] };
     }
     Ok((found, Some(next)))

@@ -25,8 +25,8 @@ mod status;
 
 pub use inputs::{InputsError, Library, find_inputs};
 pub use insert::{Inserted, NewTask, describe, insert};
-pub(crate) use list::read_all;
 pub use list::{Filter, list};
+pub(crate) use list::{KeptTask, read_all};
 pub use queue::{Claimant, claim_next, find_next, is_queued};
 pub use status::{Change, change_status};
 

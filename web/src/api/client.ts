@@ -107,6 +107,12 @@ export class Client {
     return answer as Session;
   }
 
+  /** Ends the session here and on the server. One that has ended already is no failure. */
+  async closeSession(): Promise<void> {
+    const response = await this.#send('/session', { method: 'DELETE' }, {});
+    if (!response.ok && response.status !== 401) throw failure(response, await readJson(response), undefined);
+  }
+
   async #ask(path: string, init: RequestInit, options: CallOptions, reference?: string): Promise<unknown> {
     const response = await this.#send(path, init, options, reference);
     const answer = await readJson(response);

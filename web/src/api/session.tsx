@@ -20,6 +20,8 @@ export interface SessionValue {
   actor: string | null;
   /** Throws a `CallError` when the token is not known. */
   signIn: (token: string) => Promise<void>;
+  /** Throws a `CallError` when the server did not end the session; the page then stays signed in. */
+  signOut: () => Promise<void>;
   retry: () => void;
 }
 
@@ -68,6 +70,12 @@ export function SessionProvider({ children }: { children: ReactNode }) {
     [client, enter],
   );
 
+  const signOut = useCallback(async () => {
+    await client.closeSession();
+    wasSignedIn.current = false;
+    setState({ is: 'signed_out', cause: 'none' });
+  }, [client]);
+
   const start = useCallback(async () => {
     const token = takeToken();
     if (token === null) return enter();
@@ -101,7 +109,10 @@ export function SessionProvider({ children }: { children: ReactNode }) {
     void enter();
   }, [enter]);
 
-  const value = useMemo(() => ({ state, client, actor, signIn, retry }), [state, client, actor, signIn, retry]);
+  const value = useMemo(
+    () => ({ state, client, actor, signIn, signOut, retry }),
+    [state, client, actor, signIn, signOut, retry],
+  );
   return <Context value={value}>{children}</Context>;
 }
 

@@ -5,6 +5,7 @@ import { useSession } from '../api/session.tsx';
 import { useLanguage } from '../i18n/language.tsx';
 import type { Message } from '../i18n/message.ts';
 import { shell } from '../i18n/messages/shell.ts';
+import { Button } from '../parts/button.tsx';
 import { Icon, type IconName } from '../parts/icon.tsx';
 import { Link, usePath, useRoute } from '../router/router.tsx';
 import { pathOf, type Route } from '../router/routes.ts';
@@ -122,9 +123,22 @@ function Navigation() {
 
 function SignedInAs() {
   const { t } = useLanguage();
-  const { state, actor } = useSession();
-  if (state.is !== 'signed_in' || actor === null) return null;
-  return <p className="rail-actor">{t(shell.signedInAs, { actor })}</p>;
+  const { state, actor, signOut } = useSession();
+  const [hasFailed, setHasFailed] = useState(false);
+  if (state.is !== 'signed_in') return null;
+  const leave = () => {
+    setHasFailed(false);
+    signOut().catch(() => setHasFailed(true));
+  };
+  return (
+    <div className="rail-actor">
+      {actor !== null && <p>{t(shell.signedInAs, { actor })}</p>}
+      <Button look="quiet" onClick={leave}>
+        {t(shell.signOut)}
+      </Button>
+      {hasFailed && <p role="alert">{t(shell.signOutFailed)}</p>}
+    </div>
+  );
 }
 
 export function Mark() {

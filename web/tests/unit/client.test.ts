@@ -70,6 +70,15 @@ test('a refused token is no ended session', async () => {
   expect(n_noticed).toBe(0);
 });
 
+test('a session is ended on the server, and one that has ended already is no failure', async () => {
+  answers.push({ status: 204, body: '' }, { status: 401, body: '{}' }, { status: 503, body: '{}' });
+  const client = new Client({ base });
+  await client.closeSession();
+  expect(seen[0]).toMatchObject({ method: 'DELETE', path: '/session', body: '' });
+  await client.closeSession();
+  expect((await failureOf(client.closeSession())).status).toBe(503);
+});
+
 test('an ended session is noticed', async () => {
   let n_noticed = 0;
   answers.push({ status: 401, body: '{"error":{"code":"UNAUTHENTICATED","message":"no"}}' });

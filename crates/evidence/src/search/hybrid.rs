@@ -173,8 +173,8 @@ impl Library {
 
     fn translate(&self, question: &str) -> Result<Translation, SearchError> {
         if has_thai(question) {
-            // Without a dictionary names can still be matched by their sound.
-            if !self.snapshot.holds("en") {
+            // Without a dictionary every word is unknown, and would be taken for a name by its sound.
+            if self.lexicon.is_empty() || !self.snapshot.holds("en") {
                 return Ok(Translation::default());
             }
             let sounds = match self.sounds.get() {

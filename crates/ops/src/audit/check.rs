@@ -12,25 +12,54 @@ use ledger::keyring::Keyring;
 use ledger::policy::Policy;
 use ledger::tree::{Frontier, Node, Subtree, TreeHead};
 use store::log::{self, Leaf, Position, StoredCheckpoint, WaitingEvent};
-use store::{Conn, StoreError, StoreErrorKind};
-use workflow::audited::{self, AuditedRow, Found, FoundRow, Place};
+use store::{Conn, StoreError, StoreErrorKind, idempotency};
+use workflow::audited::{self, AuditedRow, Found, FoundRow, Origin, Place};
 
 use super::report::{Reader, Report, Whose};
 use crate::context::Progress;
-use crate::keys;
 use crate::watch::{KeptCheckpoint, SEQUENCED_WITHIN_US};
 use crate::witnesses::WitnessPolicy;
+use crate::{kept_answers, keys};
 
 const PAGE: u32 = 1_000;
 const KEYS_PAGE: i64 = 1_000;
 
-/// Organisation, kind and id of an audited row, and the last event about it.
-type LastEvents = HashMap<(String, String, String), Last>;
+/// Organisation, kind and id of an audited row.
+type Key = (String, String, String);
+/// The last event about each.
+type LastEvents = HashMap<Key, Last>;
 
 struct Last {
     /// The hash of the row after the event; `None` when it was deleted.
     sha256: Option<String>,
     call_id: String,
+    time: String,
+    /// Absent where no event says that it made the row.
+    made: Option<Made>,
+}
+
+/// The call that made a row.
+struct Made {
+    by: String,
+    time: String,
+}
+
+/// A call that left rows behind.
+struct Caused {
+    by: String,
+    call_id: String,
+    time: String,
+}
+
+impl Last {
+    /// Does the row say of itself what the events say of it?
+    fn agrees(&self, origin: &Origin) -> bool {
+        let is_then = |at_us: Option<i64>, time: &str| at_us.is_none_or(|at_us| rfc3339_us(at_us) == time);
+        let is_made = |made: &Made| {
+            origin.made_by.as_ref().is_none_or(|by| *by == made.by) && is_then(origin.made_at_us, &made.time)
+        };
+        is_then(origin.changed_at_us, &self.time) && self.made.as_ref().is_none_or(is_made)
+    }
 }
 
 struct Check<'t> {
@@ -216,6 +245,7 @@ impl Check<'_> {
 
     /// Notes how an event left its rows, and whether it found them as the event before left them.
     fn remember(&mut self, organisation_id: &str, leaf_index: Option<u64>, event: Event) {
+        let call = Caused { by: event.actor.id.to_string(), call_id: event.call_id.clone(), time: event.time };
         for object in event.objects.into_iter().filter(|object| object.sha256.is_some() || object.is_deleted) {
             let key = (organisation_id.to_owned(), object.kind, object.id);
             let known = self.last.get(&key).and_then(|last| last.sha256.as_deref());
@@ -230,8 +260,18 @@ impl Check<'_> {
                 let whose = Whose::Organisation(organisation_id);
                 self.report.add("object", whose, leaf_index, Some(&event.call_id), message);
             }
-            self.last.insert(key, Last { sha256: object.sha256, call_id: event.call_id.clone() });
+            self.set_last(key, object.sha256, object.is_created, &call);
         }
+    }
+
+    fn set_last(&mut self, key: Key, sha256: Option<String>, is_created: bool, call: &Caused) {
+        let made = if is_created {
+            Some(Made { by: call.by.clone(), time: call.time.clone() })
+        } else {
+            self.last.remove(&key).and_then(|last| last.made)
+        };
+        let (call_id, time) = (call.call_id.clone(), call.time.clone());
+        self.last.insert(key, Last { sha256, call_id, time, made });
     }
 
     /// Events without a place in the tree. They have changed rows already. Returns how many there are.
@@ -283,10 +323,11 @@ impl Check<'_> {
 
     /// An event that later ones were put before. Ids of calls are in the order of time.
     fn remember_passed(&mut self, organisation_id: &str, event: Event) {
+        let call = Caused { by: event.actor.id.to_string(), call_id: event.call_id.clone(), time: event.time };
         for object in event.objects.into_iter().filter(|object| object.sha256.is_some() || object.is_deleted) {
             let key = (organisation_id.to_owned(), object.kind, object.id);
             if self.last.get(&key).is_none_or(|last| last.call_id < event.call_id) {
-                self.last.insert(key, Last { sha256: object.sha256, call_id: event.call_id.clone() });
+                self.set_last(key, object.sha256, object.is_created, &call);
             }
         }
     }
@@ -355,6 +396,7 @@ impl Check<'_> {
                 self.object(found);
             }
         }
+        n_checked += self.kept_answers(conn).await?;
         n_checked += self.evidence(conn).await?;
         let (wrong, n_hashed) = audited::derived::check(conn).await?;
         n_checked += n_hashed;
@@ -367,6 +409,24 @@ impl Check<'_> {
             self.report.add("object", Whose::Organisation(&organisation_id), None, None, message);
         }
         Ok(n_checked)
+    }
+
+    /// Compares the answers that repeated calls would get with the events of the first ones.
+    async fn kept_answers(&mut self, conn: &mut Conn) -> Result<u64, StoreError> {
+        let mut n_checked = 0;
+        let mut after = idempotency::Place::default();
+        loop {
+            let page = idempotency::read_page(conn, &after, KEYS_PAGE).await?;
+            let Some((last, _)) = page.last() else { return Ok(n_checked) };
+            after = last.clone();
+            for ([organisation_id, actor_id, operation, _], kept) in &page {
+                n_checked += 1;
+                if !kept_answers::is_told(conn, organisation_id, actor_id, kept).await? {
+                    let message = format!("a kept answer of `{operation}` to `{actor_id}` was changed by other hands");
+                    self.report.add("object", Whose::Organisation(organisation_id), None, None, message);
+                }
+            }
+        }
     }
 
     /// Compares the records of the evidence with their batches, and the batches with the log.
@@ -383,7 +443,8 @@ impl Check<'_> {
                 expected.absorb(&batch);
                 let (id, sha256) = (batch.number.to_string(), Some(batch.sha256));
                 let row = AuditedRow { kind: evidence_audited::BATCH, id, sha256, found: Found::Nothing };
-                self.object(FoundRow { organisation_id: batch.organisation_id, row });
+                let origin = Origin::default();
+                self.object(FoundRow { organisation_id: batch.organisation_id, row, origin });
             }
         }
         let mut place = evidence_audited::Place::default();
@@ -429,10 +490,10 @@ impl Check<'_> {
     }
 
     fn object(&mut self, found: FoundRow) {
-        let FoundRow { organisation_id, row } = found;
+        let FoundRow { organisation_id, row, origin } = found;
         let key = (organisation_id, row.kind.to_owned(), row.id.clone());
         let message = match self.last.remove(&key) {
-            Some(last) if last.sha256 == row.sha256 => return,
+            Some(last) if last.sha256 == row.sha256 && last.agrees(&origin) => return,
             Some(_) => format!("{} `{}` was changed by other hands", row.kind, row.id),
             None => format!("no event tells of {} `{}`", row.kind, row.id),
         };

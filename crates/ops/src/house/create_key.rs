@@ -1,6 +1,6 @@
 //! `create_key`: a key for a program, shown once.
 
-use contract::actor::{Actor, Role};
+use contract::actor::{Actor, RESERVED_IDS, Role, is_reserved};
 use contract::error::OpError;
 use contract::key::{CreateKey, CreatedKey, KEYS_MAX, KeyText};
 use contract::scope::Scope;
@@ -39,6 +39,10 @@ impl Write for CreateKey {
     type Plan = Plan;
 
     async fn prepare(&self, ctx: &Context<'_>) -> Result<Plan, OpError> {
+        if is_reserved(&self.actor_id) {
+            let expected = format!("a name of its own: {} act without a key", RESERVED_IDS.join(", "));
+            return Err(OpError::invalid("actor_id", expected));
+        }
         let scopes = self.scopes.clone().unwrap_or_default();
         check_within(ctx.actor(), &scopes)?;
         let (key_id, key) = keys::fresh().ok_or_else(|| OpError::internal("no key could be made"))?;

@@ -139,6 +139,7 @@ impl Runner {
             started_us: self.now_us(),
             deadline: Instant::now(),
             correlation: Correlation { run_id: CorrelationId::parse(&job.job_id).ok(), ..Correlation::default() },
+            names_task: false,
             idempotency_key: None,
             via: Via::default(),
             progress: Progress::default(),

@@ -34,8 +34,12 @@ impl Write for StartJob {
     async fn prepare(&self, ctx: &Context<'_>) -> Result<JobRow, OpError> {
         let name = self.operation.as_str();
         let tool = ctx.table().find(name).filter(|tool| tool.entry.job != JobMode::Never);
-        let tool =
-            tool.ok_or_else(|| OpError::invalid("operation", "an operation that runs as a job").received(name))?;
+        let tool = tool.ok_or_else(|| {
+            let jobs = ctx.table().all().iter().filter(|tool| tool.entry.job != JobMode::Never);
+            let names: Vec<&str> = jobs.map(|tool| tool.entry.name).collect();
+            let names = if names.is_empty() { "there is none".to_owned() } else { names.join(", ") };
+            OpError::invalid("operation", format!("an operation that runs as a job: {names}")).received(name)
+        })?;
         authorise::check(tool, ctx.actor())?;
         let input = Value::Object(self.input.clone());
         check_input(&tool.input, &input)?;

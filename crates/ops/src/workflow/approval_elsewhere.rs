@@ -124,7 +124,7 @@ pub async fn confirm(ctx: &Context<'_>, request: &Request) -> bool {
             ask::<ConfirmedReservation>(ctx, &**ids, request, "confirm_reservation", reservation_id, input).await;
         if let Err(error) = answer {
             is_confirmed = false;
-            tracing::error!(reservation_id, error_message = error.message, "A reservation could not be confirmed");
+            tracing::error!(reservation_id, code = error.code(), "A reservation could not be confirmed");
         }
     }
     is_confirmed
@@ -144,7 +144,7 @@ pub async fn give_back(ctx: &Context<'_>, request: &Request) {
             let about = format!("{task_id}/{status}");
             let answer = ask::<Value>(ctx, &**tracker, request, "update_task_status", &about, input).await;
             if let Err(error) = answer {
-                tracing::error!(task_id, error_message = error.message, "A task could not be withdrawn");
+                tracing::error!(task_id, code = error.code(), "A task could not be withdrawn");
                 break;
             }
         }

@@ -187,3 +187,57 @@ async fn artifacts_travel_beside_the_output_and_outside_its_hash() {
     assert_eq!(success.artifacts.first().map(|artifact| artifact.title.as_str()), Some("Note"));
     assert_eq!(reply.audit.out_hash, canonical::hash(&success.output).unwrap());
 }
+
+async fn run_sql(stage: &crate::script::Stage, sql: &'static str) {
+    let apply: store::Apply<()> = Box::new(move |tx| {
+        Box::pin(async move {
+            tx.fetch_all(sql, &[]).await?;
+            Ok(store::Applied { value: (), event: None, keep: store::Keep::Changes })
+        })
+    });
+    let deadline = tokio::time::Instant::now() + Duration::from_secs(5);
+    stage.store.write(None, deadline, apply).await.unwrap();
+}
+
+#[tokio::test]
+async fn calls_that_could_not_be_recorded_are_counted_in_an_event_when_there_is_room_again() {
+    let stage = on_sqlite(ops::operations::OPERATIONS).await;
+    run_sql(&stage, "PRAGMA max_page_count = 1").await;
+    let mut n_refused = 0;
+    for _ in 0..200 {
+        let reply = stage.call("author", "get_next_available_id", json!({"artifact_type": "US"})).await;
+        if let Err(error) = reply.result {
+            assert_eq!(error.code(), "BUSY");
+            assert!(error.message.starts_with("the disk of the database is full"), "{error}");
+            n_refused += 1;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    assert!(n_refused > 2, "the disk is never full");
+    run_sql(&stage, "PRAGMA max_page_count = 1000000").await;
+    stage.platform.flush().await;
+    stage.call("author", "get_next_available_id", json!({"artifact_type": "US"})).await.result.unwrap();
+    let told: u64 = stage
+        .bodies()
+        .await
+        .iter()
+        .filter(|body| body["outcome"] == "busy")
+        .map(|body| body["count"].as_u64().unwrap_or(1))
+        .sum();
+    assert_eq!(told, n_refused);
+}
+
+#[tokio::test]
+async fn a_read_survives_connections_that_the_database_closed() {
+    let stage = on_postgres(ops::operations::OPERATIONS).await;
+    for _ in 0..3 {
+        stage.call("author", "list_tasks", json!({})).await.result.unwrap();
+        run_sql(
+            &stage,
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
+             WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name = 'materia'",
+        )
+        .await;
+        stage.call("author", "list_tasks", json!({})).await.result.unwrap();
+    }
+}

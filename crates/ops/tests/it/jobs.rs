@@ -186,3 +186,12 @@ async fn a_runner_that_stops_leaves_its_job_to_the_next() {
     }
     panic!("nobody took the job over");
 }
+
+#[tokio::test]
+async fn who_asks_for_a_job_that_is_none_is_told_which_there_are() {
+    let stage = on_sqlite(ENTRIES).await;
+    let input = json!({"operation": "no_job", "input": {}});
+    let error = stage.call("owner", "start_job", input).await.result.unwrap_err();
+    assert!(error.message.starts_with("`operation`: expected an operation that runs as a job: "), "{error}");
+    assert!(error.message.contains("interview"), "{error}");
+}

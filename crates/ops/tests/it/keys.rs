@@ -68,6 +68,26 @@ async fn assert_secret_is_nowhere(stage: &Stage, key: &str) {
 }
 
 #[tokio::test]
+async fn no_key_acts_in_the_name_of_the_house() {
+    check(
+        r#"
+        owner create_key {"actor_id":"owner","roles":["approver"]}
+        owner create_key {"actor_id":"Anonymous","roles":["agent"]}
+        owner create_key {"actor_id":"housekeeper","roles":["agent"]}
+        "#,
+        r#"
+        INVALID_ARG: `actor_id`: expected a name of its own: owner, materia, housekeeper, anonymous act without a key
+        INVALID_ARG: `actor_id`: expected a name of its own: owner, materia, housekeeper, anonymous act without a key
+        INVALID_ARG: `actor_id`: expected a name of its own: owner, materia, housekeeper, anonymous act without a key
+        event owner create_key invalid
+        event owner create_key invalid
+        event owner create_key invalid
+        "#,
+    )
+    .await;
+}
+
+#[tokio::test]
 async fn a_repeated_creation_makes_no_second_key_and_does_not_show_the_first_again() {
     for stage in both().await {
         let input = json!({"actor_id": "robot", "roles": ["agent"]});

@@ -373,3 +373,76 @@ async fn bytes_and_revisions_of_a_document_changed_by_hand_are_named_and_the_byt
         assert_eq!(shown.result.unwrap_err().kind, contract::error::Kind::Internal, "forged bytes are not shown");
     }
 }
+
+#[tokio::test]
+async fn an_answer_that_was_changed_in_the_database_is_not_given_again() {
+    for stage in both().await {
+        let input = json!({"artifact_type": "US"});
+        let answered = stage.call_with_key("owner", "get_next_available_id", input.clone(), "k1").await.audit.out_hash;
+        settle(&stage).await;
+        assert_eq!(look(&stage).await["problems"], json!([]));
+        run_sql(&stage, &["UPDATE idempotency_keys SET output = replace(output, 'US-001', 'US-666')"]).await;
+        let again =
+            stage.call_with_key("owner", "get_next_available_id", input.clone(), "k1").await.result.unwrap_err();
+        assert_eq!(again.code(), "CONFLICT");
+        assert!(again.message.contains("is not the one that the log tells of"), "{again}");
+        let message = "a kept answer of `get_next_available_id` to `owner` was changed by other hands";
+        assert_eq!(first(&look(&stage).await, "object")["message"], message);
+
+        // With a hash that fits it, the forged answer still fits no event.
+        let forged = contract::canonical::hash_of(
+            &json!({"artifact_type": "backlog_story", "next_id": "US-666", "success": true}),
+        );
+        let sql: &'static str =
+            format!("UPDATE idempotency_keys SET output = replace(output, '{answered}', '{forged}')").leak();
+        run_sql(&stage, vec![sql].leak()).await;
+        let again = stage.call_with_key("owner", "get_next_available_id", input, "k1").await.result.unwrap_err();
+        assert_eq!(again.code(), "CONFLICT");
+        assert_eq!(first(&look(&stage).await, "object")["message"], message);
+    }
+}
+
+#[tokio::test]
+async fn columns_that_no_hash_covers_are_compared_with_what_the_log_tells() {
+    for stage in both().await {
+        let epic = testkit::documents::EPIC_006;
+        stage.call("owner", "store_artifact", json!({"artifact_content": epic})).await.result.unwrap();
+        later(&stage, 1);
+        let batch = crate::tasks::batch("default", 12, 1);
+        stage.call("owner", "queue_tasks", batch).await.result.unwrap();
+        later(&stage, 1);
+        let range = json!({"artifact_type": "US", "count": 2});
+        stage.call("owner", "reserve_id_range", range).await.result.unwrap();
+        assert_eq!(verify(&stage).await["problems"], json!([]));
+        for [change, undo] in [
+            ["artifact_revisions SET meaning = 'approved'", "artifact_revisions SET meaning = NULL"],
+            ["artifacts SET updated_at_us = updated_at_us + 1", "artifacts SET updated_at_us = updated_at_us - 1"],
+            ["artifacts SET approved_by = 'owner'", "artifacts SET approved_by = NULL"],
+            ["artifacts SET approved_at_us = 7", "artifacts SET approved_at_us = NULL"],
+            ["artifacts SET approval_meaning = 'yes'", "artifacts SET approval_meaning = NULL"],
+            ["artifacts SET has_id = FALSE", "artifacts SET has_id = TRUE"],
+            [
+                "artifact_contents SET size_bytes = 7",
+                "artifact_contents SET size_bytes = (SELECT size_bytes FROM artifacts)",
+            ],
+            ["id_reservations SET artifact_type = 'HLS'", "id_reservations SET artifact_type = 'US'"],
+            [
+                "id_reservations SET reserved_at_us = reserved_at_us + 1",
+                "id_reservations SET reserved_at_us = reserved_at_us - 1",
+            ],
+            ["tasks SET created_by = 'nobody'", "tasks SET created_by = 'owner'"],
+            ["tasks SET created_at_us = created_at_us + 1", "tasks SET created_at_us = created_at_us - 1"],
+            ["id_registry SET updated_at_us = updated_at_us + 1", "id_registry SET updated_at_us = updated_at_us - 1"],
+        ] {
+            let sql = |what: &str| -> &'static [&'static str] { vec![&*format!("UPDATE {what}").leak()].leak() };
+            run_sql(&stage, sql(change)).await;
+            let found = look(&stage).await;
+            assert!(
+                first(&found, "object")["message"].as_str().unwrap().ends_with("changed by other hands"),
+                "{change}"
+            );
+            run_sql(&stage, sql(undo)).await;
+            assert_eq!(look(&stage).await["problems"], json!([]), "{undo}");
+        }
+    }
+}

@@ -504,3 +504,15 @@ async fn the_queries_of_the_seed_run_on_postgresql_and_use_the_index() {
     let plan: String = rows.iter().map(|row| row.text(0).unwrap()).collect();
     assert!(plan.contains("tasks_by_inputs"), "{plan}");
 }
+
+#[tokio::test]
+async fn the_event_of_a_task_that_is_not_there_does_not_repeat_its_name() {
+    let stage = on_sqlite(OPERATIONS).await;
+    let input = json!({"task_id": "SomchaiHIV", "status": "in_progress"});
+    stage.call("author", "update_task_status", input).await.result.unwrap_err();
+    let word = json!({"artifact_type": "poem", "task_id": "abc-123"});
+    stage.call("author", "get_next_available_id", word).await.result.unwrap_err();
+    let bodies = stage.bodies().await;
+    assert_eq!(bodies[0]["correlation"], json!({}));
+    assert_eq!(bodies[1]["correlation"], json!({"task_id": "abc-123"}));
+}

@@ -17,6 +17,10 @@ pub enum Refusal {
     TokenNotYetValid,
     /// Signed and meant for us, but without what we need to know of its holder.
     MissingClaim,
+    /// As `MissingClaim`, where the time is missing until which it is valid, or is none.
+    NoExpiry,
+    /// As `MissingClaim`, where the organisation is missing that the settings ask for, or is none.
+    NoOrganisation,
     /// It could not be found out: keys or their issuer are out of reach.
     Unavailable,
 }
@@ -37,7 +41,7 @@ impl Refusal {
             Refusal::WrongAudience => "WRONG_AUDIENCE",
             Refusal::TokenExpired => "TOKEN_EXPIRED",
             Refusal::TokenNotYetValid => "TOKEN_NOT_YET_VALID",
-            Refusal::MissingClaim => "MISSING_CLAIM",
+            Refusal::MissingClaim | Refusal::NoExpiry | Refusal::NoOrganisation => "MISSING_CLAIM",
             Refusal::Unavailable => "AUTHENTICATION_UNAVAILABLE",
         }
     }
@@ -57,7 +61,9 @@ impl Refusal {
             Refusal::WrongAudience => "the token is meant for somebody else",
             Refusal::TokenExpired => "the token has expired",
             Refusal::TokenNotYetValid => "the token is not valid yet",
-            Refusal::MissingClaim => "the token does not say who its holder is",
+            Refusal::MissingClaim => "the token does not say who its holder is (`sub`)",
+            Refusal::NoExpiry => "the token does not say until when it is valid (`exp`)",
+            Refusal::NoOrganisation => "the token does not say in an accepted form which organisation it is for",
             Refusal::Unavailable => "who you are cannot be checked at the moment, try again",
         }
     }

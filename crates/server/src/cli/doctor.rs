@@ -3,14 +3,15 @@
 use std::net::{SocketAddr, TcpListener};
 use std::os::unix::fs::PermissionsExt;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use ops::LogStanding;
 
 use super::{Place, print_lines};
 use crate::assemble::{self, AssembleError};
 use crate::oauth;
-use crate::owner::HouseError;
 use crate::owner::witnesses::{Standing, WitnessStanding};
+use crate::owner::{House, HouseError};
 use crate::settings::Settings;
 
 /// One line of the report.
@@ -69,6 +70,7 @@ async fn look(place: &Place, settings: &Settings) -> Vec<Finding> {
                     findings.push(Finding::wrong(format!("the database does not answer: {error}"), "is it running?"));
                 }
             }
+            findings.extend(damage(&house).await);
             findings.extend(house.log_standing().await.as_ref().map(log));
             findings.extend(house.witness_standings().await.iter().map(witness));
             if let Some(platform) = house.platform() {
@@ -108,6 +110,19 @@ async fn look(place: &Place, settings: &Settings) -> Vec<Finding> {
         });
     }
     findings
+}
+
+/// Reading a whole file takes its time; what is sound so far is called so.
+const LOOKED_FOR_DAMAGE: Duration = Duration::from_secs(30);
+
+async fn damage(house: &House) -> Option<Finding> {
+    let advice = "stop the server and put a backup into a new folder (`materia restore`)";
+    match tokio::time::timeout(LOOKED_FOR_DAMAGE, house.find_damage()).await {
+        Ok(Ok(None)) | Err(_) => None,
+        // The text names pages and tables, and nothing of what is in them.
+        Ok(Ok(Some(found))) => Some(Finding::wrong(format!("the file of the database is damaged: {found}"), advice)),
+        Ok(Err(error)) => Some(Finding::wrong(format!("the file of the database cannot be read: {error}"), advice)),
+    }
 }
 
 /// What helps when a house cannot be entered.

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use contract::actor::{Actor, ActorKind, Role};
+use contract::actor::{Actor, ActorKind, Role, is_reserved};
 use contract::id::ActorId;
 use rmcp::ServiceExt as _;
 use tokio::io::BufReader;
@@ -23,7 +23,7 @@ use crate::telemetry::{self, traces};
     claude mcp add materia -- materia mcp --agent claude --data ~/materia\n\n\
     The client writes one JSON-RPC message a line and reads one a line; logs go to standard error.")]
 pub struct Arguments {
-    /// Act as an agent of this name, which may not approve; without it, as the owner of the data folder
+    /// Act as an agent of this name, which may not approve unless `agents_may_approve` is set; without it, as the owner of the data folder
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
 }
@@ -32,7 +32,12 @@ pub struct Arguments {
 fn actor(arguments: &Arguments, settings: &Settings) -> anyhow::Result<Actor> {
     let Some(name) = &arguments.agent else { return Ok(owner(&settings.organisation_id)) };
     let id = ActorId::parse(name).context("--agent")?;
-    Ok(Actor::new(settings.organisation_id.clone(), id, ActorKind::Agent, vec![Role::Agent]))
+    anyhow::ensure!(!is_reserved(&id), "--agent: `{name}` is no agent's name");
+    let mut roles = vec![Role::Agent];
+    if settings.agents_may_approve {
+        roles.push(Role::Approver);
+    }
+    Ok(Actor::new(settings.organisation_id.clone(), id, ActorKind::Agent, roles))
 }
 
 pub async fn run(place: Place, arguments: &Arguments) -> anyhow::Result<ExitCode> {
@@ -51,4 +56,21 @@ pub async fn run(place: Place, arguments: &Arguments) -> anyhow::Result<ExitCode
     house.close().await;
     traces.stop().await;
     Ok(ExitCode::SUCCESS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn roles(name: &str, agents_may_approve: bool) -> anyhow::Result<Vec<Role>> {
+        let settings = Settings { agents_may_approve, ..Settings::default() };
+        actor(&Arguments { agent: Some(name.to_owned()) }, &settings).map(|actor| actor.roles)
+    }
+
+    #[test]
+    fn an_agent_may_approve_where_the_setting_says_so_and_is_never_the_house() {
+        assert_eq!(roles("claude", false).unwrap(), [Role::Agent]);
+        assert_eq!(roles("claude", true).unwrap(), [Role::Agent, Role::Approver]);
+        assert!(roles("owner", true).is_err());
+    }
 }

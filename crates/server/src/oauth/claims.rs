@@ -27,8 +27,8 @@ pub(super) fn caller(issuer: &Issuer, claims: &Claims) -> Result<Caller, Refusal
     let id = actor_id(&issuer.name, sub).ok_or(Refusal::MissingClaim)?;
     let organisation_id = match &issuer.settings.organisation_claim {
         Some(claim) => {
-            let named = find(claims, claim).and_then(Value::as_str).ok_or(Refusal::MissingClaim)?;
-            OrganisationId::parse(named).map_err(|_| Refusal::MissingClaim)?
+            let named = find(claims, claim).and_then(Value::as_str).ok_or(Refusal::NoOrganisation)?;
+            OrganisationId::parse(named).map_err(|_| Refusal::NoOrganisation)?
         }
         None => issuer.organisation_id.clone(),
     };
@@ -187,8 +187,9 @@ mod tests {
             caller(&issuer, claims.as_object().unwrap()).map(|caller| caller.actor.organisation_id.to_string())
         };
         assert_eq!(organisation(json!({"sub": "a", "org": "ward-7"})), Ok("ward-7".to_owned()));
-        assert_eq!(organisation(json!({"sub": "a", "org": "../x"})), Err(Refusal::MissingClaim));
-        assert_eq!(organisation(json!({"sub": "a"})), Err(Refusal::MissingClaim));
+        assert_eq!(organisation(json!({"sub": "a", "org": "../x"})), Err(Refusal::NoOrganisation));
+        assert_eq!(organisation(json!({"sub": "a"})), Err(Refusal::NoOrganisation));
+        assert_eq!(organisation(json!({"org": "ward-7"})), Err(Refusal::MissingClaim));
     }
 
     #[test]

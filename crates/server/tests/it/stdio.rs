@@ -108,3 +108,13 @@ fn a_log_that_cannot_be_written_stops_nobody() {
             .expect_err("a refusal");
     }
 }
+
+#[test]
+fn a_reader_of_completions_may_stop_early() {
+    let mut command = materia();
+    command.args(["completions", "bash"]).stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+    let mut child = command.spawn().expect("the program");
+    drop(child.stdout.take());
+    let ended = child.wait_with_output().expect("an end");
+    assert!(ended.status.success() && ended.stderr.is_empty(), "{}", String::from_utf8_lossy(&ended.stderr));
+}

@@ -109,3 +109,20 @@ async fn a_lane_whose_holder_lost_its_connection_is_free_again() {
     assert_eq!(write(&two, counting()).await.unwrap(), 1);
     assert_eq!(write(&one, counting()).await.unwrap(), 2);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_damaged_file_is_found_out() {
+    let database = sqlite().await;
+    let store = database.open().await;
+    for id in 1..50 {
+        write(&store, storing(id, 1_000)).await.unwrap();
+    }
+    assert_eq!(store.find_damage().await.unwrap(), None);
+    store.close().await;
+    let mut bytes = std::fs::read(database.sqlite_file()).unwrap();
+    let n_bytes = bytes.len();
+    bytes[n_bytes / 2..].fill(0xff);
+    std::fs::write(database.sqlite_file(), bytes).unwrap();
+    let found = database.open().await.find_damage().await;
+    assert!(!matches!(found, Ok(None)), "{found:?}");
+}

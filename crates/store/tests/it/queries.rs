@@ -72,8 +72,9 @@ async fn idempotency_keys_are_found_until_they_are_deleted() {
             }
         });
         write(&store, insert).await.unwrap();
+        let kept = |recorded_at_us| idempotency::Kept { stored: stored.clone(), recorded_at_us };
         let mut reader = store.read().await.unwrap();
-        assert_eq!(idempotency::find(&mut reader, "org", "actor", "op", "old").await.unwrap(), Some(stored.clone()));
+        assert_eq!(idempotency::find(&mut reader, "org", "actor", "op", "old").await.unwrap(), Some(kept(10)));
         assert_eq!(idempotency::find(&mut reader, "other", "actor", "op", "old").await.unwrap(), None);
         let delete: Apply<u64> = Box::new(|tx| {
             Box::pin(async move {
@@ -83,7 +84,7 @@ async fn idempotency_keys_are_found_until_they_are_deleted() {
         });
         assert_eq!(write(&store, delete).await.unwrap(), 1);
         assert_eq!(idempotency::find(&mut reader, "org", "actor", "op", "old").await.unwrap(), None);
-        assert_eq!(idempotency::find(&mut reader, "org", "actor", "op", "new").await.unwrap(), Some(stored));
+        assert_eq!(idempotency::find(&mut reader, "org", "actor", "op", "new").await.unwrap(), Some(kept(20)));
     }
 }
 

@@ -134,7 +134,7 @@ fn a_changed_export_is_invalid_and_the_place_is_named_where_it_can_be() {
         desk.check(&format!("log --events {events} --checkpoint checkpoint"), code, expected);
     };
     check("good", 0, "valid: the export is the log of the checkpoint, all 20 events\n");
-    check("no_last_newline", 0, "valid: ");
+    check("no_last_newline", 1, "INVALID: line 20 does not end with a newline: the export was cut");
     let in_part = "valid, but not all of it is shown: the export is the log of the checkpoint, 20 events, 2 of them only as hashes\n";
     check("foreign", 0, in_part);
     let key = log_key(1).verifier();

@@ -1,6 +1,6 @@
 //! Rows that no event tells of by themselves, because audited rows say what must be in them: the bytes of documents are
-//! those of their hash, the revisions of a document end as it is now, the task counter stands at the last task, and the
-//! inputs that are searched are those of the tasks.
+//! those of their hash, the revisions of a document end as it is now, an approval is whole, a reservation is of the type
+//! of its ids, the task counter stands at the last task, and the inputs that are searched are those of the tasks.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use contract::canonical;
 use contract::workflow::tasks::Task;
 use store::{Conn, Row, StoreError};
 
-use crate::tasks;
+use crate::tasks::{self, KeptTask};
 
 /// A row that is not as the audited ones say.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,10 +26,11 @@ const WRONG_MAX: i64 = 1_000;
 const REVISIONS: &str = "SELECT r.organisation_id, r.project_id, r.artifact_key, r.version, r.revision \
     FROM artifact_revisions r LEFT JOIN artifacts a ON a.organisation_id = r.organisation_id \
     AND a.project_id = r.project_id AND a.artifact_key = r.artifact_key AND a.version = r.version \
-    WHERE a.artifact_key IS NULL OR r.revision > a.n_revisions \
+    LEFT JOIN artifact_contents c ON c.organisation_id = r.organisation_id AND c.content_sha256 = r.content_sha256 \
+    WHERE a.artifact_key IS NULL OR r.size_bytes <> c.size_bytes OR r.revision > a.n_revisions \
     OR (r.revision = a.n_revisions AND (r.status <> a.status OR r.content_sha256 <> a.content_sha256 \
         OR r.size_bytes <> a.size_bytes)) \
-    OR (r.cause = 'stored' AND (r.changed_by <> a.created_by OR r.changed_at_us <> a.created_at_us \
+    OR (r.cause = 'stored' AND (r.meaning IS NOT NULL OR r.changed_by <> a.created_by OR r.changed_at_us <> a.created_at_us \
         OR r.content_sha256 <> COALESCE(a.reviewed_sha256, a.content_sha256))) \
     OR (r.cause = 'approved' AND (r.changed_by IS DISTINCT FROM a.approved_by \
         OR r.changed_at_us IS DISTINCT FROM a.approved_at_us OR r.meaning IS DISTINCT FROM a.approval_meaning)) \
@@ -39,6 +40,17 @@ const MISSING_REVISIONS: &str = "SELECT a.organisation_id, a.project_id, a.artif
     WHERE a.n_revisions <> (SELECT COUNT(*) FROM artifact_revisions r WHERE r.organisation_id = a.organisation_id \
         AND r.project_id = a.project_id AND r.artifact_key = a.artifact_key AND r.version = a.version) \
     ORDER BY a.organisation_id, a.project_id, a.artifact_key, a.version LIMIT $1";
+
+// The event has the approval as a whole: a part of one is none, and would otherwise stand there unseen.
+const APPROVALS: &str = "SELECT a.organisation_id, a.project_id, a.artifact_key, a.version FROM artifacts a \
+    WHERE (a.approved_by IS NULL) <> (a.reviewed_sha256 IS NULL) \
+    OR (a.approved_at_us IS NULL) <> (a.reviewed_sha256 IS NULL) \
+    OR (a.approval_meaning IS NULL) <> (a.reviewed_sha256 IS NULL) \
+    OR a.updated_at_us <> COALESCE(a.approved_at_us, a.created_at_us) \
+    ORDER BY a.organisation_id, a.project_id, a.artifact_key, a.version LIMIT $1";
+
+const RESERVATIONS: &str = "SELECT organisation_id, reservation_id FROM id_reservations \
+    WHERE reserved_ids NOT LIKE '[\"' || artifact_type || '-%' ORDER BY organisation_id, reservation_id LIMIT $1";
 
 const MISSING_CONTENTS: &str = "SELECT r.organisation_id, r.project_id, r.artifact_key, r.version, r.revision \
     FROM artifact_revisions r LEFT JOIN artifact_contents c ON c.organisation_id = r.organisation_id \
@@ -73,6 +85,14 @@ pub async fn check(conn: &mut Conn) -> Result<(Vec<Wrong>, u64), StoreError> {
         Ok(format!("revisions of {project_id}/{key}/{version} were deleted or added by other hands"))
     };
     wrong.extend(find(conn, MISSING_REVISIONS, missing).await?);
+    let approval = |row: &Row| {
+        let (project_id, key, version) = (row.text(1)?, row.text(2)?, row.int(3)?);
+        Ok(format!("the approval or the time of {project_id}/{key}/{version} was changed by other hands"))
+    };
+    wrong.extend(find(conn, APPROVALS, approval).await?);
+    let reservation =
+        |row: &Row| Ok(format!("the type of the reservation `{}` was changed by other hands", row.text(1)?));
+    wrong.extend(find(conn, RESERVATIONS, reservation).await?);
     let gone = |row: &Row| {
         let (project_id, key) = (row.text(1)?, row.text(2)?);
         Ok(format!("the bytes of revision {} of {project_id}/{key}/{} are gone", row.int(4)?, row.int(3)?))
@@ -106,8 +126,8 @@ async fn inputs(conn: &mut Conn) -> Result<Vec<Wrong>, StoreError> {
     let mut after = [String::new(), String::new()];
     loop {
         let page = tasks::read_all(conn, [&after[0], &after[1]], TASKS_PAGE).await?;
-        let Some((organisation_id, last)) = page.last() else { return Ok(wrong) };
-        let until = [organisation_id.clone(), last.task_id.to_string()];
+        let Some(last) = page.last() else { return Ok(wrong) };
+        let until = [last.organisation_id.clone(), last.task.task_id.to_string()];
         let rows = conn
             .fetch_all(
                 "SELECT organisation_id, task_id, artifact_id, classification FROM task_inputs \
@@ -121,7 +141,7 @@ async fn inputs(conn: &mut Conn) -> Result<Vec<Wrong>, StoreError> {
             let of_task = searched.entry([row.text(0)?, row.text(1)?]).or_default();
             of_task.push([row.text(2)?, row.text(3)?]);
         }
-        for (organisation_id, task) in &page {
+        for KeptTask { organisation_id, task, .. } in &page {
             let found = searched.remove(&[organisation_id.clone(), task.task_id.to_string()]).unwrap_or_default();
             if found != expected_inputs(task) {
                 let what = changed_inputs(task.task_id.as_str());
@@ -143,7 +163,7 @@ async fn contents(conn: &mut Conn) -> Result<(Vec<Wrong>, u64), StoreError> {
     loop {
         let rows = conn
             .fetch_all(
-                "SELECT organisation_id, content_sha256, content FROM artifact_contents \
+                "SELECT organisation_id, content_sha256, content, size_bytes FROM artifact_contents \
                  WHERE (organisation_id, content_sha256) > ($1, $2) \
                  ORDER BY organisation_id, content_sha256 LIMIT $3",
                 &[after[0].as_str().into(), after[1].as_str().into(), CONTENTS_PAGE.into()],
@@ -155,7 +175,10 @@ async fn contents(conn: &mut Conn) -> Result<(Vec<Wrong>, u64), StoreError> {
         for row in &rows {
             after = [row.text(0)?, row.text(1)?];
             n_hashed += 1;
-            if hex::encode(canonical::digest(row.text(2)?.as_bytes())) != after[1] {
+            let content = row.text(2)?;
+            let is_as_long =
+                i64::try_from(content.len()).is_ok_and(|n_bytes| row.int(3).is_ok_and(|kept| kept == n_bytes));
+            if hex::encode(canonical::digest(content.as_bytes())) != after[1] || !is_as_long {
                 let what = format!("the document with the hash {} was changed by other hands", after[1]);
                 wrong.push(Wrong { organisation_id: after[0].clone(), what });
             }

@@ -1,7 +1,7 @@
 //! Tasks of a project by what is asked of them, oldest first.
 
 use contract::workflow::tasks::{Task, TaskStatus};
-use store::{Conn, StoreError};
+use store::{Conn, Row, StoreError};
 
 use super::TaskRow;
 
@@ -74,17 +74,29 @@ pub async fn list(
     Ok((page.drain(..).map(|row| row.task).collect(), next))
 }
 
+/// A task with what only its table has.
+pub(crate) struct KeptTask {
+    pub organisation_id: String,
+    pub created_by: String,
+    pub created_at_us: i64,
+    pub task: Task,
+}
+
 /// The tasks of every organisation after a place, for the audit.
 pub(crate) async fn read_all(
     conn: &mut Conn,
     [organisation_id, task_id]: [&str; 2],
     n_max: i64,
-) -> Result<Vec<(String, Task)>, StoreError> {
+) -> Result<Vec<KeptTask>, StoreError> {
     let sql = with_columns!(
         "SELECT",
-        ", organisation_id FROM tasks WHERE (organisation_id, task_id) > ($1, $2) \
+        ", organisation_id, created_by, created_at_us FROM tasks WHERE (organisation_id, task_id) > ($1, $2) \
          ORDER BY organisation_id, task_id LIMIT $3"
     );
     let rows = conn.fetch_all(sql, &[organisation_id.into(), task_id.into(), n_max.into()]).await?;
-    rows.iter().map(|row| Ok((row.text(16)?, TaskRow::read(row)?.task))).collect()
+    let kept = |row: &Row| {
+        let (organisation_id, created_by, created_at_us) = (row.text(16)?, row.text(17)?, row.int(18)?);
+        Ok(KeptTask { organisation_id, created_by, created_at_us, task: TaskRow::read(row)?.task })
+    };
+    rows.iter().map(kept).collect()
 }

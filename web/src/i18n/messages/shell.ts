@@ -20,6 +20,8 @@ export const shell = {
   themeLight: { en: 'Light', th: 'สว่าง' },
   themeDark: { en: 'Dark', th: 'มืด' },
   signedInAs: { en: 'Signed in as {actor}', th: 'เข้าใช้งานในชื่อ {actor}' },
+  signOut: { en: 'Sign out', th: 'ออกจากระบบ' },
+  signOutFailed: { en: 'You are still signed in. Please try again.', th: 'ยังไม่ได้ออกจากระบบ โปรดลองอีกครั้ง' },
   shortcuts: { en: 'Keyboard shortcuts', th: 'แป้นพิมพ์ลัด' },
   shortcutsOff: {
     en: 'Shortcuts are switched off in this browser. You can switch them on in the settings.',

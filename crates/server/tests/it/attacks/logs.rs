@@ -92,6 +92,15 @@ fn what_a_caller_writes_freely_is_not_logged() {
     ] {
         target.send(&target.rest("get_next_available_id", input.to_string()));
     }
+    for (operation, input) in [
+        ("find_contraindications", json!({"herb_ids": [secret]})),
+        ("query_kg", json!({"start": {"type": "herb", "id": secret}, "pattern": "herb -contains-> constituent"})),
+        ("read_artifact", json!({"artifact_id": secret})),
+        ("hybrid_search", json!({"query": "fever", "lang": secret})),
+        ("update_task_status", json!({"task_id": secret, "status": "in_progress"})),
+    ] {
+        assert!(target.send(&target.rest(operation, input.to_string())).status >= 400, "{operation}");
+    }
     let token = target.token.clone();
     target.terminate();
     let log = target.log();

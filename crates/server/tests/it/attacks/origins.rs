@@ -145,8 +145,17 @@ fn the_cookie_of_a_session_serves_its_own_page_only() {
         assert_eq!(exchange(address, &form.bytes()).only().status, 415);
     }
     assert_eq!(target.check_alive(), "US-001");
-    let own_page = target.rest("get_next_available_id", TAKE).header("Authorization", "").header("Cookie", cookie);
-    assert_eq!(target.send(&own_page.header("Origin", own)).status, 200);
+    let own_page =
+        target.rest("get_next_available_id", TAKE).header("Authorization", "").header("Cookie", cookie.clone());
+    let own_page = own_page.header("Origin", own.clone());
+    assert_eq!(target.send(&own_page).status, 200);
+
+    let sign_out = target.request(Request::delete("/session"));
+    let sign_out = sign_out.header("Authorization", "").header("Cookie", cookie).header("Origin", own);
+    let signed_out = target.send(&sign_out);
+    assert_eq!(signed_out.status, 204, "{signed_out:?}");
+    assert!(signed_out.header("set-cookie").is_some_and(|cookie| cookie.contains("Max-Age=0")), "{signed_out:?}");
+    assert_eq!(target.send(&own_page).status, 401);
 }
 
 #[test]
@@ -167,6 +176,14 @@ fn what_never_became_a_call_is_in_the_record_of_who_sent_it() {
     for request in &broken {
         assert!(target.send(request).status >= 400);
     }
+    let of_service = |request: Request| {
+        let request = target.request(request).header("Host", target.ids.to_string());
+        exchange(target.ids, &request.bytes()).only().status
+    };
+    assert_eq!(of_service(Request::get("/ids/next?type=US&type=HLS&project=attacked")), 400);
+    assert_eq!(of_service(Request::post("/ids/reserve").json("[]")), 400);
+    let expired = Request::delete("/ids/reservations/expired?x=1");
+    assert_eq!(of_service(expired), 400, "an unknown parameter is not passed over");
     let once = String::from_utf8(target.rest("get_next_available_id", TAKE).bytes()).expect("plain text");
     let twice = once.replacen("\r\n", "\r\nAuthorization: Bearer other\r\n", 1);
     assert_eq!(target.send_bytes(twice.as_bytes()).status, 400);
@@ -180,7 +197,7 @@ fn what_never_became_a_call_is_in_the_record_of_who_sent_it() {
     assert_eq!(noted("admit", "BODY"), 2);
     assert_eq!(noted("admit", "MEDIA_TYPE"), 1);
     assert_eq!(noted("admit", "MESSAGE"), 1);
-    assert_eq!(noted("admit", "REQUEST"), 1);
+    assert_eq!(noted("admit", "REQUEST"), 3);
     assert_eq!(noted("authenticate", "HEADER_TWICE"), 1);
     assert_eq!(noted("admit", "RATE_LIMITED"), n_flooded as u64);
     let admitted = events.iter().find(|event| event.operation == "admit").expect("an event");

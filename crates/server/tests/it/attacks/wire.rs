@@ -113,6 +113,10 @@ impl Request {
         Request { method: "POST", path: path.into(), headers: Vec::new(), body: Vec::new() }
     }
 
+    pub fn delete(path: impl Into<String>) -> Request {
+        Request { method: "DELETE", path: path.into(), headers: Vec::new(), body: Vec::new() }
+    }
+
     pub fn get(path: impl Into<String>) -> Request {
         Request { method: "GET", path: path.into(), headers: Vec::new(), body: Vec::new() }
     }

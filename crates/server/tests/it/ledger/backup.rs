@@ -59,7 +59,11 @@ async fn check(from: Option<String>, to: Option<String>) {
     assert_eq!(found["tree_size"], n_events, "{found}");
     assert!(found["doubt"].is_null() && found["n_objects_checked"].as_u64() > Some(0), "{found}");
     let again = restored.run(&["restore", &backup]);
-    assert!(again.code != 0 && again.err.contains("the database is not empty"), "{}", again.err);
+    assert!(
+        again.code != 0 && again.err.contains("the database is not empty") && again.err.contains("--data"),
+        "{}",
+        again.err
+    );
 
     // It goes on where the backup ended: the next id is new there, and its event gets the next place.
     let serving = restored.serve();

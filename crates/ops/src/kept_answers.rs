@@ -1,0 +1,50 @@
+//! Answers that were kept for repeated calls, held against the log: the event of the first call has the hash of what it
+//! answered, so an answer that was changed by other hands is not given again as the true one.
+
+use contract::canonical;
+use contract::event::{Event, Outcome, Touched};
+use serde_json::Value;
+use store::idempotency::{self, Kept};
+use store::{Conn, StoreError};
+
+use crate::drive::Done;
+
+/// Does an event tell of this answer? `kept` belongs to this actor.
+pub(crate) async fn is_told(
+    conn: &mut Conn,
+    organisation_id: &str,
+    actor_id: &str,
+    kept: &Kept,
+) -> Result<bool, StoreError> {
+    let Some(answer) = Answered::parse(&kept.stored.output) else { return Ok(false) };
+    let bodies = idempotency::event_bodies(conn, organisation_id, actor_id, kept.recorded_at_us).await?;
+    let events = bodies.iter().filter_map(|body| serde_json::from_str::<Event>(body).ok());
+    let is_its = |event: &Event| event.outcome == Outcome::Ok && event.in_hash == kept.stored.in_hash;
+    Ok(events.filter(is_its).any(|event| answer.is_that_of(&event)))
+}
+
+struct Answered {
+    /// Absent where an answer was shown once and only what it made is kept.
+    out_hash: Option<String>,
+    objects: Vec<Touched>,
+}
+
+impl Answered {
+    /// `None` if it cannot be read, or is not what its own hash says.
+    fn parse(output: &str) -> Option<Answered> {
+        if output.starts_with('[') {
+            return Some(Answered { out_hash: None, objects: serde_json::from_str(output).ok()? });
+        }
+        let Done { output, out_hash, objects, .. } = serde_json::from_str(output).ok()?;
+        (hash_of(&output) == out_hash).then_some(Answered { out_hash: Some(out_hash), objects })
+    }
+
+    fn is_that_of(&self, event: &Event) -> bool {
+        self.out_hash.as_ref().is_none_or(|hash| *hash == event.out_hash) && self.objects == event.objects
+    }
+}
+
+/// The hash of an output. The audit block tells how long the call took; the hash must not depend on it.
+pub(crate) fn hash_of(output: &Value) -> String {
+    if output.get("audit").is_some() { canonical::hash_without(output, "audit") } else { canonical::hash_of(output) }
+}
