@@ -1,6 +1,6 @@
-//! What a log line may say of a call: of its input, the values of known fields that are choices, numbers or the
-//! caller's own correlation ids as their schema wants them, and only the length of everything else. What a caller writes freely may be a patient's name or a
-//! password, so an error says in the log what was wrong, and not with which value.
+//! What a log line may say of a call: of its input, the values of known fields that are choices, numbers or the caller's
+//! own correlation ids, as their schema wants them, and only the length of everything else. What a caller writes freely
+//! may be a patient's name or a password, so an error says in the log what was wrong, and not with which value.
 
 use std::collections::HashMap;
 
@@ -140,18 +140,19 @@ fn masked(text: &str, received: &[String], is_kept: impl Fn(&str) -> bool) -> St
     let torn: Vec<String> = received.iter().filter(|text| text.contains('`')).cloned().collect();
     let text = without(text, &torn);
     let parts: Vec<&str> = text.split('`').collect();
-    let is_torn = parts.len() % 2 == 0 || !torn.is_empty();
+    let is_torn = parts.len().is_multiple_of(2) || !torn.is_empty();
     let quoted = match (parts.as_slice(), is_torn) {
         ([first, .., last], true) => format!("{first}`{MASK}`{last}"),
         (_, _) => {
             let each = parts.iter().enumerate();
-            let each = each.map(|(index, part)| if index % 2 == 0 || is_kept(part) { part } else { &MASK });
+            let each = each.map(|(index, part)| if index.is_multiple_of(2) || is_kept(part) { part } else { &MASK });
             each.copied().collect::<Vec<_>>().join("`")
         }
     };
     // What is kept between back-quotes is ours, also where the caller wrote the same word.
     let parts = quoted.split('`').enumerate();
-    let parts = parts.map(|(index, part)| if index % 2 == 0 { without(part, received) } else { part.to_owned() });
+    let parts =
+        parts.map(|(index, part)| if index.is_multiple_of(2) { without(part, received) } else { part.to_owned() });
     parts.collect::<Vec<_>>().join("`")
 }
 
