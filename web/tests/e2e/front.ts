@@ -100,7 +100,7 @@ export async function startFront(server: string, mode: 'whole' | 'bare'): Promis
 function twist(operation: string, body: unknown, lie: Lie): unknown {
   if (operation === 'audit_verify') {
     const problem = { kind: 'leaf', leaf_index: 1, message: 'the event was changed' };
-    return { ...(body as Output<'audit_verify'>), ok: false, problems: [problem] };
+    return { ...(body as Output<'audit_verify'>), ok: false, problems: [problem], n_problems: 1 };
   }
   if (operation !== 'audit_prove') return body;
   const proof = body as Output<'audit_prove'>;

@@ -22,7 +22,8 @@ export async function startHouse(): Promise<House> {
   const ports = ['--listen', '--tasks-listen', '--ids-listen', '--grpc-listen'].flatMap((flag) => [flag, '127.0.0.1:0']);
   // Settings of whoever runs the tests must not reach this server.
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('MATERIA_')));
-  const child = spawn(BINARY, ['serve', '--data', data, ...ports, '--json'], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  // The pages are tried on records of the tests' own.
+  const child = spawn(BINARY, ['serve', '--no-starter-data', '--data', data, ...ports, '--json'], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   let errors = '';
   child.stderr.on('data', (text: Buffer) => {
     errors += text.toString();
