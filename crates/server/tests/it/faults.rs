@@ -98,7 +98,8 @@ impl Lab {
         if let Some(file) = step.file {
             strace.arg("-P").arg(data.join(file));
         }
-        strace.arg(command.get_program()).args(arguments).arg("--data").arg(data);
+        // What the other commands are told by their environment, this one is told by a flag.
+        strace.arg(command.get_program()).args(arguments).args(["--no-starter-data", "--data"]).arg(data);
         let output = strace.output().expect("`strace` runs");
         let traced = fs::read_to_string(&trace).expect("a trace");
         let is_met = traced.contains("(INJECTED)") || traced.contains("+++ killed by SIGKILL +++");
