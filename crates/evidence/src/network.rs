@@ -1,5 +1,7 @@
 //! Parts of the graph to look at: everything about a node, and what several nodes have to do with each other.
 
+mod inherited;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use contract::evidence::network::{GraphLink, GraphNode, KnowledgeGraph};
@@ -39,7 +41,8 @@ pub fn everything(graph: &Graph, node: NodeNumber) -> Network {
     Network::new(graph, vec![node], statements_of(graph, node))
 }
 
-/// What is said between the nodes, and of others that at least two of them are connected with.
+/// What is said between the nodes and between what they belong to, and of others that at least two of them are connected
+/// with.
 pub fn neighbourhood(graph: &Graph, nodes: &[NodeNumber]) -> Network {
     let of_each: Vec<(NodeNumber, Vec<Statement>)> =
         nodes.iter().map(|node| (*node, statements_of(graph, *node))).collect();
@@ -53,7 +56,9 @@ pub fn neighbourhood(graph: &Graph, nodes: &[NodeNumber]) -> Network {
     let shared = of_each.into_iter().flat_map(|(node, statements)| {
         statements.into_iter().filter(move |statement| statement.other(node) != node).map(move |it| (node, it))
     });
-    let statements = shared.filter(|(node, it)| is_shared(it.other(*node))).map(|(_, it)| it).collect();
+    let shared = shared.filter(|(node, it)| is_shared(it.other(*node))).map(|(_, it)| it);
+    // What holds between them comes first: it must not be cut off.
+    let statements = inherited::between(graph, nodes).into_iter().chain(shared).collect();
     Network::new(graph, nodes.to_vec(), statements)
 }
 
@@ -133,6 +138,8 @@ impl Network {
                 evidence: references.collect(),
                 knowledge_source: graph.sources().id(graph.edge_source(statement.edge)).to_owned(),
                 verified: graph.edge_verified(statement.edge),
+                severity: edge.and_then(|edge| word(edge, "severity")),
+                rule: edge.and_then(|edge| word(edge, "rule")),
             }
         };
         let mut nodes: Vec<GraphNode> =
@@ -160,20 +167,40 @@ impl Network {
     }
 
     /// The statements in words, for a model: one line each.
-    pub fn text(&self, graph: &Graph, title: &str) -> String {
+    pub fn text(&self, graph: &Graph, title: &str, edges: &HashMap<String, Edge>) -> String {
         let named = |node: NodeNumber| format!("{} ({})", graph.nodes().shared_label(node), graph.nodes().id(node));
         let line = |it: &Statement| {
             let source = graph.sources().id(graph.edge_source(it.edge));
             let predicate = graph.predicates().text(it.predicate).replace('_', " ");
             let label = if graph.edge_verified(it.edge) == Some(false) { " (not verified)" } else { "" };
-            format!("- {} {predicate} {} [{source}]{label}", named(it.subject), named(it.object))
+            let grave = edges.get(graph.edge_id(it.edge)).map(gravity).unwrap_or_default();
+            format!("- {} {predicate} {} [{source}]{label}{grave}", named(it.subject), named(it.object))
         };
         let lines: Vec<String> = self.statements.iter().map(line).collect();
         let more = self.n_statements - self.statements.len();
         let rest = if more == 0 { String::new() } else { format!("\n\n{more} more statements are not shown.") };
-        let said = if lines.is_empty() { "No statement is recorded.".to_owned() } else { lines.join("\n") };
+        let said = if lines.is_empty() {
+            "No statement is recorded. That does not mean that there is nothing.".to_owned()
+        } else {
+            lines.join("\n")
+        };
         format!("# Search Results for: {title}\n\n{said}{rest}")
     }
+}
+
+fn word(edge: &Edge, qualifier: &str) -> Option<String> {
+    edge.qualifiers.get(qualifier)?.as_str().map(str::to_owned)
+}
+
+/// How grave a statement is and what to do, where its source says so.
+fn gravity(edge: &Edge) -> String {
+    let Some(severity) = word(edge, "severity") else {
+        return edge.strength.map(|strength| format!("; strength: {}", strength.name())).unwrap_or_default();
+    };
+    let rule = word(edge, "rule").map(|rule| format!(" by {rule}")).unwrap_or_default();
+    let action = edge.qualifiers.get("action").and_then(|action| action.get("en")?.as_str());
+    let action = action.map(|action| format!(". {action}")).unwrap_or_default();
+    format!("; severity: {severity}{rule}{action}")
 }
 
 fn group(id: &str) -> u8 {

@@ -123,7 +123,7 @@ fn network_answer(
     edges: &HashMap<String, Edge>,
     place: &str,
 ) -> Result<Answer<Content>, OpError> {
-    let mut answer = Answer::of(Content::text(network.text(graph, title), Audience::Model));
+    let mut answer = Answer::of(Content::text(network.text(graph, title, edges), Audience::Model));
     if !network.is_empty() {
         let shown = network.shown(graph, title, edges);
         answer.artifacts.push(Artifact {

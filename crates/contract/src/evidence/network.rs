@@ -63,4 +63,10 @@ pub struct GraphLink {
     /// Whether somebody compared it with its source; absent where the source makes no statement of that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verified: Option<bool>,
+    /// Of an interaction whose source grades it: `minor`, `moderate`, `major`, `critical`, `unknown` or `none`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub severity: Option<String>,
+    /// The rule by which it is critical.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
 }

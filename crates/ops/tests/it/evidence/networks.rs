@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::herbs::{herbal, put};
+use super::herbs::{edge, herbal, node, put, source};
 use crate::ledger::both;
 use crate::script::Stage;
 
@@ -28,8 +28,8 @@ async fn everything_about_a_node_is_told_and_shown() {
         put(&stage, &herbal()).await;
         let (text, shown, facts) = ask(&stage, "kg_get_everything", json!({"curie": "warfarin"})).await;
         let expected = "# Search Results for: วาร์ฟาริน (D1)\n\n\
-            - วาร์ฟาริน (D1) interacts with ขมิ้นชัน (H2) [herbal]\n\
-            - ขิง (H1) interacts with วาร์ฟาริน (D1) [herbal]";
+            - วาร์ฟาริน (D1) interacts with ขมิ้นชัน (H2) [herbal]; strength: moderate\n\
+            - ขิง (H1) interacts with วาร์ฟาริน (D1) [herbal]; strength: high";
         assert_eq!(text, expected);
         assert_eq!(ids(&shown), ["D1", "H1", "H2"]);
         let node = json!({"id": "D1", "name": "วาร์ฟาริน", "group": 7, "entityType": "Drug", "val": 2,
@@ -41,7 +41,7 @@ async fn everything_about_a_node_is_told_and_shown() {
         assert_eq!((&facts["querySuccess"], &facts["nodeCount"]), (&json!(true), &json!(3)));
         assert_eq!(facts["licences"], json!([{"source": "herbal", "licence": "CC0-1.0"}]));
         let (text, shown, facts) = ask(&stage, "kg_get_everything", json!({"curie": "H3"})).await;
-        assert!(text.ends_with("No statement is recorded.") && shown.is_null(), "{text}");
+        assert!(text.ends_with("That does not mean that there is nothing.") && shown.is_null(), "{text}");
         assert_eq!(facts["message"], "no statement is recorded");
         let error = stage.call("agent", "kg_get_everything", json!({"curie": "X:1"})).await.result.unwrap_err();
         assert_eq!((error.code(), error.message.as_str()), ("NOT_FOUND", "no node has the id or name `X:1`"));
@@ -61,5 +61,56 @@ async fn a_neighbourhood_is_what_several_have_in_common() {
         assert_eq!(shown["links"].as_array().unwrap().len(), 3);
         let twice = stage.call("agent", "kg_network_neighborhood", json!({"curies": ["H1", "ขิง"]})).await;
         assert_eq!(twice.result.unwrap_err().message, "`curies`: expected at least two different things");
+    }
+}
+
+/// Two made-up drugs whose danger is written of their classes, and of a class with itself.
+fn pharmacy() -> Vec<Value> {
+    let thing = |id: &str, kind: &str| node(id, kind, json!([{"text": id, "lang": "en"}]));
+    let mut records = vec![source()];
+    records.extend(["calmol", "wakeine", "mixture"].map(|id| thing(id, "drug")));
+    records.extend(["calmers", "wakers", "stimulants", "slowers"].map(|id| thing(id, "drug_class")));
+    let ends = [
+        ("calmol", "member_of", "calmers"),
+        ("wakeine", "member_of", "wakers"),
+        ("wakers", "subclass_of", "stimulants"),
+        ("mixture", "has_ingredient", "calmol"),
+        ("calmol", "member_of", "slowers"),
+        ("wakeine", "member_of", "slowers"),
+    ];
+    let said = |subject: &str, predicate: &str, object: &str| {
+        edge(&format!("{subject}-{predicate}-{object}"), subject, predicate, object)
+    };
+    records.extend(ends.map(|(subject, predicate, object)| said(subject, predicate, object)));
+    let mut deadly = said("calmers", "interacts_with", "stimulants");
+    deadly["qualifiers"] =
+        json!({"severity": "critical", "rule": "R-DDI-001", "action": {"en": "Never.", "th": "ห้าม"}});
+    let mut with_itself = said("slowers", "interacts_with", "slowers");
+    with_itself["qualifiers"] = json!({"severity": "major"});
+    records.extend([deadly, with_itself]);
+    records
+}
+
+#[tokio::test]
+async fn what_is_said_of_classes_is_told_of_their_drugs() {
+    for stage in both().await {
+        put(&stage, &pharmacy()).await;
+        for curies in [["calmol", "wakeine"], ["wakeine", "calmol"], ["mixture", "wakeine"]] {
+            let (text, shown, _) = ask(&stage, "kg_network_neighborhood", json!({ "curies": curies })).await;
+            let deadly = "calmers (calmers) interacts with stimulants (stimulants) [herbal]; severity: critical by \
+                R-DDI-001. Never.";
+            assert!(text.contains(deadly), "{curies:?}: {text}");
+            assert!(
+                text.contains("slowers (slowers) interacts with slowers (slowers) [herbal]; severity: major"),
+                "{text}"
+            );
+            // The way there is told too.
+            assert!(text.contains("wakers (wakers) subclass of stimulants"), "{text}");
+            let links = shown["links"].as_array().unwrap();
+            assert!(links.iter().any(|it| it["severity"] == "critical" && it["rule"] == "R-DDI-001"), "{shown}");
+        }
+        // What is in the mixture is no second drug with the other class.
+        let (text, _, _) = ask(&stage, "kg_network_neighborhood", json!({"curies": ["mixture", "calmol"]})).await;
+        assert!(!text.contains("critical"), "{text}");
     }
 }

@@ -1,0 +1,83 @@
+//! What is said of two things by way of what they belong to: a drug by its classes and theirs, a combination by what is
+//! in it. Most interactions are written of classes; whoever asks for two drugs must get them all the same.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::{Statement, statements_of};
+use crate::graph::{Direction, Graph, NodeNumber};
+
+/// From a thing to what it belongs to or is made of: what is said of the end holds for the start.
+const UPWARD: [&str; 4] = ["member_of", "subclass_of", "has_ingredient", "contains"];
+
+/// Steps away from a thing. Nothing belongs to more.
+const WIDER_MAX: usize = 500;
+
+/// Something that a thing belongs to, and the statement that led there from the one before; none for the thing itself.
+struct Wider {
+    node: NodeNumber,
+    led_here: Option<(usize, Statement)>,
+}
+
+/// Statements between two different ones of the nodes, or between what they belong to, each after the steps that lead
+/// to its ends.
+pub(super) fn between(graph: &Graph, nodes: &[NodeNumber]) -> Vec<Statement> {
+    let upward: Vec<u32> = UPWARD.iter().filter_map(|predicate| graph.predicates().find(predicate)).collect();
+    let wider: Vec<Vec<Wider>> = nodes.iter().map(|node| climb(graph, *node, &upward)).collect();
+    let mut reached_from: HashMap<NodeNumber, Vec<(usize, usize)>> = HashMap::new();
+    for (start, reached) in wider.iter().enumerate() {
+        for (at, step) in reached.iter().enumerate() {
+            reached_from.entry(step.node).or_default().push((start, at));
+        }
+    }
+    let mut found = Vec::new();
+    let mut seen = BTreeSet::new();
+    for node in wider.iter().flatten().map(|step| step.node).filter(|node| seen.insert(*node)) {
+        let from = reached_from.get(&node).map(Vec::as_slice).unwrap_or_default();
+        for statement in statements_of(graph, node) {
+            let to = reached_from.get(&statement.other(node)).map(Vec::as_slice).unwrap_or_default();
+            let (mut near, mut far): (Vec<_>, Vec<_>) = (Vec::new(), Vec::new());
+            for (one, other) in from.iter().flat_map(|one| to.iter().map(move |other| (one, other))) {
+                if one.0 != other.0 {
+                    near.push(*one);
+                    far.push(*other);
+                }
+            }
+            if near.is_empty() || upward.contains(&statement.predicate) {
+                continue;
+            }
+            near.into_iter().chain(far).for_each(|end| found.extend(way(&wider, end)));
+            found.push(statement);
+        }
+    }
+    found
+}
+
+/// Everything that a node belongs to, the nearest first, in the order of the graph.
+fn climb(graph: &Graph, start: NodeNumber, upward: &[u32]) -> Vec<Wider> {
+    let mut reached = vec![Wider { node: start, led_here: None }];
+    let mut known = BTreeSet::from([start]);
+    let mut at = 0;
+    while let Some(node) = reached.get(at).map(|step| step.node) {
+        for hop in upward.iter().flat_map(|predicate| graph.hops(node, Direction::Out, Some(*predicate))) {
+            if reached.len() < WIDER_MAX && known.insert(hop.end) {
+                let statement = Statement { subject: node, predicate: hop.predicate, object: hop.end, edge: hop.edge };
+                reached.push(Wider { node: hop.end, led_here: Some((at, statement)) });
+            }
+        }
+        at += 1;
+    }
+    reached
+}
+
+/// The statements from a start to one of what it belongs to.
+fn way(wider: &[Vec<Wider>], (start, at): (usize, usize)) -> Vec<Statement> {
+    let step = |at: usize| wider.get(start).and_then(|reached| reached.get(at)).and_then(|step| step.led_here);
+    let mut way: Vec<Statement> = Vec::new();
+    let mut next = step(at);
+    while let Some((before, statement)) = next {
+        way.push(statement);
+        next = step(before);
+    }
+    way.reverse();
+    way
+}
