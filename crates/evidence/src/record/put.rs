@@ -38,7 +38,8 @@ static UPSERT: LazyLock<Bulk> = LazyLock::new(|| {
     Bulk::new("evidence_records (organisation_id, kind, id, sha256, body)", 5, after)
 });
 
-static FIND: LazyLock<InList> = LazyLock::new(|| {
+/// The hashes of records of one kind, by their ids.
+pub(super) static FIND: LazyLock<InList> = LazyLock::new(|| {
     InList::new("SELECT id, sha256 FROM evidence_records WHERE organisation_id = $1 AND kind = $2 AND id IN", 2, "")
 });
 

@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;
 
 use contract::evidence::record::{Deletion, Record, RecordKind};
-use store::{Bulk, Conn, InList, Param, StoreError, Tx};
+use store::{Bulk, Conn, Param, StoreError, Tx};
 
-use super::put::{self, Kept};
+use super::put::{self, FIND, Kept};
 use super::{Incoming, Sha256, sha256};
 
 /// What became of the set.
@@ -24,10 +24,6 @@ type Key = (RecordKind, String);
 
 static INSERT: LazyLock<Bulk> =
     LazyLock::new(|| Bulk::new("evidence_starter_records (organisation_id, kind, id, sha256)", 4, ""));
-
-static FIND: LazyLock<InList> = LazyLock::new(|| {
-    InList::new("SELECT id, sha256 FROM evidence_records WHERE organisation_id = $1 AND kind = $2 AND id IN", 2, "")
-});
 
 /// Brings the record to this set.
 pub async fn load(tx: &mut Tx<'_>, organisation_id: &str, set: &[Incoming]) -> Result<Loaded, StoreError> {

@@ -83,7 +83,11 @@ impl Write for LoadStarterData {
 
 fn incoming(files: &Arc<Files>) -> Result<(DataVersion, Vec<Incoming>), OpError> {
     let version = starter::data_version(files).ok_or_else(|| OpError::internal("the starter data have no version"))?;
-    let (set, _) = starter::parse(files);
+    let (set, problems) = starter::parse(files);
+    if let Some(problem) = problems.first() {
+        // Half of the facts would look like all of them.
+        return Err(OpError::internal(format!("the starter data cannot be read: {problem}")));
+    }
     let records = starter::records::all(&set, &version);
     let incoming = (0..).zip(&records).map(|(position, record)| Incoming::new(position, record));
     Ok((version, incoming.collect::<Result<_, _>>().map_err(OpError::internal)?))
