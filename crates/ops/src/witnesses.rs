@@ -6,6 +6,7 @@ use ledger::keyring::Keyring;
 use ledger::policy::{Policy, PolicyError};
 use ledger::proof::{ProofError, consistency_proof, subtrees_for_consistency};
 use ledger::witness::{AddCheckpoint, RequestError};
+use store::Conn;
 use store::log::{self, StoredCheckpoint};
 
 use crate::notary::{Notary, NotaryError};
@@ -52,14 +53,9 @@ impl Notary {
         if kept.tree_size < old_size {
             return Ok(None);
         }
-        let wanted = subtrees_for_consistency(old_size, kept.tree_size).map_err(WitnessError::Proof)?;
-        let mut conn = self.read().await.map_err(WitnessError::Notary)?;
-        let hashes = log::subtree_hashes(&mut conn, &wanted).await.map_err(store_failed)?;
-        let proof = consistency_proof(old_size, kept.tree_size, |subtree| hashes.get(&subtree).copied());
         let checkpoint = SignedCheckpoint::parse(kept.note.as_bytes()).map_err(WitnessError::Kept)?;
-        AddCheckpoint::new(old_size, proof.map_err(WitnessError::Proof)?, checkpoint)
-            .map(Some)
-            .map_err(WitnessError::Request)
+        let mut conn = self.read().await.map_err(WitnessError::Notary)?;
+        continuing(&mut conn, old_size, checkpoint).await.map(Some)
     }
 
     /// Whether a witness cosigned a checkpoint.
@@ -92,6 +88,19 @@ impl Notary {
         let checkpoint = StoredCheckpoint { tree_size: size, note: cosigned.to_string(), created_at_us };
         self.keep(checkpoint).await.map_err(WitnessError::Notary)
     }
+}
+
+/// A checkpoint with a proof that its log continues the log of `old_size` events, which is not longer.
+pub(crate) async fn continuing(
+    conn: &mut Conn,
+    old_size: u64,
+    checkpoint: SignedCheckpoint,
+) -> Result<AddCheckpoint, WitnessError> {
+    let size = checkpoint.unverified().size();
+    let wanted = subtrees_for_consistency(old_size, size).map_err(WitnessError::Proof)?;
+    let hashes = log::subtree_hashes(conn, &wanted).await.map_err(store_failed)?;
+    let proof = consistency_proof(old_size, size, |subtree| hashes.get(&subtree).copied());
+    AddCheckpoint::new(old_size, proof.map_err(WitnessError::Proof)?, checkpoint).map_err(WitnessError::Request)
 }
 
 fn store_failed(error: store::StoreError) -> WitnessError {

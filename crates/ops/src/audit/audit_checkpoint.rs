@@ -4,14 +4,13 @@ use contract::actor::Role;
 use contract::error::OpError;
 use contract::ledger::{AuditCheckpoint, LatestCheckpoint};
 use ledger::checkpoint::SignedCheckpoint;
-use ledger::proof::{consistency_proof, subtrees_for_consistency};
-use ledger::witness::AddCheckpoint;
-use store::{Conn, log};
+use store::Conn;
 
 use super::{AUDIT_ROLES, cosigned_checkpoint, log_key, sign_now, signing_keys};
 use crate::context::Context;
 use crate::family::Family;
-use crate::operation::{Answer, Operation, Read, store_error};
+use crate::operation::{Answer, Operation, Read};
+use crate::witnesses::continuing;
 
 impl Operation for AuditCheckpoint {
     const NAME: &'static str = "audit_checkpoint";
@@ -51,10 +50,6 @@ async fn continues(conn: &mut Conn, old_size: u64, checkpoint: &SignedCheckpoint
         let expected = format!("the size of an earlier checkpoint, 0 to {size}");
         return Err(OpError::invalid("since_size", expected).received(old_size.to_string()));
     }
-    let wanted = subtrees_for_consistency(old_size, size).map_err(OpError::internal)?;
-    let hashes = log::subtree_hashes(conn, &wanted).await.map_err(store_error)?;
-    let proof =
-        consistency_proof(old_size, size, |subtree| hashes.get(&subtree).copied()).map_err(OpError::internal)?;
-    let request = AddCheckpoint::new(old_size, proof, checkpoint.clone()).map_err(OpError::internal)?;
+    let request = continuing(conn, old_size, checkpoint.clone()).await.map_err(OpError::internal)?;
     Ok(request.to_string())
 }
