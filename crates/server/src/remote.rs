@@ -85,3 +85,15 @@ impl RemoteService {
         OpError::new(Kind::Upstream, format!("the {} service {what}", self.name))
     }
 }
+
+/// A call with nothing remarkable about it.
+#[cfg(test)]
+fn plain_call(operation: &'static str, input: Value) -> RemoteCall {
+    RemoteCall {
+        operation,
+        input,
+        idempotency_key: "k".to_owned(),
+        correlation_id: "c".to_owned(),
+        via: ops::Via::Direct,
+    }
+}

@@ -67,13 +67,7 @@ mod tests {
     use serde_json::json;
 
     fn check_answer(operation: &'static str, input: Value, body: Value) -> Result<(), String> {
-        let call = RemoteCall {
-            operation,
-            input,
-            idempotency_key: "k".to_owned(),
-            correlation_id: "c".to_owned(),
-            via: ops::Via::Direct,
-        };
+        let call = crate::remote::plain_call(operation, input);
         check(&call, &body, &Catalogue::built_in().unwrap())
     }
 

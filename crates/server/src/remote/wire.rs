@@ -121,13 +121,7 @@ mod tests {
     use serde_json::json;
 
     fn check(operation: &'static str, input: Value, expected: &str) {
-        let call = RemoteCall {
-            operation,
-            input,
-            idempotency_key: "k".to_owned(),
-            correlation_id: "c".to_owned(),
-            via: ops::Via::Direct,
-        };
+        let call = crate::remote::plain_call(operation, input);
         let wire = request(&call, &Catalogue::built_in().unwrap()).unwrap();
         let body = wire.body.map(|body| format!(" {body}")).unwrap_or_default();
         assert_eq!(format!("{} {}{body}", wire.method, wire.path), expected);
