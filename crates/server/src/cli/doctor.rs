@@ -112,20 +112,23 @@ async fn look(place: &Place, settings: &Settings) -> Vec<Finding> {
     findings
 }
 
-/// Reading a whole file takes its time; what is sound so far is called so.
+/// Reading a whole file takes its time.
 const LOOKED_FOR_DAMAGE: Duration = Duration::from_secs(30);
 
 async fn damage(house: &House) -> Option<Finding> {
     let advice = "stop the server and put a backup into a new folder (`materia restore`)";
     match tokio::time::timeout(LOOKED_FOR_DAMAGE, house.find_damage()).await {
-        Ok(Ok(None)) | Err(_) => None,
+        Ok(Ok(None)) => None,
+        Err(_) => {
+            let waited_s = LOOKED_FOR_DAMAGE.as_secs();
+            Some(Finding::fine(format!("the file of the database was not read to its end within {waited_s} s")))
+        }
         // The text names pages and tables, and nothing of what is in them.
         Ok(Ok(Some(found))) => Some(Finding::wrong(format!("the file of the database is damaged: {found}"), advice)),
         Ok(Err(error)) => Some(Finding::wrong(format!("the file of the database cannot be read: {error}"), advice)),
     }
 }
 
-/// What helps when a house cannot be entered.
 /// Whether the files beside the record say what it says. A running server tells of them in its log.
 fn files(checked: Result<ops::FilesReport, store::StoreError>) -> Finding {
     match checked {
@@ -140,6 +143,7 @@ fn files(checked: Result<ops::FilesReport, store::StoreError>) -> Finding {
     }
 }
 
+/// What helps when a house cannot be entered.
 fn advice(error: &AssembleError) -> &'static str {
     use store::OpenError;
     match error {
