@@ -18,7 +18,8 @@ interface Wiring {
   'aria-invalid': true | undefined;
 }
 
-function Field({ label, hint, error, isOptional = false, children }: Common & { children: (wiring: Wiring) => ReactNode }) {
+/** The frame of a field, for controls that are none of those below. */
+export function Field({ label, hint, error, isOptional = false, children }: Common & { children: (wiring: Wiring) => ReactNode }) {
   const { t } = useLanguage();
   const id = useId();
   const described = [hint ? `${id}-hint` : '', error ? `${id}-error` : ''].filter(Boolean).join(' ');

@@ -1,8 +1,11 @@
 // Synthetic evidence: plants, papers and facts that do not exist, so that no test can be taken for medicine.
 
-import type { Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll } from 'vitest';
 import type { Input, Output } from '../../src/api/client.ts';
-import { callAs, type House } from './house.ts';
+import { startBrowser } from './browser.ts';
+import { type Front, startFront } from './front.ts';
+import { callAs, type House, startHouse } from './house.ts';
 
 type Records = Input<'put_records'>['records'];
 
@@ -139,4 +142,28 @@ export async function openGraph(page: Page): Promise<void> {
   await page.locator('[data-search-field]').fill('testwort');
   await page.keyboard.press('Enter');
   await page.locator('[data-nodes="7"][data-settled="true"]').waitFor();
+}
+
+/** What the tests of a file stand on. */
+export interface Ground {
+  house: House;
+  front: Front;
+  browser: Browser;
+}
+
+/** A house behind a front, and a browser, for all tests of a file; there before the first of them. */
+export function prepareGround(fill: (house: House) => Promise<void>): Ground {
+  const ground = {} as Ground;
+  beforeAll(async () => {
+    ground.house = await startHouse();
+    await fill(ground.house);
+    ground.front = await startFront(ground.house.url, 'whole');
+    ground.browser = await startBrowser();
+  });
+  afterAll(async () => {
+    await ground.browser?.close();
+    await ground.front?.close();
+    await ground.house?.stop();
+  });
+  return ground;
 }

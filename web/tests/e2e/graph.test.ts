@@ -1,28 +1,11 @@
 // The graph explorer: find, expand by mouse and keyboard, follow a pattern, export; five thousand nodes stay fluid.
 
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openPage, signIn, startBrowser, WIDE } from './browser.ts';
-import { putEvidence, star } from './evidence.ts';
-import { type Front, startFront } from './front.ts';
-import { type House, startHouse } from './house.ts';
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { openPage, signIn, WIDE } from './browser.ts';
+import { prepareGround, putEvidence, star } from './evidence.ts';
 
-let house: House;
-let front: Front;
-let browser: Browser;
-
-beforeAll(async () => {
-  house = await startHouse();
-  await putEvidence(house);
-  front = await startFront(house.url, 'whole');
-  browser = await startBrowser();
-});
-
-afterAll(async () => {
-  await browser?.close();
-  await front?.close();
-  await house?.stop();
-});
+const ground = prepareGround(putEvidence);
 
 const stage = (page: Page) => page.getByRole('application');
 const shows = (page: Page, nodes: number, edges: number) => page.locator(`[data-nodes="${nodes}"][data-edges="${edges}"][data-settled="true"]`).waitFor();
@@ -34,10 +17,10 @@ async function read(download: { createReadStream: () => Promise<NodeJS.ReadableS
 }
 
 test('a node is found by its Thai name, expanded by click and by key, and its lines tell who says so', async () => {
-  const { page, troubles, close } = await openPage(browser, front.url, WIDE);
+  const { page, troubles, close } = await openPage(ground.browser, ground.front.url, WIDE);
   const addresses: string[] = [];
   page.on('request', (request) => addresses.push(request.url()));
-  await signIn(page, house.token, '/graph');
+  await signIn(page, ground.house.token, '/graph');
   await page.getByLabel('Name or id').fill('ว่านทดสอบ');
   await page.keyboard.press('Enter');
   await shows(page, 7, 6);
@@ -99,8 +82,8 @@ test('a node is found by its Thai name, expanded by click and by key, and its li
 });
 
 test('a name that nothing has leads to names like it', async () => {
-  const { page, close } = await openPage(browser, front.url, WIDE);
-  await signIn(page, house.token, '/graph');
+  const { page, close } = await openPage(ground.browser, ground.front.url, WIDE);
+  await signIn(page, ground.house.token, '/graph');
   await page.getByLabel('Name or id').fill('invented');
   await page.keyboard.press('Enter');
   await page.getByText('Did you mean one of these?').waitFor();
@@ -123,8 +106,8 @@ test('a name that nothing has leads to names like it', async () => {
 });
 
 test('a pattern is completed, run, listed and shown, and the graph is exported', async () => {
-  const { page, troubles, close } = await openPage(browser, front.url, WIDE);
-  await signIn(page, house.token, '/graph');
+  const { page, troubles, close } = await openPage(ground.browser, ground.front.url, WIDE);
+  await signIn(page, ground.house.token, '/graph');
   await page.getByLabel('From', { exact: true }).fill('testwort');
   const pattern = page.getByRole('combobox', { name: 'Pattern' });
   await pattern.click();
@@ -173,8 +156,8 @@ test('a pattern is completed, run, listed and shown, and the graph is exported',
 });
 
 test('the whole graph is loaded where it fits', async () => {
-  const { page, troubles, close } = await openPage(browser, front.url, WIDE);
-  await signIn(page, house.token, '/graph');
+  const { page, troubles, close } = await openPage(ground.browser, ground.front.url, WIDE);
+  await signIn(page, ground.house.token, '/graph');
   await page.getByRole('button', { name: 'Load the whole graph' }).click();
   await shows(page, 9, 10);
   await page.getByRole('button', { name: 'Begin anew' }).click();
@@ -184,10 +167,10 @@ test('the whole graph is loaded where it fits', async () => {
 });
 
 test('five thousand nodes are laid out, and the page answers meanwhile', async () => {
-  front.answers.set('/api/tools/read_node', { status: 200, body: star(4_999) });
-  front.answers.set('/api/tools/read_records', { status: 200, body: { records: [], version: 1 } });
-  const { page, troubles, close } = await openPage(browser, front.url, WIDE);
-  await signIn(page, house.token, '/graph');
+  ground.front.answers.set('/api/tools/read_node', { status: 200, body: star(4_999) });
+  ground.front.answers.set('/api/tools/read_records', { status: 200, body: { records: [], version: 1 } });
+  const { page, troubles, close } = await openPage(ground.browser, ground.front.url, WIDE);
+  await signIn(page, ground.house.token, '/graph');
   await page.getByLabel('Name or id').fill('hub');
   await page.keyboard.press('Enter');
   await page.locator('[data-nodes="5000"]').waitFor();
@@ -199,7 +182,7 @@ test('five thousand nodes are laid out, and the page answers meanwhile', async (
   await page.waitForFunction(() => document.querySelector('.graph-view [aria-live]')?.textContent?.includes('star '));
   await page.getByRole('radio', { name: 'Table' }).check();
   await page.getByRole('button', { name: 'Show 100 more' }).first().waitFor();
-  front.answers.clear();
+  ground.front.answers.clear();
   expect(troubles).toEqual([]);
   await close();
 });

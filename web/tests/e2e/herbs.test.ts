@@ -1,33 +1,16 @@
 // The herb pages: the list, and everything about one herb with its source, its date and whether it was checked.
 
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openPage, settled, signIn, startBrowser, WIDE } from './browser.ts';
-import { putEvidence } from './evidence.ts';
-import { type Front, startFront } from './front.ts';
-import { type House, startHouse } from './house.ts';
+import { expect, test } from 'vitest';
+import { openPage, settled, signIn, WIDE } from './browser.ts';
+import { prepareGround, putEvidence } from './evidence.ts';
 
-let house: House;
-let front: Front;
-let browser: Browser;
-
-beforeAll(async () => {
-  house = await startHouse();
-  front = await startFront(house.url, 'whole');
-  browser = await startBrowser();
-});
-
-afterAll(async () => {
-  await browser?.close();
-  await front?.close();
-  await house?.stop();
-});
+const ground = prepareGround(async () => {});
 
 test('without herbs the page says how they come; with them it lists and filters them', async () => {
-  const { page, troubles, close } = await openPage(browser, front.url, WIDE);
-  await signIn(page, house.token, '/herbs');
+  const { page, troubles, close } = await openPage(ground.browser, ground.front.url, WIDE);
+  await signIn(page, ground.house.token, '/herbs');
   await page.getByText('The record has no herbs').waitFor();
-  await putEvidence(house);
+  await putEvidence(ground.house);
   await page.reload();
   await page.getByText('2 herbs').waitFor();
   await page.getByLabel('Filter by name').fill('ว่าน');
@@ -39,8 +22,8 @@ test('without herbs the page says how they come; with them it lists and filters 
 });
 
 test('a herb is shown in both languages, with what speaks against it first, and every fact with its source and date', async () => {
-  const { page, troubles, close } = await openPage(browser, front.url, WIDE);
-  await signIn(page, house.token, '/herbs/testwort');
+  const { page, troubles, close } = await openPage(ground.browser, ground.front.url, WIDE);
+  await signIn(page, ground.house.token, '/herbs/testwort');
   await page.getByText('facts on this page are unverified').waitFor();
   await page.getByRole('article', { name: 'English' }).getByText('an invented plant that exists in tests only').waitFor();
   await page.getByRole('article', { name: 'Thai' }).getByText('เป็นพืชสมมุติที่มีอยู่ในการทดสอบเท่านั้น').waitFor();
@@ -71,8 +54,8 @@ test('a herb is shown in both languages, with what speaks against it first, and 
 });
 
 test('nothing recorded is not called safe, and an unknown herb is an error', async () => {
-  const { page, close } = await openPage(browser, front.url, { language: 'th', theme: 'light' });
-  await signIn(page, house.token, '/herbs/mockroot');
+  const { page, close } = await openPage(ground.browser, ground.front.url, { language: 'th', theme: 'light' });
+  await signIn(page, ground.house.token, '/herbs/mockroot');
   await page.getByRole('heading', { level: 1, name: 'รากสมมุติ' }).waitFor();
   await page.getByText('ไม่มีข้อห้ามบันทึกไว้ แต่ไม่ได้แปลว่าปลอดภัย').waitFor();
   await page.goto('/herbs/nothing');

@@ -1,34 +1,16 @@
 // Search in Thai and English, reading, citing; and no word of the question in any address.
 
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openPage, settled, signIn, startBrowser, WIDE } from './browser.ts';
-import { putEvidence } from './evidence.ts';
-import { type Front, startFront } from './front.ts';
-import { type House, startHouse } from './house.ts';
+import { expect, test } from 'vitest';
+import { openPage, settled, signIn, WIDE } from './browser.ts';
+import { prepareGround, putEvidence } from './evidence.ts';
 
-let house: House;
-let front: Front;
-let browser: Browser;
-
-beforeAll(async () => {
-  house = await startHouse();
-  await putEvidence(house);
-  front = await startFront(house.url, 'whole');
-  browser = await startBrowser();
-});
-
-afterAll(async () => {
-  await browser?.close();
-  await front?.close();
-  await house?.stop();
-});
+const ground = prepareGround(putEvidence);
 
 test('a Thai question finds Thai and English, an English one too; each hit says why', async () => {
-  const { page, troubles, close } = await openPage(browser, front.url, WIDE);
+  const { page, troubles, close } = await openPage(ground.browser, ground.front.url, WIDE);
   const addresses: string[] = [];
   page.on('request', (request) => addresses.push(request.url()));
-  await signIn(page, house.token, '/search');
+  await signIn(page, ground.house.token, '/search');
   await page.getByText('Ask the evidence').waitFor();
 
   await page.getByLabel('Question or words').fill('ว่านทดสอบ แก้ไอ');
@@ -64,8 +46,8 @@ test('a Thai question finds Thai and English, an English one too; each hit says 
 });
 
 test('what was asked is still there on the way back, and a document is read in place', async () => {
-  const { page, troubles, close } = await openPage(browser, front.url, WIDE);
-  await signIn(page, house.token, '/search');
+  const { page, troubles, close } = await openPage(ground.browser, ground.front.url, WIDE);
+  await signIn(page, ground.house.token, '/search');
   await page.getByLabel('Question or words').fill('mockine');
   await page.keyboard.press('Enter');
   const paper = page.getByRole('article', { name: 'Mockine and invented fever' });
@@ -87,8 +69,8 @@ test('what was asked is still there on the way back, and a document is read in p
 });
 
 test('selected documents are saved as BibTeX, RIS and CSL-JSON', async () => {
-  const { page, troubles, close } = await openPage(browser, front.url, WIDE);
-  await signIn(page, house.token, '/search');
+  const { page, troubles, close } = await openPage(ground.browser, ground.front.url, WIDE);
+  await signIn(page, ground.house.token, '/search');
   await page.getByLabel('Question or words').fill('invented cough');
   await page.keyboard.press('Enter');
   await page.getByLabel('Select Testwort for invented cough: a synthetic trial').check();
@@ -109,18 +91,18 @@ test('selected documents are saved as BibTeX, RIS and CSL-JSON', async () => {
 });
 
 test('wrong input is named, nothing found is said, a failure can be tried again', async () => {
-  const { page, close } = await openPage(browser, front.url, WIDE);
-  await signIn(page, house.token, '/search');
+  const { page, close } = await openPage(ground.browser, ground.front.url, WIDE);
+  await signIn(page, ground.house.token, '/search');
   await page.getByRole('button', { name: 'Search', exact: true }).click();
   await page.getByText('Type what you are looking for').waitFor();
   await page.getByLabel('Question or words').fill('zzzzzzzz');
   await page.keyboard.press('Enter');
   await page.getByText('Nothing was found').waitFor();
-  front.answers.set('/api/tools/hybrid_search', { status: 500, body: { error: { code: 'INTERNAL', message: 'no' } } });
+  ground.front.answers.set('/api/tools/hybrid_search', { status: 500, body: { error: { code: 'INTERNAL', message: 'no' } } });
   await page.getByLabel('Question or words').fill('testwort');
   await page.keyboard.press('Enter');
   await page.getByRole('alert').waitFor();
-  front.answers.clear();
+  ground.front.answers.clear();
   await page.getByRole('button', { name: 'Try again' }).click();
   await page.getByRole('article', { name: 'Testwort', exact: true }).waitFor();
   await close();

@@ -5,7 +5,7 @@ import { flushSync } from 'react-dom';
 import { complete, type Offer, type Vocabulary } from '../../graph/pattern.ts';
 import { useLanguage } from '../../i18n/language.tsx';
 import { graph as words } from '../../i18n/messages/graph.ts';
-import { Icon } from '../../parts/icon.tsx';
+import { Field } from '../../parts/field.tsx';
 
 interface Props {
   label: string;
@@ -53,68 +53,58 @@ export function PatternField({ label, hint, error, value, vocabulary, onChange, 
     }
   };
   return (
-    <div className="field pattern-field">
-      <label htmlFor={id}>{label}</label>
-      <div className="pattern-input">
-        <input
-          ref={input}
-          id={id}
-          className="control mono"
-          type="text"
-          role="combobox"
-          autoComplete="off"
-          spellCheck={false}
-          maxLength={2_000}
-          value={value}
-          aria-autocomplete="list"
-          aria-expanded={offers.length > 0}
-          aria-controls={`${id}-offers`}
-          aria-activedescendant={chosen >= 0 && chosen < offers.length ? `${id}-offer-${chosen}` : undefined}
-          aria-describedby={error ? `${id}-hint ${id}-error` : `${id}-hint`}
-          aria-invalid={error ? true : undefined}
-          onChange={({ target }) => {
-            onChange(target.value);
-            setCaret(target.selectionStart ?? target.value.length);
-            setIsOpen(true);
-            setChosen(-1);
-          }}
-          onKeyDown={onKey}
-          onKeyUp={follow}
-          onClick={follow}
-          onFocus={() => {
-            onFocus();
-            follow();
-            setIsOpen(true);
-          }}
-          onBlur={() => setIsOpen(false)}
-        />
-        <ul id={`${id}-offers`} role="listbox" aria-label={t(words.offers)} className="offers" hidden={offers.length === 0}>
-          {offers.map((offer, at) => (
-            <li
-              key={offer.label}
-              id={`${id}-offer-${at}`}
-              role="option"
-              aria-selected={at === chosen}
-              // The field keeps the focus.
-              onMouseDown={(event) => {
-                event.preventDefault();
-                take(offer);
-              }}
-            >
-              {offer.label}
-            </li>
-          ))}
-        </ul>
-      </div>
-      <p className="field-hint" id={`${id}-hint`}>
-        {hint}
-      </p>
-      {error && (
-        <p className="field-error" id={`${id}-error`}>
-          <Icon name="warning" />
-          {error}
-        </p>
+    <Field label={label} hint={hint} error={error}>
+      {(wiring) => (
+        <div className="pattern-input">
+          <input
+            ref={input}
+            {...wiring}
+            className="control mono"
+            type="text"
+            role="combobox"
+            autoComplete="off"
+            spellCheck={false}
+            maxLength={2_000}
+            value={value}
+            aria-autocomplete="list"
+            aria-expanded={offers.length > 0}
+            aria-controls={`${id}-offers`}
+            aria-activedescendant={chosen >= 0 && chosen < offers.length ? `${id}-offer-${chosen}` : undefined}
+            onChange={({ target }) => {
+              onChange(target.value);
+              setCaret(target.selectionStart ?? target.value.length);
+              setIsOpen(true);
+              setChosen(-1);
+            }}
+            onKeyDown={onKey}
+            onKeyUp={follow}
+            onClick={follow}
+            onFocus={() => {
+              onFocus();
+              follow();
+              setIsOpen(true);
+            }}
+            onBlur={() => setIsOpen(false)}
+          />
+          <ul id={`${id}-offers`} role="listbox" aria-label={t(words.offers)} className="offers" hidden={offers.length === 0}>
+            {offers.map((offer, at) => (
+              <li
+                key={offer.label}
+                id={`${id}-offer-${at}`}
+                role="option"
+                aria-selected={at === chosen}
+                // The field keeps the focus.
+                onMouseDown={(event) => {
+                  event.preventDefault();
+                  take(offer);
+                }}
+              >
+                {offer.label}
+              </li>
+            ))}
+          </ul>
+        </div>
       )}
-    </div>
+    </Field>
   );
 }
