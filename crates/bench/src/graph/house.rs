@@ -9,7 +9,8 @@ use contract::evidence::graph::QueryKg;
 use contract::evidence::record::Record;
 use evidence::graph::Graph;
 use evidence::graph::live::{Graphs, snapshot_path};
-use evidence::record::{Incoming, lane, put};
+use evidence::record::put::{self, StarterData};
+use evidence::record::{Incoming, lane};
 use ledger::key::LogSigner;
 use ledger::keyring::Keyring;
 use ops::operations::OPERATIONS;
@@ -115,7 +116,7 @@ impl House {
         let apply: Apply<usize> = Box::new(move |tx| {
             let (incoming, organisation_id) = (Arc::clone(&incoming), organisation_id.clone());
             Box::pin(async move {
-                let kept = put::put(tx, &organisation_id, &incoming).await?;
+                let kept = put::put(tx, &organisation_id, &incoming, StarterData::MayChange).await?;
                 Ok(Applied { value: kept.rejected.len(), event: None, keep: Keep::Changes })
             })
         });

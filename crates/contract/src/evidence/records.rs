@@ -17,6 +17,9 @@ pub struct PutRecords {
     /// Each has a member `record` (`source`, `node`, `edge`, `document` or `deletion`) beside those of its kind.
     #[schemars(length(min = 1, max = 1_000))]
     pub records: Vec<Map<String, Value>>,
+    /// Lets records replace and withdraw what came with the program. Its warnings are then the caller's to keep.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub replace_starter: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

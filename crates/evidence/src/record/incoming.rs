@@ -80,6 +80,10 @@ impl Incoming {
     pub fn id(&self) -> &str {
         &self.id
     }
+
+    pub(super) fn is_paper(&self) -> bool {
+        self.kind == RecordKind::Document && (self.id.starts_with("PMID:") || self.id.starts_with("DOI:"))
+    }
 }
 
 fn check_edge(edge: &Edge) -> Result<(), Unfit> {

@@ -31,6 +31,14 @@ pub struct Rejected {
     pub reason: String,
 }
 
+/// Whether a batch may replace and withdraw what came with the program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StarterData {
+    /// A warning must not vanish because a file happens to use the same id.
+    Stays,
+    MayChange,
+}
+
 type Key<'a> = (RecordKind, &'a str);
 
 static UPSERT: LazyLock<Bulk> = LazyLock::new(|| {
@@ -43,13 +51,29 @@ pub(super) static FIND: LazyLock<InList> = LazyLock::new(|| {
     InList::new("SELECT id, sha256 FROM evidence_records WHERE organisation_id = $1 AND kind = $2 AND id IN", 2, "")
 });
 
+/// The same of the starter data, as they were loaded.
+static FIND_STARTER: LazyLock<InList> = LazyLock::new(|| {
+    let sql = "SELECT id, sha256 FROM evidence_starter_records WHERE organisation_id = $1 AND kind = $2 AND id IN";
+    InList::new(sql, 2, "")
+});
+
 static DELETE: LazyLock<InList> = LazyLock::new(|| {
     InList::new("DELETE FROM evidence_records WHERE organisation_id = $1 AND kind = $2 AND id IN", 2, "")
 });
 
 /// Keeps what is new or other than before, in the order given, as one numbered batch.
-pub async fn put(tx: &mut Tx<'_>, organisation_id: &str, incoming: &[Incoming]) -> Result<Kept, StoreError> {
-    let mut desk = Desk { known: read_known(tx, organisation_id, incoming).await?, ..Desk::default() };
+pub async fn put(
+    tx: &mut Tx<'_>,
+    organisation_id: &str,
+    incoming: &[Incoming],
+    starter: StarterData,
+) -> Result<Kept, StoreError> {
+    let known = read_known(tx, organisation_id, incoming).await?;
+    let fixed = match starter {
+        StarterData::Stays => read_fixed(tx, organisation_id, incoming, &known).await?,
+        StarterData::MayChange => BTreeSet::new(),
+    };
+    let mut desk = Desk { known, fixed, ..Desk::default() };
     for record in incoming {
         desk.take(record);
     }
@@ -89,6 +113,31 @@ async fn read_known(
     Ok(known)
 }
 
+/// Those of the batch's records that are there as the starter data put them. Papers are none of them: an imported one
+/// says more than our own summary.
+async fn read_fixed<'a>(
+    conn: &mut Conn,
+    organisation_id: &str,
+    incoming: &'a [Incoming],
+    known: &HashMap<(RecordKind, String), Sha256>,
+) -> Result<BTreeSet<Key<'a>>, StoreError> {
+    let mut wanted: BTreeMap<RecordKind, BTreeSet<&str>> = BTreeMap::new();
+    for record in incoming.iter().filter(|record| !record.is_paper()) {
+        wanted.entry(record.kind).or_default().insert(&record.id);
+    }
+    let mut fixed = BTreeSet::new();
+    for (kind, ids) in wanted {
+        let listed: Vec<&str> = ids.iter().copied().collect();
+        for row in FIND_STARTER.fetch(conn, &[organisation_id.into(), kind.name().into()], &listed).await? {
+            let key = (kind, row.text(0)?);
+            if known.get(&key) == Some(&sha256(&row.bytes(1)?)?) {
+                fixed.extend(ids.get(key.1.as_str()).map(|id| (kind, *id)));
+            }
+        }
+    }
+    Ok(fixed)
+}
+
 async fn write(
     conn: &mut Conn,
     organisation_id: &str,
@@ -118,6 +167,8 @@ async fn write(
 #[derive(Default)]
 struct Desk<'a> {
     known: HashMap<(RecordKind, String), Sha256>,
+    /// Those that stay as they are.
+    fixed: BTreeSet<Key<'a>>,
     /// The last word on each record; `None` is a withdrawal.
     changes: BTreeMap<Key<'a>, Option<&'a Content>>,
     kept: Kept,
@@ -134,14 +185,20 @@ impl<'a> Desk<'a> {
 
     fn take(&mut self, record: &'a Incoming) {
         if let Err(reason) = self.check(record) {
-            let (position, id) = (record.position, record.id.clone());
-            return self.kept.rejected.push(Rejected { position, id, reason });
+            return self.reject(record, reason);
         }
         let before = self.find(record.kind, &record.id);
         let after = record.content.as_ref().map(|content| content.sha256);
         if before == after {
             self.kept.n_repeated += 1;
             return;
+        }
+        if self.fixed.contains(&(record.kind, record.id.as_str())) {
+            let reason = format!(
+                "`id`: `{}` came with the program and stays as it is; use an id of your own, or say `replace_starter`",
+                record.id
+            );
+            return self.reject(record, reason);
         }
         match (before, after) {
             (_, None) => self.kept.n_deleted += 1,
@@ -152,6 +209,10 @@ impl<'a> Desk<'a> {
             }
         }
         self.changes.insert((record.kind, &record.id), record.content.as_ref());
+    }
+
+    fn reject(&mut self, record: &Incoming, reason: String) {
+        self.kept.rejected.push(Rejected { position: record.position, id: record.id.clone(), reason });
     }
 
     fn check(&self, record: &Incoming) -> Result<(), String> {

@@ -9,10 +9,12 @@ mod send;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use contract::evidence::record::Source;
 use evidence::import::{Format, Options, Rejection};
+use indicatif::ProgressBar;
 use serde_json::json;
 
 use self::files::Opened;
@@ -20,6 +22,7 @@ use self::send::Desk;
 use super::{Place, print_lines};
 use crate::assemble;
 use crate::auth::owner;
+use crate::owner::House;
 use crate::settings::Settings;
 use crate::telemetry;
 
@@ -56,6 +59,9 @@ pub struct Arguments {
     /// Language of texts where the format does not say it
     #[arg(long, value_name = "CODE")]
     lang: Option<String>,
+    /// Let the file replace and withdraw records that came with the program; their warnings may be lost
+    #[arg(long)]
+    replace_starter: bool,
     /// Print rejections and the totals as lines of JSON
     #[arg(long)]
     json: bool,
@@ -96,15 +102,34 @@ pub async fn run(place: Place, arguments: Arguments) -> anyhow::Result<ExitCode>
     let files: Vec<Opened> = arguments.files.iter().map(|path| Opened::new(path)).collect::<anyhow::Result<_>>()?;
     let marks = place.data.join("imports");
     let house = assemble::enter(place.data, &settings).await?;
-    let mut desk = Desk::new(&house, owner(&settings.organisation_id));
+    let mut desk = Desk::new(&house, owner(&settings.organisation_id), arguments.replace_starter);
     let outcome = import(&arguments, files, &marks, &mut desk).await;
     let Desk { totals, rejections, .. } = desk;
+    if totals.kept > 0 {
+        index(&house, &settings).await;
+    }
     house.close().await;
     report(&arguments, totals, &rejections)?;
     outcome?;
+    if totals.read == 0 {
+        bail!("no record was found: is this {}? `materia import --help` lists the formats", arguments.format.name());
+    }
     // A file of which nothing could be kept was not what it was taken for.
-    let is_nothing_kept = totals.rejected > 0 && totals.kept + totals.repeated == 0;
+    let is_nothing_kept = totals.kept + totals.repeated == 0;
     Ok(if is_nothing_kept { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// Makes what was imported ready to be found. A server that owns the folder does so by itself.
+async fn index(house: &House, settings: &Settings) {
+    let Some(platform) = house.platform() else { return };
+    let spinner = ProgressBar::new_spinner().with_message("indexing");
+    spinner.enable_steady_tick(Duration::from_millis(100));
+    let indexed = platform.index_records(&settings.organisation_id).await;
+    spinner.finish_and_clear();
+    if let Err(error) = indexed {
+        // Nothing is lost: the record has it all, and the next search makes the index.
+        eprintln!("The search index is not up to date yet: {}", error.message);
+    }
 }
 
 async fn import(

@@ -135,7 +135,14 @@ async fn what_somebody_else_brought_changed_or_withdrew_is_left_alone() {
         drug["source"] = json!("mine");
         drug["description"] = json!("known better");
         let gone = json!({"record": "deletion", "kind": "edge", "id": "materia:madeupine__test_root"});
-        let put = call(&stage, "put_records", json!({"records": [drug, gone]})).await;
+        let mut put = json!({"records": [drug, gone]});
+        let refused = call(&stage, "put_records", put.clone()).await;
+        assert_eq!((&refused["changed"], &refused["deleted"]), (&json!(0), &json!(0)), "{refused}");
+        let reason = "`id`: `otherine` came with the program and stays as it is; use an id of your own, or say \
+            `replace_starter`";
+        assert_eq!(refused["rejected"][0]["reason"], reason, "{refused}");
+        put["replace_starter"] = json!(true);
+        let put = call(&stage, "put_records", put).await;
         assert_eq!((&put["changed"], &put["deleted"]), (&json!(1), &json!(1)), "{put}");
 
         let second = stage.again_with(later()).await;

@@ -90,14 +90,15 @@ impl Entry {
 pub struct Desk<'a> {
     house: &'a Arc<House>,
     actor: Actor,
+    replace_starter: bool,
     pub totals: Totals,
     /// The first ones, with their files.
     pub rejections: Vec<(String, Rejection)>,
 }
 
 impl<'a> Desk<'a> {
-    pub fn new(house: &'a Arc<House>, actor: Actor) -> Desk<'a> {
-        Desk { house, actor, totals: Totals::default(), rejections: Vec::new() }
+    pub fn new(house: &'a Arc<House>, actor: Actor, replace_starter: bool) -> Desk<'a> {
+        Desk { house, actor, replace_starter, totals: Totals::default(), rejections: Vec::new() }
     }
 
     /// The source as the record has it, or as it is to be. What a curator said about it stays unless the caller says
@@ -173,7 +174,11 @@ impl<'a> Desk<'a> {
         let mut rejections = batch.rejections;
         let mut call_id = None;
         if n_records > 0 {
-            let input = Value::Object(Map::from_iter([("records".to_owned(), Value::Array(batch.records))]));
+            let mut input = Map::from_iter([("records".to_owned(), Value::Array(batch.records))]);
+            if self.replace_starter {
+                input.insert("replace_starter".to_owned(), Value::Bool(true));
+            }
+            let input = Value::Object(input);
             let (id, output): (_, PutRecordsOutput) = self.ask("put_records", input).await?;
             call_id = Some(id);
             totals.kept = output.kept + output.deleted;
