@@ -25,6 +25,7 @@ use contract::envelope::{Artifact, Audience, Content, ResponseMetadata};
 use contract::error::{Kind, OpError};
 use contract::evidence::network::KNOWLEDGE_GRAPH;
 use contract::evidence::record::{Edge, Node, RecordKind};
+use contract::id::OrganisationId;
 use evidence::graph::{Graph, GraphError, NodeNumber};
 use evidence::network::Network;
 use evidence::paths;
@@ -34,10 +35,20 @@ use serde_json::{Value, json};
 use starter::records::OWN_SOURCE;
 use store::Conn;
 
+use crate::Platform;
 use crate::context::Context;
 use crate::limits::RETRY_AFTER_MS;
 use crate::operation::{Answer, store_error};
 use crate::starter_data::stored_version;
+
+impl Platform {
+    /// Brings the text index to the record's last change, however long that takes. It is derived, so it has no event.
+    pub async fn index_records(&self, organisation_id: &OrganisationId) -> Result<(), OpError> {
+        let reader = self.store().read().await.map_err(store_error)?;
+        let current = self.services().search.current(reader, organisation_id.as_str()).await;
+        current.map(drop).map_err(hybrid_search::keep_error)
+    }
+}
 
 /// Which starter data an answer knows of; absent where there are none.
 const DATA_VERSION: &str = "data_version";

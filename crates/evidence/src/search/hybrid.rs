@@ -20,6 +20,8 @@ use super::lexical::{self, Clause, Found, order_ties};
 use super::lexicon::sound::SoundTable;
 use super::lexicon::{Lexicon, Translation, is_english_stop_word};
 use super::vectors::{Links, Vectors};
+use crate::graph::names::APOSTROPHES;
+
 use super::words::{gram_analyzer, has_thai, script_language, thai_parts, word_analyzer, words};
 
 /// The share of vectors in the first fusion.
@@ -35,9 +37,11 @@ const FEEDBACK_KEEPS: f32 = 0.6;
 const GRAMS: f64 = 0.1;
 /// What a named node weighs beside its words, which count as well.
 const ENTITIES: f64 = 1.0;
-/// Where a question is nothing but the name of a thing, documents about that thing begin here, and all others end before.
-const ABOUT_FROM: f64 = 0.55;
-const OTHERS_UP_TO: f64 = 0.5;
+/// Where a question is nothing but the name of a thing: scores of what is about that thing, of what names it, and of the
+/// rest.
+const ABOUT: (f64, f64) = (0.8, 1.0);
+const NAMES_IT: (f64, f64) = (0.6, 0.8);
+const NAMES_IT_NOT: (f64, f64) = (0.0, 0.5);
 /// Words of a question that count; a whole document is no question.
 const WORDS_MAX: usize = 256;
 
@@ -140,6 +144,8 @@ impl Library {
     }
 
     pub fn read(&self, question: &str, model: Option<&ModelCard>) -> Result<Reading, SearchError> {
+        let question = question.replace(APOSTROPHES, "'");
+        let question = question.as_str();
         let fields = *self.snapshot.fields();
         let mut native = Vec::new();
         let own: BTreeSet<String> =
@@ -152,7 +158,9 @@ impl Library {
         }
         let entities: BTreeSet<String> = self.gazetteer.find(question).into_iter().map(str::to_owned).collect();
         native.extend(entities.iter().map(|id| Clause::word(fields.entities, id, ENTITIES)));
-        let translation = self.translate(question)?;
+        let subjects = self.gazetteer.named(question.trim());
+        // A name of the graph is known in every language; a dictionary would only guess at it.
+        let translation = if subjects.is_empty() { self.translate(question)? } else { Translation::default() };
         let translated = self.translated_clauses(question, &translation, &entities);
         let lang = script_language(question);
         let (passage, is_gloss) = match model {
@@ -167,7 +175,6 @@ impl Library {
         for phrase in translation.sets.iter().flatten() {
             terms.extend(words(&mut word_analyzer(), phrase).into_iter().map(|word| word.term));
         }
-        let subjects = self.gazetteer.named(question.trim());
         Ok(Reading { native, translated, passage, is_gloss, entities, subjects, terms })
     }
 
@@ -249,7 +256,7 @@ impl Library {
         let near =
             |vector: &[f32]| Stretched::vectors(&self.vectors.search(&self.links, vector, allowed.as_ref(), DEPTH));
         let vector = vector.filter(|_| mode != Mode::Words && self.links.n_entries() > 0);
-        let (fused, vectors) = match (vector, mode) {
+        let (mut fused, vectors) = match (vector, mode) {
             (None, _) => (self.fuse(&lexical, None), None),
             (Some(vector), Mode::Vectors) => {
                 let vectors = near(vector);
@@ -275,6 +282,9 @@ impl Library {
                 }
             }
         };
+        if mode != Mode::Vectors {
+            self.prefer_subjects(reading, allowed.as_ref(), &mut fused)?;
+        }
         self.hits(reading, fused, &lexical, vectors.as_ref(), n_hits)
     }
 
@@ -292,33 +302,35 @@ impl Library {
                 *place = place.max(score);
             }
         }
-        self.prefer_subjects(reading, narrowed.map(|(_, allowed)| allowed), &mut best)?;
         Ok(best)
     }
 
-    /// Who asks for a thing by its name wants what is about it, before what merely names it.
+    /// Who asks for a thing by its name wants what is about it, then what names it, before what merely sounds like it.
     fn prefer_subjects(
         &self,
         reading: &Reading,
         allowed: Option<&super::index::Allowed>,
-        best: &mut Stretched,
+        fused: &mut BTreeMap<DocAddress, f64>,
     ) -> Result<(), SearchError> {
-        let mut about = BTreeSet::new();
+        let (mut about, mut naming) = (BTreeSet::new(), BTreeSet::new());
         for id in &reading.subjects {
             about.extend(self.snapshot.about(id)?);
+            naming.extend(self.snapshot.naming(id)?);
         }
-        about.retain(|address| allowed.is_none_or(|allowed| allowed.has(*address)));
-        if about.is_empty() {
+        if about.is_empty() && naming.is_empty() {
             return Ok(());
         }
-        for (address, score) in &mut best.0 {
-            if !about.contains(address) {
-                *score *= OTHERS_UP_TO;
-            }
+        about.retain(|address| allowed.is_none_or(|allowed| allowed.has(*address)));
+        for address in &about {
+            fused.entry(*address).or_default();
         }
-        for address in about {
-            let score = best.0.entry(address).or_default();
-            *score = ABOUT_FROM + (1.0 - ABOUT_FROM) * *score;
+        for (address, score) in fused {
+            let (from, to) = match (about.contains(address), naming.contains(address)) {
+                (true, _) => ABOUT,
+                (false, true) => NAMES_IT,
+                (false, false) => NAMES_IT_NOT,
+            };
+            *score = from + (to - from) * *score;
         }
         Ok(())
     }

@@ -302,7 +302,12 @@ impl Snapshot {
 
     /// The documents that are about a node as a whole.
     pub(super) fn about(&self, id: &str) -> Result<Vec<DocAddress>, SearchError> {
-        let term = Term::from_field_text(self.0.fields.entities, &about(id));
+        self.naming(&about(id))
+    }
+
+    /// The entries that name a node.
+    pub(super) fn naming(&self, id: &str) -> Result<Vec<DocAddress>, SearchError> {
+        let term = Term::from_field_text(self.0.fields.entities, id);
         Ok(self.matching(&TermQuery::new(term, IndexRecordOption::Basic))?.addresses().collect())
     }
 

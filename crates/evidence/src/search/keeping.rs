@@ -17,6 +17,8 @@ use crate::record::{batches, read};
 
 /// Records read at a time while an index is made.
 const PAGE: i64 = 500;
+/// Changes that are taken before a commit: a work that is broken off goes on from there, in bounded memory.
+const CHANGES_AT_ONCE: usize = 20_000;
 /// Above this many changed names all documents are read again, instead of looking for those that hold one of them.
 const CHANGED_NAMES_MAX: usize = 2_000;
 
@@ -106,21 +108,27 @@ impl Keep {
         if self.state.version == 0 || latest < self.state.version {
             return self.rebuild(conn, organisation_id, latest).await;
         }
-        let mut changed: BTreeSet<(RecordKind, String)> = BTreeSet::new();
-        let mut version = self.state.version;
-        while version < latest {
-            let page = batches::after(conn, organisation_id, version).await?;
-            let Some(last) = page.last().map(|batch| batch.number) else { break };
-            changed.extend(page.into_iter().flat_map(|batch| batch.changes).map(|change| (change.kind, change.id)));
-            version = last;
+        while self.state.version < latest {
+            let mut changed: BTreeSet<(RecordKind, String)> = BTreeSet::new();
+            let mut version = self.state.version;
+            while version < latest && changed.len() < CHANGES_AT_ONCE {
+                let page = batches::after(conn, organisation_id, version).await?;
+                let Some(last) = page.last().map(|batch| batch.number) else { break };
+                changed.extend(page.into_iter().flat_map(|batch| batch.changes).map(|change| (change.kind, change.id)));
+                version = last;
+            }
+            if version == self.state.version {
+                break;
+            }
+            let (nodes, documents) = changes(conn, organisation_id, &changed).await?;
+            let is_much = self.note_names(&nodes).len() > CHANGED_NAMES_MAX;
+            if is_much {
+                return self.rebuild(conn, organisation_id, latest).await;
+            }
+            let state = state_at(conn, organisation_id, version).await?;
+            self = blocking(move || self.take(nodes, documents, state)).await?;
         }
-        let (nodes, documents) = changes(conn, organisation_id, &changed).await?;
-        let is_much = self.note_names(&nodes).len() > CHANGED_NAMES_MAX;
-        if is_much {
-            return self.rebuild(conn, organisation_id, latest).await;
-        }
-        let state = state_at(conn, organisation_id, version).await?;
-        blocking(move || self.take(nodes, documents, state)).await
+        Ok(self)
     }
 
     /// Makes everything anew. What changes meanwhile is followed afterwards: taking a change twice does no harm.

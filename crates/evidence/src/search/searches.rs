@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use contract::model::{EmbedError, Embedder, ModelCard, Side};
 use sha2::{Digest as _, Sha256};
-use store::Conn;
+use store::{Conn, Reader};
 
 use super::embeddings::{self, Embedded};
 use super::entry::Entry;
@@ -51,6 +51,14 @@ struct Held {
 pub struct Current {
     pub library: Library,
     pub version: i64,
+    /// Entries that a vector may still come for.
+    pub n_lacking: usize,
+}
+
+impl Held {
+    fn current(&self) -> Current {
+        Current { library: self.library.clone(), version: self.keep.version(), n_lacking: self.n_lacking }
+    }
 }
 
 impl Searches {
@@ -94,28 +102,30 @@ impl Searches {
     }
 
     /// The library of an organisation at the record's last change.
-    pub async fn current(&self, conn: &mut Conn, organisation_id: &str) -> Result<Current, KeepError> {
-        let place = self.place(organisation_id);
-        let mut held = place.lock().await;
-        let latest = batches::latest(conn, organisation_id).await?;
-        let (keep, vectors, is_new) = match held.take() {
-            Some(now) if now.keep.version() == latest && !Searches::lacks_vectors(&now) => {
-                let current = Current { library: now.library.clone(), version: latest };
-                *held = Some(now);
-                return Ok(current);
-            }
-            Some(now) => (now.keep, now.vectors, false),
-            None => {
-                self.load().await?;
-                (Keep::open(&self.folder(organisation_id))?, Arc::new(self.no_vectors()), true)
-            }
-        };
-        let keep = keep.follow(conn, organisation_id).await?;
-        let vectors = self.read_vectors(conn, organisation_id, vectors, is_new).await?;
-        let now = self.hold(keep, vectors)?;
-        let current = Current { library: now.library.clone(), version: now.keep.version() };
-        *held = Some(now);
-        Ok(current)
+    pub async fn current(&self, mut reader: Reader, organisation_id: &str) -> Result<Current, KeepError> {
+        let mut held = self.place(organisation_id).lock_owned().await;
+        let latest = batches::latest(&mut reader, organisation_id).await?;
+        if let Some(now) = held.as_ref().filter(|now| now.keep.version() == latest && !Searches::lacks_vectors(now)) {
+            return Ok(now.current());
+        }
+        // In a task of its own: a caller who gives up leaves the work to go on, and the next one finds it done.
+        let (searches, organisation_id) = (self.clone(), organisation_id.to_owned());
+        let bringing = tokio::spawn(async move {
+            let (keep, vectors, is_new) = match held.take() {
+                Some(now) => (now.keep, now.vectors, false),
+                None => {
+                    searches.load().await?;
+                    (Keep::open(&searches.folder(&organisation_id))?, Arc::new(searches.no_vectors()), true)
+                }
+            };
+            let keep = keep.follow(&mut reader, &organisation_id).await?;
+            let vectors = searches.read_vectors(&mut reader, &organisation_id, vectors, is_new).await?;
+            let now = searches.hold(keep, vectors)?;
+            let current = now.current();
+            *held = Some(now);
+            Ok(current)
+        });
+        bringing.await.map_err(KeepError::Broken)?
     }
 
     /// Entries of an organisation that a vector may still come for, as far as this process knows.

@@ -71,7 +71,7 @@ impl Read for HybridSearch {
             },
             None => None,
         };
-        say_what_was_searched(ctx, &reading, vector.is_some(), &mut metadata);
+        say_what_was_searched(ctx, &reading, &current, vector.is_some(), &mut metadata);
         let n_hits = usize::try_from(self.top_k.unwrap_or(TOP_K_DEFAULT)).unwrap_or(usize::MAX);
         let lang = match self.lang {
             Some(SearchLang::En) => "en",
@@ -104,9 +104,8 @@ pub(super) async fn current(ctx: &Context<'_>, min_version: Option<u64>) -> Resu
     let organisation_id = ctx.actor().organisation_id.as_str();
     let mut waited_ms = 0;
     loop {
-        let mut reader = ctx.read().await?;
-        let current = ctx.services().search.current(&mut reader, organisation_id).await.map_err(keep_error)?;
-        drop(reader);
+        let reader = ctx.read().await?;
+        let current = ctx.services().search.current(reader, organisation_id).await.map_err(keep_error)?;
         if current.version >= wanted {
             return Ok(current);
         }
@@ -150,20 +149,33 @@ fn filter(filters: &SearchFilters) -> Result<Filter, OpError> {
     })
 }
 
-fn say_what_was_searched(ctx: &Context<'_>, reading: &Reading, has_vector: bool, metadata: &mut Map<String, Value>) {
+fn say_what_was_searched(
+    ctx: &Context<'_>,
+    reading: &Reading,
+    current: &Current,
+    has_vector: bool,
+    metadata: &mut Map<String, Value>,
+) {
     let searches = &ctx.services().search;
     let model = searches.model().map(|model| model.name.clone());
     metadata.insert("vectors".to_owned(), json!(has_vector));
     metadata.insert("lexicon".to_owned(), json!(searches.has_lexicon()));
     let message = match (&model, has_vector) {
-        (None, _) => {
-            Some("No embedding model is in use: words and names alone were searched. `materia models pull` gets one.")
-        }
+        (None, _) => Some(
+            "No embedding model is in use: words and names alone were searched. `materia models pull` gets one for the \
+                 server's next start.",
+        ),
         (Some(_), false) if reading.passage.is_none() => {
             Some("The embedding model does not know the language of the query: words and names alone were searched.")
         }
+        (Some(_), true) if current.n_lacking > 0 => {
+            Some("Vectors are still being made: an answer may change until `vectors_missing` is gone.")
+        }
         (Some(_), _) => None,
     };
+    if current.n_lacking > 0 {
+        metadata.insert("vectors_missing".to_owned(), json!(current.n_lacking));
+    }
     metadata.insert("model".to_owned(), json!(model));
     if let Some(message) = message {
         metadata.entry("message").or_insert_with(|| json!(message));

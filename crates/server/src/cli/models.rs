@@ -57,6 +57,8 @@ struct UseArguments {
     languages: Vec<String>,
 }
 
+const AT_NEXT_START: &str = "A server that is running takes it at its next start.";
+
 pub async fn run(place: Place, arguments: Arguments) -> anyhow::Result<ExitCode> {
     let shelf = Shelf::new(&place.data);
     // Downloads and trials of models block.
@@ -86,11 +88,11 @@ fn carry_out(shelf: &Shelf, command: Command) -> anyhow::Result<Vec<String>> {
             Ok(lines)
         }
         Command::Pull { unless_chosen: true, .. } if shelf.is_chosen() => Ok(vec![told(&shelf.chosen()?)]),
-        Command::Pull { name, .. } => Ok(vec![told(&shelf.pull(&name)?)]),
+        Command::Pull { name, .. } => Ok(vec![told(&shelf.pull(&name)?), AT_NEXT_START.to_owned()]),
         Command::Use(arguments) => {
             let choice = chosen(shelf, arguments);
             shelf.choose(&choice)?;
-            Ok(vec![told(&choice)])
+            Ok(vec![told(&choice), AT_NEXT_START.to_owned()])
         }
     }
 }

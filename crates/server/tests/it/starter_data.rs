@@ -147,6 +147,11 @@ async fn every_herb_is_found_by_its_names(house: &House) {
         }
     }
     assert!(lost.is_empty(), "{} of {} names:\n{}", lost.len(), 2 * set.herbs.len(), lost.join("\n"));
+    // What the seed expects of a search that is ready.
+    let answer = ask(house, "hybrid_search", json!({"query": "ฟ้าทะลายโจร"})).await;
+    let scores: Vec<f64> =
+        answer["hits"].as_array().expect("hits").iter().filter_map(|hit| hit["score"].as_f64()).collect();
+    assert!(scores.iter().filter(|score| **score >= 0.6).count() >= 5, "{scores:?}");
 }
 
 async fn drugs_are_reached_through_their_classes(house: &House) {
