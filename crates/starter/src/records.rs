@@ -14,7 +14,7 @@ use contract::evidence::record::{Record, Source};
 use serde_json::{Value, json};
 
 use crate::parse::Set;
-use crate::rows::{Citation, Origin};
+use crate::rows::{Citation, Origin, is_paper_id};
 use crate::version::DataVersion;
 
 /// The source of what is nobody else's, and the one that carries the version of the whole set.
@@ -72,7 +72,7 @@ fn sources(set: &Set, version: &DataVersion) -> Vec<Source> {
         id: format!("{SOURCE_PREFIX}{}", it.row.id),
         title: it.row.title.chars().take(500).collect(),
         licence: "facts only; © its authors or publisher".to_owned(),
-        uri: it.row.id.strip_prefix("PMID:").map(|pmid| format!("https://pubmed.ncbi.nlm.nih.gov/{pmid}/")),
+        uri: Some(it.row.uri()),
         notice: None,
         version: it.row.year.map(|year| year.to_string()),
     });
@@ -113,7 +113,7 @@ impl<'a> Library<'a> {
         let uri = self.works.get(citation.id.as_str()).and_then(|work| work.uri);
         match uri {
             Some(uri) => uri.to_owned(),
-            None if citation.id.starts_with("PMID:") => citation.id.clone(),
+            None if is_paper_id(&citation.id) => citation.id.clone(),
             None => source_id(citation),
         }
     }

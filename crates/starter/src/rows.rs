@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Citation {
-    /// A row of `sources.json`, or `PMID:…` of `papers.jsonl`.
+    /// A row of `sources.json`, or the id of a paper of `papers.jsonl`.
     pub id: String,
     /// Page, section or row; may be left out for a paper.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -84,7 +84,7 @@ pub enum SourceKind {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PaperRow {
-    /// `PMID:…`.
+    /// `PMID:…`, or `DOI:…` where the record has no number of PubMed.
     pub id: String,
     pub title: String,
     /// `Last I`.
@@ -95,6 +95,28 @@ pub struct PaperRow {
     /// Our own words on what the abstract reports.
     pub summary: Option<Bilingual>,
     pub reviewed: String,
+}
+
+impl PaperRow {
+    pub fn pmid(&self) -> Option<&str> {
+        self.id.strip_prefix(PMID)
+    }
+
+    /// Where the record of the paper stands.
+    pub fn uri(&self) -> String {
+        match (self.pmid(), self.id.strip_prefix(DOI)) {
+            (Some(pmid), _) => format!("https://pubmed.ncbi.nlm.nih.gov/{pmid}/"),
+            (None, doi) => format!("https://doi.org/{}", doi.unwrap_or(&self.id)),
+        }
+    }
+}
+
+const PMID: &str = "PMID:";
+const DOI: &str = "DOI:";
+
+/// Whether an id is that of a paper.
+pub fn is_paper_id(id: &str) -> bool {
+    id.starts_with(PMID) || id.starts_with(DOI)
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -506,7 +528,7 @@ impl Lang {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Passage {
-    /// `monograph:khing:en` or `PMID:…`.
+    /// `monograph:khing:en`, or the id of a paper.
     pub document: String,
     /// Of a monograph.
     #[serde(default, skip_serializing_if = "Option::is_none")]

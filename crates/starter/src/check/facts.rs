@@ -9,7 +9,7 @@ use super::index::{Index, Thing};
 use super::things::{check_day, check_text, refer};
 use crate::parse::Set;
 use crate::places::Place;
-use crate::rows::{Bilingual, FactRow, Predicate, Stated};
+use crate::rows::{Bilingual, FactRow, Predicate, Stated, is_paper_id};
 
 pub fn check(set: &Set, index: &Index<'_>, desk: &mut Desk) {
     for drug in &set.drugs {
@@ -47,7 +47,7 @@ fn check_origin(desk: &mut Desk, index: &Index<'_>, place: &Place, at: &str, row
     let mut seen = HashSet::new();
     for (number, citation) in origin.sources.iter().enumerate() {
         let at = format!("{at} sources/{number}");
-        let is_paper = citation.id.starts_with("PMID:");
+        let is_paper = is_paper_id(&citation.id);
         let is_there = index.sources.contains(citation.id.as_str()) || index.papers.contains_key(citation.id.as_str());
         if !is_there {
             let file = if is_paper { "papers.jsonl" } else { "sources.json" };

@@ -6,7 +6,7 @@ use super::Desk;
 use super::index::{Index, Thing};
 use crate::parse::{Located, Set};
 use crate::places::Place;
-use crate::rows::{Band, InstrumentFile, Lang, Monograph, Names};
+use crate::rows::{Band, InstrumentFile, Lang, Monograph, Names, PaperRow};
 
 const ID_CHARS_MAX: usize = 80;
 const TEXT_CHARS_MAX: usize = 2_000;
@@ -30,7 +30,7 @@ pub fn check(set: &Set, index: &Index<'_>, desk: &mut Desk) {
         }
     }
     for paper in &set.papers {
-        check_paper_id(desk, &paper.place, &paper.row.id);
+        check_paper_id(desk, &paper.place, &paper.row);
         check_day(desk, &paper.place, &paper.row.id, &paper.row.reviewed);
         check_text(desk, &paper.place, &format!("{} title", paper.row.id), &paper.row.title);
         let is_doi = |doi: &String| doi.starts_with("10.");
@@ -130,10 +130,13 @@ fn check_files(set: &Set, desk: &mut Desk) {
     }
 }
 
-fn check_paper_id(desk: &mut Desk, place: &Place, id: &str) {
-    let is_fit = id.strip_prefix("PMID:").is_some_and(|pmid| digits(pmid) && pmid.len() <= 8 && !pmid.starts_with('0'));
+fn check_paper_id(desk: &mut Desk, place: &Place, row: &PaperRow) {
+    let is_fit = match row.pmid() {
+        Some(pmid) => digits(pmid) && pmid.len() <= 8 && !pmid.starts_with('0'),
+        None => row.doi.as_ref().is_some_and(|doi| doi.starts_with("10.") && row.id == format!("DOI:{doi}")),
+    };
     if !is_fit {
-        desk.note(place, id, "another form of id", "`PMID:` and up to eight digits");
+        desk.note(place, &row.id, "another form of id", "`PMID:` and up to eight digits, or `DOI:` and its `doi`");
     }
 }
 

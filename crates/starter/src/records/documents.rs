@@ -68,8 +68,7 @@ fn title(names: &Names, lang: Lang, is_verified: bool) -> String {
 }
 
 fn paper(row: &PaperRow) -> Document {
-    let pmid = row.id.strip_prefix("PMID:").unwrap_or(&row.id);
-    let mut ids = BTreeMap::from([("pmid".to_owned(), pmid.to_owned())]);
+    let mut ids: BTreeMap<_, _> = row.pmid().map(|pmid| ("pmid".to_owned(), pmid.to_owned())).into_iter().collect();
     ids.extend(row.doi.iter().map(|doi| ("doi".to_owned(), doi.clone())));
     let text = row.summary.as_ref().map(|summary| format!("{OWN_SUMMARY} {}\n\n{}", summary.en, summary.th));
     let marks = match &text {
@@ -85,7 +84,7 @@ fn paper(row: &PaperRow) -> Document {
         journal: Some(row.journal.clone()),
         year: row.year,
         ids,
-        links: vec![format!("https://pubmed.ncbi.nlm.nih.gov/{pmid}/")],
+        links: vec![row.uri()],
         attributes,
         ..plain(row.id.clone(), "paper", "en")
     }
