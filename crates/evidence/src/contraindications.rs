@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use contract::evidence::contraindications::{Contraindication, EntityKind};
-use contract::evidence::record::{Edge, RecordKind};
+use contract::evidence::contraindications::{Contraindication, EntityKind, NotCovered};
+use contract::evidence::record::{Edge, Node, RecordKind};
 use serde_json::Value;
 use store::{Conn, StoreError};
 
@@ -35,6 +35,7 @@ pub struct Findings {
     pub results: Vec<Contraindication>,
     /// Entities that nothing is recorded against.
     pub no_record: Vec<String>,
+    pub not_covered: Vec<NotCovered>,
     pub is_truncated: bool,
     /// The sources of the results.
     pub sources: Vec<u32>,
@@ -62,6 +63,14 @@ pub async fn find(
             findings.no_record.push(graph.nodes().id(entity.node).to_owned());
         }
         statements.extend(found);
+        if entity.kind == EntityKind::Formulation {
+            let bare = ingredients(graph, entity.node).into_iter().filter(|herb| against(graph, *herb).is_empty());
+            let bare: Vec<String> = bare.map(|herb| graph.nodes().id(herb).to_owned()).collect();
+            let others = other_ingredients(conn, organisation_id, graph.nodes().id(entity.node)).await?;
+            let entity_id = graph.nodes().id(entity.node);
+            let told = bare.into_iter().chain(others);
+            findings.not_covered.extend(told.map(|it| NotCovered { entity_id: entity_id.to_owned(), ingredient: it }));
+        }
     }
     findings.is_truncated = statements.len() > RESULTS_MAX;
     statements.truncate(RESULTS_MAX);
@@ -113,6 +122,14 @@ fn ingredients(graph: &Graph, formulation: NodeNumber) -> Vec<NodeNumber> {
     herbs.sort_by(|a, b| graph.nodes().id(*a).cmp(graph.nodes().id(*b)));
     herbs.dedup();
     herbs
+}
+
+/// What else is in a formulation, in the words of its record.
+async fn other_ingredients(conn: &mut Conn, organisation_id: &str, id: &str) -> Result<Vec<String>, StoreError> {
+    let stored = read::find_one(conn, organisation_id, RecordKind::Node, id).await?;
+    let Some(node) = stored.map(|it| it.parse::<Node>()).transpose()? else { return Ok(Vec::new()) };
+    let listed = node.attributes.get("other_ingredients").and_then(Value::as_array);
+    Ok(listed.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect())
 }
 
 fn told(graph: &Graph, statement: &Statement, edge: &Edge) -> Contraindication {

@@ -127,6 +127,7 @@ pub fn node(graph: &Graph, number: NodeNumber, node: Node) -> (NodeDetails, Vec<
         edge_id: graph.edge_id(hop.edge).to_owned(),
         source: graph.sources().id(graph.edge_source(hop.edge)).to_owned(),
         strength: graph.edge_strength(hop.edge),
+        critical: graph.edge_is_critical(hop.edge),
         verified: graph.edge_verified(hop.edge),
     };
     let details = NodeDetails {

@@ -25,7 +25,7 @@ use store::StoreError;
 use base::Base;
 use overlay::Overlay;
 
-pub use changes::{Changes, EdgeHead};
+pub use changes::{Changes, EdgeHead, Marks};
 pub use nodes::{NodeNumber, Nodes, label};
 pub use words::Words;
 
@@ -90,6 +90,10 @@ impl Sources {
 
     pub fn find(&self, id: &str) -> Option<u32> {
         self.ids.find(id)
+    }
+
+    pub fn words(&self) -> &Words {
+        &self.ids
     }
 
     pub fn licence(&self, number: u32) -> &str {
@@ -171,6 +175,11 @@ impl Graph {
     /// Whether somebody compared the statement with its source; `None` where the source makes no statement of that.
     pub fn edge_verified(&self, edge: EdgeRef) -> Option<bool> {
         base::verified(self.marks(edge))
+    }
+
+    /// Whether the statement is one of those that nobody may overlook, by a rule of its source.
+    pub fn edge_is_critical(&self, edge: EdgeRef) -> bool {
+        base::is_critical(self.marks(edge))
     }
 
     fn marks(&self, edge: EdgeRef) -> u8 {

@@ -1,13 +1,21 @@
 //! Path queries: from the words of a question to paths with labels, licences and the reason for each hop.
 
+use std::cmp::Reverse;
 use std::ops::ControlFlow;
 
 use contract::evidence::graph::{DEPTH_DEFAULT, PATHS_DEFAULT, PathNode, QueryKg, QueryKgOutput, Truncated, Via};
 
 use crate::graph::pattern::{Pattern, PatternError};
 use crate::graph::walk::{Filter, Stop, Walk};
-use crate::graph::{Direction, Graph, Hop, NodeNumber};
+use crate::graph::{Direction, Graph, Hop, NodeNumber, Words};
 use crate::resolve::{Unresolved, resolve};
+
+/// As the type of the start: whatever has the id or name.
+const ANY_TYPE: &str = "*";
+const TYPE: &str = "type of node";
+const PREDICATE: &str = "predicate";
+/// Words that a mistaken one is told with.
+const KNOWN_SHOWN_MAX: usize = 12;
 
 /// Edges that a question may look at.
 pub const WORK_MAX: u64 = 20_000_000;
@@ -26,6 +34,9 @@ pub enum PathsError {
     OtherStart { pattern: String, start: String },
     #[error(transparent)]
     Start(Unresolved),
+    /// Nothing would be found, and that would look as if there were nothing.
+    #[error("the record has no {what} `{word}`; it has {}", known.join(", "))]
+    Unknown { field: &'static str, what: &'static str, word: String, known: Vec<String> },
     #[error("there are too many paths to count; a narrower pattern or filter has fewer")]
     TooMany,
 }
@@ -79,13 +90,15 @@ impl Question {
 
     /// Answers, looking at no more than so many edges. `None` means that this was not enough.
     pub fn ask(&self, graph: &Graph, n_work_max: u64) -> Result<Option<Found>, PathsError> {
-        let start = resolve(graph, &self.id, Some(&self.kind)).map_err(PathsError::Start)?;
+        let kind = Some(self.kind.as_str()).filter(|kind| *kind != ANY_TYPE);
+        let start = resolve(graph, &self.id, kind).map_err(PathsError::Start)?;
         if let Some(kind) = self.pattern.as_ref().and_then(|pattern| pattern.start.as_deref())
             && !graph.nodes().is_a(start, kind)
         {
             let (pattern, start) = (kind.to_owned(), self.kind.clone());
             return Err(PathsError::OtherStart { pattern, start });
         }
+        self.check_words(graph)?;
         if self.is_count {
             return Ok(self.count(graph, start, n_work_max).map(Found::count));
         }
@@ -95,6 +108,33 @@ impl Question {
             return Ok(None);
         }
         Ok(Some(told.finish(truncated)))
+    }
+
+    /// Types, predicates and sources that nothing in the graph has are mistakes.
+    fn check_words(&self, graph: &Graph) -> Result<(), PathsError> {
+        let nodes = graph.nodes();
+        let hops = self.pattern.iter().flat_map(|pattern| &pattern.hops);
+        let types = self.pattern.iter().filter_map(|pattern| pattern.start.as_deref());
+        let types = types.chain(hops.clone().filter_map(|hop| hop.end.as_deref()));
+        let predicates = hops.filter_map(|hop| hop.predicate.as_deref());
+        let filter = &self.filter;
+        let listed = |words: &'_ Option<Vec<String>>| words.clone().unwrap_or_default();
+        let wanted: [(&str, &str, Vec<String>, &Words); 5] = [
+            ("pattern", TYPE, types.map(str::to_owned).collect(), nodes.categories()),
+            ("pattern", PREDICATE, predicates.map(str::to_owned).collect(), graph.predicates()),
+            ("filters/type", TYPE, listed(&filter.kinds), nodes.categories()),
+            ("filters/predicate", PREDICATE, listed(&filter.predicates), graph.predicates()),
+            ("filters/source", "source", listed(&filter.sources), graph.sources().words()),
+        ];
+        for (field, what, words, known) in wanted {
+            if let Some(word) = words.into_iter().find(|word| known.find(word).is_none()) {
+                let mut known: Vec<String> = known.all().iter().map(|word| word.as_ref().to_owned()).collect();
+                known.sort_by_cached_key(|one| (Reverse(likeness(one, &word)), one.clone()));
+                known.truncate(KNOWN_SHOWN_MAX);
+                return Err(PathsError::Unknown { field, what, word, known });
+            }
+        }
+        Ok(())
     }
 
     /// As [`Question::ask`], with as much work as any question may cost.
@@ -134,6 +174,11 @@ impl Question {
     fn count(&self, graph: &Graph, start: NodeNumber, n_work_max: u64) -> Option<u64> {
         self.walks(graph, start, n_work_max).iter().map(|walk| walk.count().ok()).sum()
     }
+}
+
+/// Letters that two words begin with in common: enough to put `treats` before the others for `treat`.
+fn likeness(one: &str, other: &str) -> usize {
+    one.chars().zip(other.chars()).take_while(|(a, b)| a == b).count()
 }
 
 fn depth(number: u32) -> usize {
@@ -179,6 +224,7 @@ impl<'g> Told<'g> {
                 edge_id: graph.edge_id(hop.edge).to_owned(),
                 source: graph.sources().shared_id(source),
                 strength: graph.edge_strength(hop.edge),
+                critical: graph.edge_is_critical(hop.edge),
                 verified: graph.edge_verified(hop.edge),
             };
             path.push(shown(graph, hop.end, Some(via)));

@@ -1,14 +1,20 @@
 //! From what somebody calls a thing to the node: its id, another id of it, or a name in any language.
 
+use crate::graph::names::normalise;
 use crate::graph::{Graph, NodeNumber};
 
+/// Nodes that a misspelt name is told with, and how alike they have to be, 0…1.
+const NEAR_MAX: usize = 3;
+const NEAR_FROM: f64 = 0.7;
+/// Nodes that are compared; a graph with more is not searched for misspellings.
+const COMPARED_MAX: u32 = 100_000;
 /// Candidates that an ambiguous name is told with.
 const CANDIDATES_MAX: usize = 10;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unresolved {
-    #[error("no {kind} has the id or name `{word}`")]
-    Unknown { kind: String, word: String },
+    #[error("no {kind} has the id or name `{word}`{}", did_you_mean(near))]
+    Unknown { kind: String, word: String, near: Vec<String> },
     #[error("`{word}` is a {found}, not a {kind}")]
     OtherKind { kind: String, word: String, found: String },
     #[error("`{word}` is the name of several: {}; use one of these ids", candidates.join(", "))]
@@ -32,10 +38,35 @@ pub fn resolve(graph: &Graph, word: &str, kind: Option<&str>) -> Result<NodeNumb
             let found = nodes.kind(other).as_ref().to_owned();
             Err(Unresolved::OtherKind { kind: expected, word: word.to_owned(), found })
         }
-        ([], None) => Err(Unresolved::Unknown { kind: expected, word: word.to_owned() }),
+        ([], None) => {
+            Err(Unresolved::Unknown { kind: expected, word: word.to_owned(), near: near(graph, word, is_wanted) })
+        }
         (several, _) => {
             let candidates = several.iter().take(CANDIDATES_MAX).map(|node| nodes.id(*node).to_owned()).collect();
             Err(Unresolved::Ambiguous { word: word.to_owned(), candidates })
         }
     }
+}
+
+/// Nodes whose label or id is spelt much like the word, the likeliest first.
+fn near(graph: &Graph, word: &str, is_wanted: impl Fn(&NodeNumber) -> bool) -> Vec<String> {
+    let nodes = graph.nodes();
+    if nodes.len() > COMPARED_MAX {
+        return Vec::new();
+    }
+    let word = normalise(word);
+    let likeness = |node: NodeNumber| {
+        let spelt = [normalise(&nodes.shared_label(node)), nodes.id(node).replace('_', " ")];
+        spelt.iter().map(|name| strsim::normalized_damerau_levenshtein(&word, name)).fold(0.0, f64::max)
+    };
+    let there = (0..nodes.len()).filter(|node| nodes.is_there(*node)).filter(is_wanted);
+    let mut alike: Vec<(f64, NodeNumber)> = there.map(|node| (likeness(node), node)).collect();
+    alike.retain(|(likeness, _)| *likeness >= NEAR_FROM);
+    alike.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| nodes.id(a.1).cmp(nodes.id(b.1))));
+    let shown = alike.iter().take(NEAR_MAX);
+    shown.map(|(_, node)| format!("{} ({})", nodes.shared_label(*node), nodes.id(*node))).collect()
+}
+
+fn did_you_mean(near: &[String]) -> String {
+    if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(", ")) }
 }

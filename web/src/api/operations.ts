@@ -490,6 +490,16 @@ export interface Operations {
       audit: AuditBlock;
       /** Known here, but nothing is recorded against them. That is no statement that there is nothing. */
       no_record: string[];
+      /**
+       * Ingredients of formulations that nothing is recorded against here, or that are not in the record at all. What
+       * they may do is unknown.
+       */
+      not_covered?: ({
+        /** The formulation. */
+        entity_id: string;
+        /** The id of the herb, or the name of what is no node here. */
+        ingredient: string;
+      })[];
       /** The strongest first. */
       results: ({
         /** The condition, person or drug that it does not go with. */
@@ -944,6 +954,8 @@ export interface Operations {
     input: {
       /** Each has a member `record` (`source`, `node`, `edge`, `document` or `deletion`) beside those of its kind. */
       records: (Record<string, unknown>)[];
+      /** Lets records replace and withdraw what came with the program. Its warnings are then the caller's to keep. */
+      replace_starter?: boolean;
     };
     output: {
       audit?: AuditBlock;
@@ -993,7 +1005,7 @@ export interface Operations {
       start: {
         /** The id, or a name in any language that only one such node has. */
         id: string;
-        /** `herb`, `constituent`, `indication`, or any other category. */
+        /** `herb`, `constituent`, `indication`, any other category, or `*`. */
         type: string;
       };
     };
@@ -1008,6 +1020,8 @@ export interface Operations {
         type: string;
         /** How the path came here from the node before. */
         via?: {
+          /** An interaction that nobody may overlook, by a rule of its source. */
+          critical?: boolean;
           /** The edge that says so; the first one where there are several. */
           edge_id: string;
           predicate: string;
@@ -1209,6 +1223,8 @@ export interface Operations {
         text: string;
       })[];
       relations: ({
+        /** An interaction that nobody may overlook, by a rule of its source. */
+        critical?: boolean;
         edge_id: string;
         id: string;
         label: string;

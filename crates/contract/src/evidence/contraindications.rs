@@ -27,6 +27,10 @@ pub struct FindContraindicationsOutput {
     pub results: Vec<Contraindication>,
     /// Known here, but nothing is recorded against them. That is no statement that there is nothing.
     pub no_record: Vec<String>,
+    /// Ingredients of formulations that nothing is recorded against here, or that are not in the record at all. What
+    /// they may do is unknown.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_covered: Vec<NotCovered>,
     /// There are more than are shown.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
@@ -59,6 +63,14 @@ pub struct Contraindication {
     pub edge_id: String,
     pub source: String,
     pub licence: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct NotCovered {
+    /// The formulation.
+    pub entity_id: String,
+    /// The id of the herb, or the name of what is no node here.
+    pub ingredient: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]

@@ -47,7 +47,7 @@ pub struct QueryKg {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Start {
-    /// `herb`, `constituent`, `indication`, or any other category.
+    /// `herb`, `constituent`, `indication`, any other category, or `*`.
     #[serde(rename = "type")]
     #[schemars(length(min = 1, max = 100))]
     pub kind: String,
@@ -133,6 +133,9 @@ pub struct Via {
     pub source: Arc<str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub strength: Option<Strength>,
+    /// An interaction that nobody may overlook, by a rule of its source.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub critical: bool,
     /// Whether somebody compared it with its source; absent where the source makes no statement of that.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verified: Option<bool>,

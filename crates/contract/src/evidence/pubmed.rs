@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::record::RetractionKind;
+
 /// Papers that hold the terms, read from left to right as PubMed does.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -80,6 +82,9 @@ pub struct BibliographyEntry {
     pub title: String,
     pub journal: String,
     pub pmid: String,
+    /// Present once the paper was retracted, or doubted by its publisher.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retraction: Option<RetractionKind>,
 }
 
 pub const BIBLIOGRAPHY: &str = "application/vnd.bibliography";

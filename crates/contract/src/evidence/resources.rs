@@ -93,6 +93,9 @@ pub struct Relation {
     pub source: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub strength: Option<Strength>,
+    /// An interaction that nobody may overlook, by a rule of its source.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub critical: bool,
     /// Whether somebody compared it with its source; absent where the source makes no statement of that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verified: Option<bool>,

@@ -6,6 +6,7 @@
 use contract::evidence::record::Strength;
 
 use super::GraphError;
+use super::changes::Marks;
 use super::nodes::NodeNumber;
 use super::words::index;
 
@@ -56,18 +57,24 @@ pub(super) fn packed(strength: Option<Strength>) -> u8 {
     }
 }
 
-/// Strength, and whether the source was compared with it, in one byte.
-pub(super) fn marked(strength: Option<Strength>, verified: Option<bool>) -> u8 {
-    let mark = match verified {
+const CRITICAL: u8 = 1 << 4;
+
+/// Strength, whether the source was compared with it, and whether it is critical, in one byte.
+pub(super) fn marked(strength: Option<Strength>, marks: Marks) -> u8 {
+    let verified = match marks.verified {
         None => 0,
         Some(true) => 1,
         Some(false) => 2,
     };
-    packed(strength) | mark << 2
+    packed(strength) | verified << 2 | if marks.is_critical { CRITICAL } else { 0 }
+}
+
+pub(super) fn is_critical(marks: u8) -> bool {
+    marks & CRITICAL != 0
 }
 
 pub(super) fn verified(marks: u8) -> Option<bool> {
-    match marks >> 2 {
+    match (marks >> 2) & 3 {
         1 => Some(true),
         2 => Some(false),
         _ => None,

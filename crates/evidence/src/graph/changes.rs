@@ -26,21 +26,39 @@ pub struct EdgeHead<'a> {
     pub object: Cow<'a, str>,
     #[serde(default)]
     pub strength: Option<Strength>,
-    /// Whether somebody compared it with its source; absent where the source makes no statement of that.
-    #[serde(default, rename = "qualifiers", deserialize_with = "verified")]
-    pub verified: Option<bool>,
+    #[serde(default, rename = "qualifiers")]
+    pub marks: Marks,
     #[serde(borrow)]
     pub source: Cow<'a, str>,
 }
 
-/// Of all qualifiers only this one; another type than a truth value is somebody's own affair.
-fn verified<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<bool>, D::Error> {
-    #[derive(Deserialize)]
-    struct Qualifiers {
-        #[serde(default)]
-        verified: Option<Value>,
+/// What the graph knows of the qualifiers of an edge. Values of other types are somebody's own affair.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Marks {
+    /// Whether somebody compared it with its source; absent where the source makes no statement of that.
+    pub verified: Option<bool>,
+    pub is_critical: bool,
+}
+
+impl Marks {
+    fn new(verified: Option<&Value>, severity: Option<&Value>) -> Marks {
+        let is_critical = severity.and_then(Value::as_str) == Some("critical");
+        Marks { verified: verified.and_then(Value::as_bool), is_critical }
     }
-    Ok(Qualifiers::deserialize(deserializer)?.verified.as_ref().and_then(Value::as_bool))
+}
+
+impl<'de> Deserialize<'de> for Marks {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Marks, D::Error> {
+        #[derive(Deserialize)]
+        struct Qualifiers {
+            #[serde(default)]
+            verified: Option<Value>,
+            #[serde(default)]
+            severity: Option<Value>,
+        }
+        let qualifiers = Qualifiers::deserialize(deserializer)?;
+        Ok(Marks::new(qualifiers.verified.as_ref(), qualifiers.severity.as_ref()))
+    }
 }
 
 impl<'a> From<&'a Edge> for EdgeHead<'a> {
@@ -51,7 +69,7 @@ impl<'a> From<&'a Edge> for EdgeHead<'a> {
             predicate: (&edge.predicate).into(),
             object: (&edge.object).into(),
             strength: edge.strength,
-            verified: edge.qualifiers.get("verified").and_then(Value::as_bool),
+            marks: Marks::new(edge.qualifiers.get("verified"), edge.qualifiers.get("severity")),
             source: (&edge.source).into(),
         }
     }
@@ -66,7 +84,7 @@ impl EdgeHead<'_> {
             predicate: owned(self.predicate),
             object: owned(self.object),
             strength: self.strength,
-            verified: self.verified,
+            marks: self.marks,
             source: owned(self.source),
         }
     }
@@ -109,7 +127,7 @@ impl Loading {
             predicate: self.predicates.intern(&edge.predicate),
             object: self.nodes.intern(&edge.object),
             source: self.sources.intern(&edge.source),
-            strength: marked(edge.strength, edge.verified),
+            strength: marked(edge.strength, edge.marks),
             id: (0, 0),
         };
         self.heap.push(loose, &edge.id)
@@ -205,7 +223,7 @@ impl Graph {
             None => Arc::make_mut(&mut self.sources).intern(&edge.source),
         };
         let id = Arc::from(&*edge.id);
-        let strength = marked(edge.strength, edge.verified);
+        let strength = marked(edge.strength, edge.marks);
         Arc::make_mut(&mut self.overlay).add(Added { subject, predicate, object, source, strength, id });
     }
 

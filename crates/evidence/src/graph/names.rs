@@ -6,8 +6,12 @@ use unicode_normalization::UnicodeNormalization as _;
 /// A hash of a name that is compared. Thirty-two bits would meet by chance among a million names; sixty-four do not.
 pub type NameHash = u64;
 
+/// What typists and typesetters write for the apostrophe.
+pub const APOSTROPHES: [char; 3] = ['\u{2018}', '\u{2019}', '\u{2bc}'];
+
 /// Compatible forms are one (full-width letters, ligatures, the two ways to write ำ), case is folded, invisible
-/// characters are dropped, and every white space is one space.
+/// characters are dropped, every white space is one space, every apostrophe is the plain one, and a full stop that ends a
+/// word (`St. John's wort`) is none.
 pub fn normalise(name: &str) -> String {
     let folded = name.nfkc().flat_map(char::to_lowercase).filter(|c| !is_invisible(*c));
     let mut text = String::with_capacity(name.len());
@@ -16,12 +20,14 @@ pub fn normalise(name: &str) -> String {
             // Final sigma and sharp s have no lower-case form that would make them equal to their upper case.
             'ς' => text.push('σ'),
             'ß' => text.push_str("ss"),
+            c if APOSTROPHES.contains(&c) => text.push('\''),
             // Two เ look like แ and are often typed for it.
             'เ' if text.ends_with('เ') => {
                 text.pop();
                 text.push('แ');
             }
             c if c.is_whitespace() => {
+                drop_full_stop(&mut text);
                 if !text.is_empty() && !text.ends_with(' ') {
                     text.push(' ');
                 }
@@ -41,7 +47,14 @@ pub fn normalise(name: &str) -> String {
         }
     }
     text.truncate(text.trim_end().len());
+    drop_full_stop(&mut text);
     text
+}
+
+fn drop_full_stop(text: &mut String) {
+    if text.len() > 1 && text.ends_with('.') {
+        text.pop();
+    }
 }
 
 pub fn hash(name: &str) -> NameHash {
@@ -77,6 +90,8 @@ mod tests {
         check("แก้", "เเก้");
         check("ฟ้า\u{200b}ทะลาย\u{200b}โจร", "ฟ้าทะลายโจร");
         check("e\u{301}", "É");
+        check("St. John’s wort", "st john's wort");
+        check("Zingiber officinale Roscoe.", "zingiber officinale roscoe");
     }
 
     #[test]

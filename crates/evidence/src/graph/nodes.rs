@@ -88,6 +88,11 @@ impl Nodes {
         u32::try_from(self.ids.len()).unwrap_or(u32::MAX)
     }
 
+    /// Every type that a node has or had.
+    pub fn categories(&self) -> &Words {
+        &self.categories
+    }
+
     pub fn is_empty(&self) -> bool {
         self.ids.is_empty()
     }

@@ -34,7 +34,7 @@ fn edge(id: &str, subject: &str, predicate: &str, object: &str, strength: Option
         predicate: predicate.to_owned().into(),
         object: object.to_owned().into(),
         strength,
-        verified: None,
+        marks: Marks::default(),
         source: "s".into(),
     }
 }
@@ -283,12 +283,15 @@ fn a_snapshot_that_was_damaged_is_not_read() {
 
 #[test]
 fn a_mark_is_kept_beside_the_strength_in_base_overlay_and_snapshot() {
-    let marks = [Some(true), Some(false), None];
+    let marks = [Some(true), Some(false), None]
+        .into_iter()
+        .flat_map(|verified| [false, true].map(|is_critical| Marks { verified, is_critical }));
+    let marks: Vec<Marks> = marks.collect();
     let strengths = [None, Some(Strength::Low), Some(Strength::Moderate), Some(Strength::High)];
-    let pairs = strengths.into_iter().flat_map(|strength| marks.map(|verified| (strength, verified)));
-    for (strength, verified) in pairs {
+    let pairs = strengths.into_iter().flat_map(|strength| marks.iter().map(move |marks| (strength, *marks)));
+    for (strength, marks) in pairs {
         let mut plain = small();
-        let marked = EdgeHead { verified, ..edge("X", "H1", "x", "C1", strength) };
+        let marked = EdgeHead { marks, ..edge("X", "H1", "x", "C1", strength) };
         plain.edges.insert("X".to_owned(), marked.clone());
         let mut grown = small().graph();
         grown.apply(&Changes { edges: vec![marked], version: 2, ..Changes::default() });
@@ -298,8 +301,11 @@ fn a_mark_is_kept_beside_the_strength_in_base_overlay_and_snapshot() {
         for graph in [plain.graph(), grown, snapshot::read(&path).unwrap().0] {
             let start = graph.nodes().find("H1").unwrap();
             let hops = graph.hops(start, Direction::Out, graph.predicates().find("x"));
-            let found = hops.iter().map(|hop| (graph.edge_strength(hop.edge), graph.edge_verified(hop.edge)));
-            assert_eq!(found.collect::<Vec<_>>(), [(strength, verified)]);
+            let found = hops.iter().map(|hop| {
+                let (verified, is_critical) = (graph.edge_verified(hop.edge), graph.edge_is_critical(hop.edge));
+                (graph.edge_strength(hop.edge), Marks { verified, is_critical })
+            });
+            assert_eq!(found.collect::<Vec<_>>(), [(strength, marks)]);
         }
     }
 }
@@ -309,7 +315,7 @@ fn only_a_truth_value_is_a_mark() {
     let read = |qualifiers: &str| {
         let text =
             format!(r#"{{"id": "E", "subject": "a", "predicate": "p", "object": "b", "source": "s"{qualifiers}}}"#);
-        serde_json::from_str::<EdgeHead<'_>>(&text).unwrap().verified
+        serde_json::from_str::<EdgeHead<'_>>(&text).unwrap().marks.verified
     };
     assert_eq!(read(r#", "qualifiers": {"verified": false, "other": [1]}"#), Some(false));
     assert_eq!(read(r#", "qualifiers": {"verified": "yes"}"#), None);

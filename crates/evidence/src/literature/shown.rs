@@ -29,6 +29,7 @@ pub fn bibliography(documents: &[Document]) -> Vec<BibliographyEntry> {
         title: document.title.clone(),
         journal: document.journal.clone().unwrap_or_default(),
         pmid: document.ids.get("pmid").cloned().unwrap_or_default(),
+        retraction: document.retraction.as_ref().map(|retraction| retraction.kind),
     };
     documents.iter().map(entry).collect()
 }

@@ -53,6 +53,13 @@ async fn page(
         let mut found = read::find(&mut reader, organisation_id, kind, &ids).await.map_err(store_error)?;
         found.sort_by(|a, b| a.id.cmp(&b.id));
         found.dedup_by(|a, b| a.id == b.id);
+        // A list of references that is shorter than what was asked for must not pass for the whole.
+        let is_missing = |id: &&str| found.binary_search_by(|stored| stored.id.as_str().cmp(*id)).is_err();
+        if let Some((at, id)) = ids.iter().enumerate().find(|(_, id)| is_missing(id)) {
+            let mut refusal = OpError::not_found(format!("no {} has the id `{id}`", kind.name()));
+            refusal.details.field = Some(format!("ids/{at}"));
+            return Err(refusal);
+        }
         return Ok((found, None));
     }
     let after = wanted.cursor.as_deref().unwrap_or_default();

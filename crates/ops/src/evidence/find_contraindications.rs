@@ -40,6 +40,7 @@ impl Read for FindContraindications {
         let mut answer = Answer::of(FindContraindicationsOutput {
             results: found.results,
             no_record: found.no_record,
+            not_covered: found.not_covered,
             truncated: found.is_truncated,
         });
         answer.metadata = provenance_of(&graph, found.sources);

@@ -58,6 +58,7 @@ fn refused(error: PathsError) -> OpError {
         PathsError::Pattern(_) | PathsError::OtherStart { .. } => "pattern",
         PathsError::TooDeep { .. } | PathsError::NoDepth => "max_depth",
         PathsError::TooMany => "count",
+        PathsError::Unknown { field, .. } => field,
     };
     let mut refusal = OpError::new(Kind::Invalid, format!("`{field}`: {error}"));
     refusal.details.field = Some(field.to_owned());

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::herbs::{herbal, put};
+use super::herbs::{edge, herbal, node, put};
 use crate::ledger::both;
 use crate::script::Stage;
 
@@ -39,6 +39,14 @@ async fn a_herb_is_found_by_any_name_and_a_formulation_inherits_from_its_herbs()
         assert_eq!((&first["type"], &first["licence"]), (&json!("formulation"), &json!("CC0-1.0")));
         assert_eq!((&first["contraindication"], &first["references"]), (&json!("วาร์ฟาริน"), &json!(["PMID:11"])));
         assert_eq!(found["audit"]["status"], "ok");
+        assert_eq!(found.get("not_covered"), None, "{found}");
+
+        let mut tea = node("F2", "formulation", json!([{"text": "tea", "lang": "en"}]));
+        tea["attributes"] = json!({"other_ingredients": ["an unknown bark"]});
+        put(&stage, &[tea, edge("E9", "F2", "has_part", "H3")]).await;
+        let found = find(&stage, json!({"formulation_ids": ["tea"]})).await.unwrap();
+        let unknown = |ingredient: &str| json!({"entity_id": "F2", "ingredient": ingredient});
+        assert_eq!(found["not_covered"], json!([unknown("H3"), unknown("an unknown bark")]), "{found}");
     }
 }
 
@@ -50,6 +58,8 @@ async fn what_is_unknown_is_an_error_and_what_has_no_record_is_said_to_have_none
         assert_eq!(unknown, "NOT_FOUND: no herb has the id or name `mandrake`");
         let drug = find(&stage, json!({"herb_ids": ["warfarin"]})).await.unwrap_err();
         assert_eq!(drug, "NOT_FOUND: `warfarin` is a drug, not a herb");
+        let misspelt = find(&stage, json!({"herb_ids": ["ขมินชัน"]})).await.unwrap_err();
+        assert_eq!(misspelt, "NOT_FOUND: no herb has the id or name `ขมินชัน`; did you mean ขมิ้นชัน (H2)?");
         let nothing = find(&stage, json!({})).await.unwrap_err();
         assert_eq!(nothing, "INVALID_ARG: `herb_ids`: expected at least one herb or formulation");
         let found = find(&stage, json!({"herb_ids": ["lemongrass"]})).await.unwrap();

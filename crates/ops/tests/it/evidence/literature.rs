@@ -52,6 +52,10 @@ async fn a_search_answers_in_the_shape_of_seed_003() {
         let expected = json!([{"authors": ["Beta AB", "The Invented Group"], "year": 2001,
             "title": "Ginger and warfarin", "journal": "J Invent Herbs", "pmid": "11"}]);
         assert_eq!(entries, expected);
+        let retracted = json!({"terms": [{"term": "ginger"}, {"term": "everything", "operator": "AND"}]});
+        let retracted = stage.call("agent", "pubmed_search", retracted).await.result.unwrap();
+        let entries: Value = serde_json::from_str(&retracted.artifacts[0].content).unwrap();
+        assert_eq!(entries[0]["retraction"], "retracted", "{entries}");
         let metadata = Value::Object(success.metadata);
         assert_eq!(metadata["querySuccess"], true);
         assert_eq!(metadata["nodeCount"], 1);
@@ -137,10 +141,13 @@ async fn exports_come_in_pages_with_their_terms() {
         assert_eq!(first["n_records"], 3);
         let second = export(json!({"format": "ris", "limit": 3, "cursor": first["next_cursor"]})).await;
         assert_eq!((&second["n_records"], second.get("next_cursor")), (&json!(1), None));
-        let cited = export(json!({"format": "csl_json", "ids": ["PMID:13", "PMID:0"]})).await;
+        let cited = export(json!({"format": "csl_json", "ids": ["PMID:13"]})).await;
         let items: Value = serde_json::from_str(cited["content"].as_str().unwrap()).unwrap();
         assert_eq!((&items[0]["PMID"], &items[0]["note"]), (&json!("13"), &json!("Retracted: PMID:14")));
         assert_eq!(items[0]["license"], "CC0-1.0");
+        let lacking = json!({"format": "csl_json", "ids": ["PMID:13", "PMID:0"]});
+        let refused = stage.call("viewer", "export_records", lacking).await.result.unwrap_err();
+        assert_eq!((refused.code(), refused.message.as_str()), ("NOT_FOUND", "no document has the id `PMID:0`"));
         let bib = export(json!({"format": "bibtex", "ids": ["PMID:11"]})).await;
         assert!(bib["content"].as_str().unwrap().contains("author = {Beta, Ann B and {The Invented Group}},"));
     }

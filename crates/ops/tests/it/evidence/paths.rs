@@ -58,6 +58,8 @@ async fn names_filters_directions_and_limits() {
         check(json!({"start": herb, "max_depth": 1}), &["H1 C9", "H1 P1", "H1 D1", "H1 I05"]).await;
         check(json!({"start": herb, "pattern": "herb <-has_part- formulation"}), &["H1 F1"]).await;
         check(json!({"start": herb, "filters": {"strength": "high"}}), &["H1 D1"]).await;
+        let any = json!({"type": "*", "id": "ขิง"});
+        check(json!({"start": any, "filters": {"strength": "high"}}), &["H1 D1"]).await;
         let filters = json!({"predicate": ["contains", "treats"], "type": ["constituent", "indication"]});
         check(json!({"start": herb, "filters": filters}), &["H1 C9", "H1 I05", "H1 C9 I05"]).await;
         check(json!({"start": herb, "filters": {"source": "book"}}), &[]).await;
@@ -99,6 +101,20 @@ async fn a_wrong_question_is_told_what_is_wrong_and_where() {
             (
                 json!({"start": {"type": "herb", "id": "Ginger"}}),
                 "INVALID_ARG: `Ginger` is the name of several: H1, H9; use one of these ids",
+            ),
+            (
+                json!({"start": start, "pattern": "herb -contain-> constituent"}),
+                "INVALID_ARG: `pattern`: the record has no predicate `contain`; it has contains, contraindicated_in, \
+                 has_part, interacts_with, part_of, treats",
+            ),
+            (
+                json!({"start": start, "filters": {"type": "plant"}}),
+                "INVALID_ARG: `filters/type`: the record has no type of node `plant`; it has condition, constituent, drug, \
+                 formulation, herb, indication",
+            ),
+            (
+                json!({"start": start, "filters": {"source": ["herbal", "hearsay"]}}),
+                "INVALID_ARG: `filters/source`: the record has no source `hearsay`; it has herbal, book",
             ),
             (json!({"start": start, "min_version": 99}), "BUSY: the graph does not know of change 99 yet"),
         ] {
