@@ -4,6 +4,7 @@
 //! transaction is rolled back and the batch runs once more with a savepoint around each apply. Where even a savepoint
 //! does not hold, each apply gets a transaction of its own.
 
+use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 
@@ -95,6 +96,8 @@ impl<T: Send> Job for Write<T> {
 /// A job on its way through one or more attempts.
 pub(crate) struct Slot {
     job: Box<dyn Job>,
+    /// Writes with the same word are alike: see [`crate::ahead`].
+    alike: Option<String>,
     has_started: bool,
     state: State,
 }
@@ -106,8 +109,8 @@ enum State {
 }
 
 impl Slot {
-    pub(crate) fn new(job: Box<dyn Job>) -> Slot {
-        Slot { job, has_started: false, state: State::Waiting }
+    pub(crate) fn new(job: Box<dyn Job>, alike: Option<String>) -> Slot {
+        Slot { job, alike, has_started: false, state: State::Waiting }
     }
 
     /// The store error of this job alone, if that is how it ended.
@@ -188,6 +191,7 @@ async fn attempt(conn: &mut Conn, slots: &mut [Slot]) -> Result<Committed, Store
         return Ok(committed);
     }
     conn.rollback().await?;
+    conn.ahead.end();
     conn.begin().await?;
     if let Some(committed) = apply_apart(conn, slots).await? {
         return Ok(committed);
@@ -212,13 +216,26 @@ async fn attempt_single(conn: &mut Conn, slot: &mut Slot) -> Result<Committed, S
 
 /// The optimistic pass. `None` means that the transaction must be rolled back.
 async fn apply_together(conn: &mut Conn, slots: &mut [Slot]) -> Result<Option<Committed>, StoreError> {
+    conn.ahead.end();
+    let mut n_alike: HashMap<String, u32> = HashMap::new();
+    for alike in slots.iter().filter_map(|slot| slot.alike.as_ref()) {
+        *n_alike.entry(alike.clone()).or_default() += 1;
+    }
     for slot in slots.iter_mut() {
+        let n_left = slot.alike.as_ref().and_then(|alike| n_alike.get_mut(alike));
+        conn.ahead.begin(n_left.map_or(0, |n_left| {
+            *n_left -= 1;
+            *n_left
+        }));
         slot.apply(conn).await;
         match &slot.state {
             State::Applied(Step { keep: Keep::Changes, .. }) | State::Failed(WriteError::Expired) => {}
             State::Failed(WriteError::Store(error)) if error.is_serialization() => return Err(error.clone()),
             State::Applied(Step { keep: Keep::Nothing, .. }) | State::Failed(_) | State::Waiting => return Ok(None),
         }
+    }
+    if conn.ahead.end() {
+        return Ok(None);
     }
     let events: Vec<&EventRow> = slots.iter().filter_map(Slot::event).collect();
     if let Err(error) = events::insert(conn, &events, Duplicate::Refuse).await {

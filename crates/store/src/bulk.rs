@@ -1,33 +1,37 @@
 //! Many rows with few statements.
 
 use crate::conn::Conn;
+use crate::dialect::Engine;
 use crate::error::StoreError;
 use crate::param::Param;
 use crate::row::Row;
 
 /// How many rows one statement may insert, largest first. A handful of sizes, because each is a prepared statement of
 /// its own on every connection: with all sizes up to 64 they would evict the rest of the program's statements.
-const N_ROWS: [usize; 11] = [64, 32, 16, 8, 7, 6, 5, 4, 3, 2, 1];
+const N_ROWS: [usize; 12] = [256, 64, 32, 16, 8, 7, 6, 5, 4, 3, 2, 1];
 
 /// `INSERT INTO … VALUES …` for any number of rows.
 pub struct Bulk {
-    statements: Vec<(usize, String)>,
+    /// With `$1`, `$2` …
+    numbered: Vec<(usize, String)>,
+    /// With `?`: SQLite looks for the name of each place that has one among all others.
+    plain: Vec<(usize, String)>,
 }
 
 impl Bulk {
     /// `into` is the table with its columns, `after` what follows the rows.
     pub fn new(into: &str, n_columns: usize, after: &str) -> Bulk {
-        let statement = |n_rows: usize| {
-            let rows: Vec<String> = (0..n_rows)
-                .map(|row| {
-                    let places: Vec<String> =
-                        (1..=n_columns).map(|column| format!("${}", row * n_columns + column)).collect();
-                    format!("({})", places.join(", "))
-                })
-                .collect();
-            (n_rows, format!("INSERT INTO {into} VALUES {}{after}", rows.join(", ")))
+        let statement = |n_rows: usize, place: fn(usize) -> String| {
+            let rows = (0..n_rows).map(|row| {
+                let places: Vec<String> = (1..=n_columns).map(|column| place(row * n_columns + column)).collect();
+                format!("({})", places.join(", "))
+            });
+            (n_rows, format!("INSERT INTO {into} VALUES {}{after}", rows.collect::<Vec<_>>().join(", ")))
         };
-        Bulk { statements: N_ROWS.into_iter().map(statement).collect() }
+        Bulk {
+            numbered: N_ROWS.into_iter().map(|n_rows| statement(n_rows, |number| format!("${number}"))).collect(),
+            plain: N_ROWS.into_iter().map(|n_rows| statement(n_rows, |_| "?".to_owned())).collect(),
+        }
     }
 
     pub async fn insert<R>(
@@ -36,8 +40,12 @@ impl Bulk {
         rows: &[R],
         params: impl for<'r> Fn(&'r R, &mut Vec<Param<'r>>),
     ) -> Result<(), StoreError> {
+        let statements = match conn.engine() {
+            Engine::Sqlite => &self.plain,
+            Engine::Postgres => &self.numbered,
+        };
         let mut rest = rows;
-        for (n_rows, sql) in &self.statements {
+        for (n_rows, sql) in statements {
             while let Some((now, after)) = rest.split_at_checked(*n_rows) {
                 let mut values = Vec::new();
                 for row in now {

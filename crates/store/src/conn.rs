@@ -4,13 +4,14 @@
 //! the transaction or its savepoint is rolled back. PostgreSQL behaves so by itself but answers a COMMIT of such a
 //! transaction with a silent rollback, and SQLite may have rolled back already and would run the rest in autocommit.
 
-use std::ops::{Deref, DerefMut};
+use std::ops::{Deref, DerefMut, RangeInclusive};
 use std::process;
 
 use futures::TryStreamExt as _;
 use sqlx::pool::PoolConnection;
 use sqlx::{AssertSqlSafe, Postgres, SqlSafeStr, Sqlite};
 
+use crate::ahead::Ahead;
 use crate::dialect::{self, Engine};
 use crate::error::StoreError;
 use crate::param::{Param, postgres_arguments, sqlite_arguments};
@@ -31,6 +32,7 @@ pub struct Conn {
     is_for_one_use: bool,
     /// The failure that ended the current transaction.
     failure: Option<StoreError>,
+    pub(crate) ahead: Ahead,
 }
 
 enum Link {
@@ -73,6 +75,7 @@ impl Conn {
             loss: None,
             is_for_one_use: false,
             failure: None,
+            ahead: Ahead::default(),
         }
     }
 
@@ -421,6 +424,21 @@ pub struct Tx<'c> {
 impl<'c> Tx<'c> {
     pub(crate) fn new(conn: &'c mut Conn) -> Tx<'c> {
         Tx { conn }
+    }
+
+    /// So many writes like this one follow at once; numbers may be taken for them and kept with [`Tx::keep_ahead`].
+    pub fn n_alike(&self) -> u32 {
+        self.conn.ahead.n_alike()
+    }
+
+    /// Keeps numbers of a counter that were taken for the writes that follow.
+    pub fn keep_ahead(&mut self, counter: String, numbers: RangeInclusive<i64>) {
+        self.conn.ahead.keep(counter, numbers);
+    }
+
+    /// The next number of a counter that an earlier write of the batch took for this one.
+    pub fn take_ahead(&mut self, counter: &str) -> Option<i64> {
+        self.conn.ahead.take(counter)
     }
 }
 

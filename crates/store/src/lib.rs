@@ -6,6 +6,7 @@
 //! - One SQL text serves both engines; what differs between them is in `dialect`.
 //! - Every queue, batch, retry and wait has a limit.
 
+mod ahead;
 pub mod backup;
 mod batch;
 mod bulk;

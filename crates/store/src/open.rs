@@ -94,8 +94,20 @@ impl Store {
         deadline: Instant,
         apply: Apply<T>,
     ) -> Result<T, WriteError> {
+        self.write_as(None, lane, deadline, apply).await
+    }
+
+    /// As [`Store::write`]. Writes of one kind and one lane do the same to the same counter: one of them may take numbers
+    /// for those that follow in its batch.
+    pub async fn write_as<T: Send + 'static>(
+        &self,
+        kind: Option<&'static str>,
+        lane: Option<String>,
+        deadline: Instant,
+        apply: Apply<T>,
+    ) -> Result<T, WriteError> {
         let permit = self.writer.try_permit()?;
-        let written = self.writer.write(lane, deadline, apply, permit).await;
+        let written = self.writer.write(lane, kind, deadline, apply, permit).await;
         self.note_write(&written);
         written
     }
@@ -126,7 +138,7 @@ impl Store {
             })
         });
         let appended = match self.writer.permit().await {
-            Ok(permit) => self.writer.write(None, Instant::now() + APPEND_WAIT_MAX, apply, permit).await,
+            Ok(permit) => self.writer.write(None, None, Instant::now() + APPEND_WAIT_MAX, apply, permit).await,
             Err(error) => Err(error),
         };
         self.note_write(&appended);

@@ -100,12 +100,14 @@ impl Writer {
     pub(crate) async fn write<T: Send + 'static>(
         self: &Arc<Writer>,
         lane: Option<String>,
+        kind: Option<&'static str>,
         deadline: Instant,
         apply: Apply<T>,
         permit: OwnedSemaphorePermit,
     ) -> Result<T, WriteError> {
         let (reply, answer) = oneshot::channel();
-        let slot = Slot::new(Box::new(Write { apply, deadline, value: None, reply, permit }));
+        let alike = kind.zip(lane.as_ref()).map(|(kind, lane)| format!("{kind} {lane}"));
+        let slot = Slot::new(Box::new(Write { apply, deadline, value: None, reply, permit }), alike);
         self.submit(lane, slot)?;
         answer.await.unwrap_or_else(|_dropped| Err(WriteError::Store(StoreError::unavailable("the writer has ended"))))
     }

@@ -115,7 +115,17 @@ fn advanced(counter: &Counter<'_>, last: i64, count: u32) -> AuditedRow {
 
 /// Takes the next id of a counter. Also returns the counter as it is now.
 pub async fn take_next(tx: &mut Tx<'_>, counter: &Counter<'_>, now_us: i64) -> Result<(String, AuditedRow), IdsError> {
-    let number = advance(tx, counter, 1, now_us).await?;
+    let lane = counter.lane();
+    let number = match tx.take_ahead(&lane) {
+        Some(number) => number,
+        None => {
+            let n_more = tx.n_alike();
+            let last = advance(tx, counter, n_more + 1, now_us).await?;
+            let number = last - i64::from(n_more);
+            tx.keep_ahead(lane, number + 1..=last);
+            number
+        }
+    };
     Ok((format_id(counter.prefix, number), advanced(counter, number, 1)))
 }
 

@@ -1,0 +1,70 @@
+//! Numbers that one write of a batch takes from a counter for the others that are like it: one statement instead of one
+//! for each.
+//!
+//! They are taken in the transaction of the batch and given out only in it. If any is left in the end, the batch is rolled
+//! back and run again with each write for itself, so no number is ever lost.
+
+use std::ops::RangeInclusive;
+
+#[derive(Debug, Default)]
+pub(crate) struct Ahead {
+    /// Writes like the present one that follow in the batch.
+    n_alike: u32,
+    taken: Option<Taken>,
+}
+
+#[derive(Debug)]
+struct Taken {
+    counter: String,
+    numbers: RangeInclusive<i64>,
+}
+
+impl Ahead {
+    /// A write begins, with so many like it behind it.
+    pub(crate) fn begin(&mut self, n_alike: u32) {
+        self.n_alike = n_alike;
+    }
+
+    pub(crate) fn n_alike(&self) -> u32 {
+        // What one counter has ahead must not be forgotten for another one.
+        if self.taken.is_some() { 0 } else { self.n_alike }
+    }
+
+    pub(crate) fn keep(&mut self, counter: String, numbers: RangeInclusive<i64>) {
+        self.taken = Some(Taken { counter, numbers }).filter(|taken| !taken.numbers.is_empty());
+    }
+
+    pub(crate) fn take(&mut self, counter: &str) -> Option<i64> {
+        let taken = self.taken.as_mut().filter(|taken| taken.counter == counter)?;
+        let number = taken.numbers.next();
+        if taken.numbers.is_empty() {
+            self.taken = None;
+        }
+        number
+    }
+
+    /// Forgets everything. Says whether numbers were left that nobody wanted.
+    pub(crate) fn end(&mut self) -> bool {
+        std::mem::take(self).taken.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_given_in_order_to_their_counter_alone_and_leftovers_are_told() {
+        let mut ahead = Ahead::default();
+        ahead.begin(2);
+        assert_eq!((ahead.n_alike(), ahead.take("a")), (2, None));
+        ahead.keep("a".to_owned(), 8..=9);
+        ahead.begin(5);
+        assert_eq!((ahead.n_alike(), ahead.take("b"), ahead.take("a")), (0, None, Some(8)));
+        assert!(ahead.end());
+        assert!(!ahead.end());
+        ahead.keep("a".to_owned(), 8..=8);
+        assert_eq!((ahead.take("a"), ahead.take("a")), (Some(8), None));
+        assert!(!ahead.end());
+    }
+}
