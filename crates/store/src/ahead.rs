@@ -34,6 +34,10 @@ impl Ahead {
         self.taken = Some(Taken { counter, numbers }).filter(|taken| !taken.numbers.is_empty());
     }
 
+    pub(crate) fn has(&self, counter: &str) -> bool {
+        self.taken.as_ref().is_some_and(|taken| taken.counter == counter)
+    }
+
     pub(crate) fn take(&mut self, counter: &str) -> Option<i64> {
         let taken = self.taken.as_mut().filter(|taken| taken.counter == counter)?;
         let number = taken.numbers.next();
@@ -59,6 +63,7 @@ mod tests {
         ahead.begin(2);
         assert_eq!((ahead.n_alike(), ahead.take("a")), (2, None));
         ahead.keep("a".to_owned(), 8..=9);
+        assert!(ahead.has("a") && !ahead.has("b"));
         ahead.begin(5);
         assert_eq!((ahead.n_alike(), ahead.take("b"), ahead.take("a")), (0, None, Some(8)));
         assert!(ahead.end());

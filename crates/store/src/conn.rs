@@ -436,6 +436,11 @@ impl<'c> Tx<'c> {
         self.conn.ahead.keep(counter, numbers);
     }
 
+    /// Whether an earlier write of the batch took numbers of this counter that nobody has yet.
+    pub fn has_ahead(&self, counter: &str) -> bool {
+        self.conn.ahead.has(counter)
+    }
+
     /// The next number of a counter that an earlier write of the batch took for this one.
     pub fn take_ahead(&mut self, counter: &str) -> Option<i64> {
         self.conn.ahead.take(counter)

@@ -103,6 +103,15 @@ async fn advance(tx: &mut Tx<'_>, counter: &Counter<'_>, count: u32, now_us: i64
     Ok(last)
 }
 
+/// While numbers are taken ahead for other writes of the batch, the counter stands beyond what was given out. Whoever wants
+/// to know more of it than its next number makes the batch run again, each write for itself.
+fn check_alone(tx: &Tx<'_>, counter: &Counter<'_>) -> Result<(), StoreError> {
+    if tx.has_ahead(&counter.lane()) {
+        return Err(StoreError::other("numbers of this counter are taken ahead"));
+    }
+    Ok(())
+}
+
 /// The counter as taking `count` numbers left it, after what that found.
 fn advanced(counter: &Counter<'_>, last: i64, count: u32) -> AuditedRow {
     let row = audited::counter(counter, last);
@@ -147,6 +156,7 @@ pub async fn note_used(
     leap: Leap,
     now_us: i64,
 ) -> Result<Option<AuditedRow>, IdsError> {
+    check_alone(tx, counter)?;
     let last = last_assigned(tx, counter).await?;
     let (known, new): (BTreeSet<i64>, BTreeSet<i64>) = numbers.iter().partition(|number| **number <= last);
     for number in known {
@@ -177,6 +187,7 @@ pub enum Claim {
 
 /// Takes one certain number, if nobody was ever given it.
 pub async fn claim(tx: &mut Tx<'_>, counter: &Counter<'_>, number: i64, now_us: i64) -> Result<Claim, IdsError> {
+    check_alone(tx, counter)?;
     let last = last_assigned(tx, counter).await?;
     if number > last && number <= last.saturating_add(LEAP_MAX).min(NUMBER_MAX) {
         gaps::insert(tx, counter, last + 1, number - 1).await?;
@@ -258,6 +269,7 @@ pub async fn reserve(
     if let Some(n_max) = options.n_per_minute_max {
         check_rate(tx, counter, n_max, now_us).await?;
     }
+    check_alone(tx, counter)?;
     let last = advance(tx, counter, count, now_us).await?;
     let first = last - i64::from(count) + 1;
     let reservation_id = options.reservation_id.to_string();

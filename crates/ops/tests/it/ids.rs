@@ -6,6 +6,7 @@ use std::sync::Arc;
 use ops::operations::OPERATIONS;
 use serde_json::{Value, json};
 
+use crate::ledger::verify;
 use crate::script::{Stage, check, on_postgres, on_sqlite, shared, together};
 
 #[tokio::test]
@@ -163,6 +164,31 @@ async fn many_callers_at_once_get_every_number_once() {
         let expected: BTreeSet<String> = (1..=320).map(|number| format!("US-{number:03}")).collect();
         assert_eq!(found, expected);
         assert_eq!(stage.events().await.len(), 320);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ids_and_ranges_wanted_at_once_stay_apart_and_the_log_vouches_for_the_counter() {
+    for stage in both().await {
+        let given = together(60, |at| {
+            let stage = Arc::clone(&stage);
+            async move {
+                if at % 6 > 0 {
+                    return vec![next_id(&stage).await];
+                }
+                let input = json!({"artifact_type": "US", "count": 3});
+                let reply = stage.call("admin", "reserve_id_range", input).await.result;
+                let reply = reply.unwrap_or_else(|error| panic!("{}", error.message));
+                serde_json::from_value(reply.output["reserved_ids"].clone()).unwrap()
+            }
+        })
+        .await;
+        let found: Vec<String> = given.into_iter().flatten().collect();
+        let apart: BTreeSet<String> = found.iter().cloned().collect();
+        let expected: BTreeSet<String> = (1..=80).map(|number| format!("US-{number:03}")).collect();
+        assert_eq!((found.len(), apart), (80, expected));
+        let verified = verify(&stage).await;
+        assert_eq!(verified["problems"], json!([]), "{verified}");
     }
 }
 
