@@ -1,8 +1,8 @@
-//! Numbers that one write of a batch takes from a counter for the others that are like it: one statement instead of one
-//! for each.
+//! Numbers of a counter that the writes of a batch that are alike share: the first of them reads the counter, and the last
+//! one writes it, instead of each one doing both.
 //!
-//! They are taken in the transaction of the batch and given out only in it. If any is left in the end, the batch is rolled
-//! back and run again with each write for itself, so no number is ever lost.
+//! They are given out only in the transaction of the batch. If any is left in the end, nobody has written the counter: the
+//! batch is rolled back and run again with each write for itself.
 
 use std::ops::RangeInclusive;
 
@@ -38,13 +38,15 @@ impl Ahead {
         self.taken.as_ref().is_some_and(|taken| taken.counter == counter)
     }
 
-    pub(crate) fn take(&mut self, counter: &str) -> Option<i64> {
+    /// The next number, and whether it is the last one.
+    pub(crate) fn take(&mut self, counter: &str) -> Option<(i64, bool)> {
         let taken = self.taken.as_mut().filter(|taken| taken.counter == counter)?;
-        let number = taken.numbers.next();
-        if taken.numbers.is_empty() {
+        let number = taken.numbers.next()?;
+        let is_last = taken.numbers.is_empty();
+        if is_last {
             self.taken = None;
         }
-        number
+        Some((number, is_last))
     }
 
     /// Forgets everything. Says whether numbers were left that nobody wanted.
@@ -65,11 +67,11 @@ mod tests {
         ahead.keep("a".to_owned(), 8..=9);
         assert!(ahead.has("a") && !ahead.has("b"));
         ahead.begin(5);
-        assert_eq!((ahead.n_alike(), ahead.take("b"), ahead.take("a")), (0, None, Some(8)));
+        assert_eq!((ahead.n_alike(), ahead.take("b"), ahead.take("a")), (0, None, Some((8, false))));
         assert!(ahead.end());
         assert!(!ahead.end());
         ahead.keep("a".to_owned(), 8..=8);
-        assert_eq!((ahead.take("a"), ahead.take("a")), (Some(8), None));
+        assert_eq!((ahead.take("a"), ahead.take("a")), (Some((8, true)), None));
         assert!(!ahead.end());
     }
 }

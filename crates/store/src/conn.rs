@@ -426,23 +426,23 @@ impl<'c> Tx<'c> {
         Tx { conn }
     }
 
-    /// So many writes like this one follow at once; numbers may be taken for them and kept with [`Tx::keep_ahead`].
+    /// So many writes like this one follow at once; numbers may be kept for them with [`Tx::keep_ahead`].
     pub fn n_alike(&self) -> u32 {
         self.conn.ahead.n_alike()
     }
 
-    /// Keeps numbers of a counter that were taken for the writes that follow.
+    /// Keeps numbers of a counter for the writes that follow. Whoever takes the last one has to write the counter.
     pub fn keep_ahead(&mut self, counter: String, numbers: RangeInclusive<i64>) {
         self.conn.ahead.keep(counter, numbers);
     }
 
-    /// Whether an earlier write of the batch took numbers of this counter that nobody has yet.
+    /// Whether an earlier write of the batch keeps numbers of this counter for others.
     pub fn has_ahead(&self, counter: &str) -> bool {
         self.conn.ahead.has(counter)
     }
 
-    /// The next number of a counter that an earlier write of the batch took for this one.
-    pub fn take_ahead(&mut self, counter: &str) -> Option<i64> {
+    /// The next number of a counter that an earlier write of the batch keeps for this one, and whether it is the last.
+    pub fn take_ahead(&mut self, counter: &str) -> Option<(i64, bool)> {
         self.conn.ahead.take(counter)
     }
 }

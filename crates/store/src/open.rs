@@ -97,7 +97,7 @@ impl Store {
         self.write_as(None, lane, deadline, apply).await
     }
 
-    /// As [`Store::write`]. Writes of one kind and one lane do the same to the same counter: one of them may take numbers
+    /// As [`Store::write`]. Writes of one kind and one lane do the same to the same counter: one of them may keep numbers
     /// for those that follow in its batch.
     pub async fn write_as<T: Send + 'static>(
         &self,

@@ -103,11 +103,11 @@ async fn advance(tx: &mut Tx<'_>, counter: &Counter<'_>, count: u32, now_us: i64
     Ok(last)
 }
 
-/// While numbers are taken ahead for other writes of the batch, the counter stands beyond what was given out. Whoever wants
-/// to know more of it than its next number makes the batch run again, each write for itself.
+/// While numbers are kept for other writes of the batch, more is given out than the counter says. Whoever wants to know
+/// more of it than its next number makes the batch run again, each write for itself.
 fn check_alone(tx: &Tx<'_>, counter: &Counter<'_>) -> Result<(), StoreError> {
     if tx.has_ahead(&counter.lane()) {
-        return Err(StoreError::other("numbers of this counter are taken ahead"));
+        return Err(StoreError::other("numbers of this counter are kept for others"));
     }
     Ok(())
 }
@@ -124,18 +124,33 @@ fn advanced(counter: &Counter<'_>, last: i64, count: u32) -> AuditedRow {
 
 /// Takes the next id of a counter. Also returns the counter as it is now.
 pub async fn take_next(tx: &mut Tx<'_>, counter: &Counter<'_>, now_us: i64) -> Result<(String, AuditedRow), IdsError> {
-    let lane = counter.lane();
-    let number = match tx.take_ahead(&lane) {
-        Some(number) => number,
-        None => {
-            let n_more = tx.n_alike();
-            let last = advance(tx, counter, n_more + 1, now_us).await?;
-            let number = last - i64::from(n_more);
-            tx.keep_ahead(lane, number + 1..=last);
+    let number = match tx.take_ahead(&counter.lane()) {
+        Some((number, true)) => {
+            raise(tx, counter, number - 1, number, now_us).await?;
             number
         }
+        Some((number, false)) => number,
+        None => match start_ahead(tx, counter).await? {
+            Some(number) => number,
+            None => advance(tx, counter, 1, now_us).await?,
+        },
     };
     Ok((format_id(counter.prefix, number), advanced(counter, number, 1)))
+}
+
+/// The next number, with those after it kept for the writes of the batch that want one too. None where nobody else does,
+/// or where the counter has to be begun or is about to end.
+async fn start_ahead(tx: &mut Tx<'_>, counter: &Counter<'_>) -> Result<Option<i64>, StoreError> {
+    let n_more = i64::from(tx.n_alike());
+    if n_more == 0 {
+        return Ok(None);
+    }
+    let last = last_assigned(tx, counter).await?;
+    if last == 0 || last + n_more >= NUMBER_MAX {
+        return Ok(None);
+    }
+    tx.keep_ahead(counter.lane(), last + 2..=last + 1 + n_more);
+    Ok(Some(last + 1))
 }
 
 /// Whether a chosen number may be any.
