@@ -38,12 +38,14 @@ pub fn prove() -> Result<()> {
     let tree = Tree::read()?;
     let tools = install::install_all()?;
     let postgres = Postgres::start()?;
-    // The build of `cargo xtask test`: what is counted is what happens, not how fast, and another build would take longer
-    // than the proofs.
+    // The tests as `cargo xtask test` builds them, and the program as `cargo xtask bench` does: a build of their own would
+    // take longer than the proofs.
+    cargo::run(&mut cargo(&["build", "--release", "--package", "server", "--package", "bench"]))?;
     let mut tests = cargo(&["test", "--workspace", "--test", "it"]);
     // One test at a time: each has the machine to itself.
     tests.args(["--", "--nocapture", "--test-threads=1"]).args(SUITES);
-    tests.env("MATERIA_PROVE", "1").env(TOOLS_VARIABLE, &tools).env(postgres::URL_VARIABLE, postgres.url());
+    tests.env("MATERIA_PROVE", "1").env("MATERIA_TEST_PROGRAM", cargo::release("materia"));
+    tests.env(TOOLS_VARIABLE, &tools).env(postgres::URL_VARIABLE, postgres.url());
     let proofs = run_and_read_proofs(&mut tests)?;
     if Tree::read()? != tree {
         bail!(

@@ -140,7 +140,9 @@ impl Drop for Process {
 
 /// The binary under test, deaf to the settings of whoever runs the tests, with limits that a load test does not meet.
 pub fn materia() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_materia"));
+    // `cargo xtask prove` starts thousands of them and brings the release build.
+    let program = std::env::var_os("MATERIA_TEST_PROGRAM").unwrap_or_else(|| env!("CARGO_BIN_EXE_materia").into());
+    let mut command = Command::new(program);
     for (name, _) in std::env::vars_os() {
         if name.to_str().is_some_and(|name| name.starts_with("MATERIA_")) {
             command.env_remove(name);
