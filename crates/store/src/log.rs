@@ -5,7 +5,7 @@
 //! complete subtrees are kept for every eighth level; those between are a few hundred hashes away.
 
 use std::collections::HashMap;
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
 use ledger::hash::Hash;
 use ledger::tree::{Frontier, Node, Subtree};
@@ -23,8 +23,6 @@ use crate::param::Param;
 pub const SEQUENCE_EVENTS_MAX: i64 = 1_000;
 /// Subtree hashes are kept at multiples of this level.
 const KEPT_LEVELS: u32 = 8;
-/// Tries to be the first among those who sequence at the same time.
-const ATTEMPTS_MAX: u32 = 8;
 const WAIT_MAX: std::time::Duration = std::time::Duration::from_secs(30);
 
 static LEAVES: LazyLock<Bulk> = LazyLock::new(|| Bulk::new("log_leaves (leaf_index, call_id, leaf_hash)", 3, ""));
@@ -78,41 +76,25 @@ impl Store {
     /// Gives committed events their place in the log.
     pub async fn sequence(&self) -> Result<Sequenced, StoreError> {
         match self.engine() {
-            Engine::Sqlite => self.sequence_beside().await,
+            Engine::Sqlite => self.sequence_in_lane().await,
             Engine::Postgres => self.sequence_alone().await,
         }
     }
 
-    /// Reads and hashes beside the one writer, which then only has to insert.
-    async fn sequence_beside(&self) -> Result<Sequenced, StoreError> {
-        for _ in 0..ATTEMPTS_MAX {
-            let mut reader = self.read().await?;
-            let Some(growth) = Growth::find(&mut reader).await? else { return Ok(Sequenced::Events(0)) };
-            drop(reader);
-            let n_events = growth.n_events();
-            let growth = Arc::new(growth);
-            let apply: Apply<bool> = Box::new(move |tx| {
-                let growth = Arc::clone(&growth);
-                Box::pin(async move {
-                    // Whoever else asked for it at the same time may have been faster.
-                    let is_next = read_state(tx).await?.frontier.size() == growth.size_before;
-                    if is_next {
-                        growth.append(tx).await?;
-                    }
-                    Ok(Applied { value: is_next, event: None, keep: Keep::Changes })
-                })
-            });
-            let written = self.write(None, Instant::now() + WAIT_MAX, apply).await;
-            let is_done = written.map_err(|error| match error {
-                WriteError::Store(error) => error,
-                WriteError::Expired | WriteError::QueueFull => StoreError::unavailable("the writer is too busy"),
-                WriteError::Panicked => StoreError::other("sequencing panicked"),
-            })?;
-            if is_done {
-                return Ok(Sequenced::Events(n_events));
-            }
-        }
-        Err(StoreError::unavailable("others were faster every time"))
+    /// In the one writer's own lane: nothing else can hold it up, not even a lack of file descriptors.
+    async fn sequence_in_lane(&self) -> Result<Sequenced, StoreError> {
+        let apply: Apply<u64> = Box::new(|tx| {
+            Box::pin(async move {
+                let value = append_settled(tx).await?;
+                Ok(Applied { value, event: None, keep: Keep::Changes })
+            })
+        });
+        let written = self.write(None, Instant::now() + WAIT_MAX, apply).await;
+        written.map(Sequenced::Events).map_err(|error| match error {
+            WriteError::Store(error) => error,
+            WriteError::Expired | WriteError::QueueFull => StoreError::unavailable("the writer is too busy"),
+            WriteError::Panicked => StoreError::other("sequencing panicked"),
+        })
     }
 
     /// On a connection of its own: a serializable transaction that reads what all others write would make them fail.
