@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use ledger::hash::Hash;
-use ledger::tree::{Frontier, Node, Subtree};
+use ledger::tree::{Frontier, Subtree};
 use tokio::time::Instant;
 
 use crate::batch::{Applied, Apply, Keep};
@@ -76,25 +76,22 @@ impl Store {
     /// Gives committed events their place in the log.
     pub async fn sequence(&self) -> Result<Sequenced, StoreError> {
         match self.engine() {
-            Engine::Sqlite => self.sequence_in_lane().await,
+            Engine::Sqlite => {
+                let apply: Apply<u64> = Box::new(|tx| {
+                    Box::pin(async move {
+                        let value = append_settled(tx).await?;
+                        Ok(Applied { value, event: None, keep: Keep::Changes })
+                    })
+                });
+                let written = self.write(None, Instant::now() + WAIT_MAX, apply).await;
+                written.map(Sequenced::Events).map_err(|error| match error {
+                    WriteError::Store(error) => error,
+                    WriteError::Expired | WriteError::QueueFull => StoreError::unavailable("the writer is too busy"),
+                    WriteError::Panicked => StoreError::other("sequencing panicked"),
+                })
+            }
             Engine::Postgres => self.sequence_alone().await,
         }
-    }
-
-    /// In the one writer's own lane: nothing else can hold it up, not even a lack of file descriptors.
-    async fn sequence_in_lane(&self) -> Result<Sequenced, StoreError> {
-        let apply: Apply<u64> = Box::new(|tx| {
-            Box::pin(async move {
-                let value = append_settled(tx).await?;
-                Ok(Applied { value, event: None, keep: Keep::Changes })
-            })
-        });
-        let written = self.write(None, Instant::now() + WAIT_MAX, apply).await;
-        written.map(Sequenced::Events).map_err(|error| match error {
-            WriteError::Store(error) => error,
-            WriteError::Expired | WriteError::QueueFull => StoreError::unavailable("the writer is too busy"),
-            WriteError::Panicked => StoreError::other("sequencing panicked"),
-        })
     }
 
     /// On a connection of its own: a serializable transaction that reads what all others write would make them fail.
@@ -145,80 +142,51 @@ impl Store {
 
 /// Appends what is settled and not yet in the tree. Returns how many events that were.
 async fn append_settled(conn: &mut Conn) -> Result<u64, StoreError> {
-    let Some(growth) = Growth::find(conn).await? else { return Ok(0) };
-    growth.append(conn).await?;
-    Ok(growth.n_events())
-}
-
-/// What is settled and not yet in the tree, and the tree with it.
-struct Growth {
-    size_before: u64,
-    frontier: Frontier,
-    leaves: Vec<(i64, String, Hash)>,
-    nodes: Vec<Node>,
-    last_commit_key: i64,
-    last_event_seq: i64,
-}
-
-impl Growth {
-    /// `None` where the tree has everything.
-    async fn find(conn: &mut Conn) -> Result<Option<Growth>, StoreError> {
-        let state = read_state(conn).await?;
-        let size_before = state.frontier.size();
-        let position =
-            [Param::Int(state.last_commit_key), Param::Int(state.last_event_seq), Param::Int(SEQUENCE_EVENTS_MAX)];
-        let rows = conn.fetch_all(conn.engine().settled_events_sql(), &position).await?;
-        let Some(last) = rows.last() else { return Ok(None) };
-        let (last_commit_key, last_event_seq) = (last.int(0)?, last.int(1)?);
-        let mut frontier = state.frontier;
-        let (mut leaves, mut nodes) = (Vec::with_capacity(rows.len()), Vec::new());
-        for row in &rows {
-            let hash = Hash::leaf(row.text(3)?.as_bytes());
-            leaves.push((signed(frontier.size()), row.text(2)?, hash));
-            let completed = frontier.append(hash).into_iter();
-            nodes.extend(completed.filter(|node| is_kept_level(node.subtree.level)));
-        }
-        Ok(Some(Growth { size_before, frontier, leaves, nodes, last_commit_key, last_event_seq }))
+    let state = read_state(conn).await?;
+    let size_before = state.frontier.size();
+    let position =
+        [Param::Int(state.last_commit_key), Param::Int(state.last_event_seq), Param::Int(SEQUENCE_EVENTS_MAX)];
+    let rows = conn.fetch_all(conn.engine().settled_events_sql(), &position).await?;
+    let Some(last) = rows.last() else { return Ok(0) };
+    let (last_commit_key, last_event_seq) = (last.int(0)?, last.int(1)?);
+    let mut frontier = state.frontier;
+    let (mut leaves, mut nodes) = (Vec::with_capacity(rows.len()), Vec::new());
+    for row in &rows {
+        let hash = Hash::leaf(row.text(3)?.as_bytes());
+        leaves.push((signed(frontier.size()), row.text(2)?, hash));
+        let completed = frontier.append(hash).into_iter();
+        nodes.extend(completed.filter(|node| is_kept_level(node.subtree.level)));
     }
-
-    fn n_events(&self) -> u64 {
-        self.frontier.size() - self.size_before
+    LEAVES
+        .insert(conn, &leaves, |(index, call_id, hash), params| {
+            params.extend([Param::Int(*index), Param::Text(call_id), Param::Bytes(hash.as_bytes())]);
+        })
+        .await?;
+    NODES
+        .insert(conn, &nodes, |node, params| {
+            let (level, index) = (i64::from(node.subtree.level), signed(node.subtree.index));
+            params.extend([Param::Int(level), Param::Int(index), Param::Bytes(node.hash.as_bytes())]);
+        })
+        .await?;
+    let n_written = conn
+        .execute(
+            "INSERT INTO log_state (id, size, frontier, last_commit_key, last_event_seq) VALUES (1, $1, $2, $3, $4) \
+             ON CONFLICT (id) DO UPDATE SET size = excluded.size, frontier = excluded.frontier, \
+             last_commit_key = excluded.last_commit_key, last_event_seq = excluded.last_event_seq \
+             WHERE log_state.size = $5",
+            &[
+                Param::Int(signed(frontier.size())),
+                Param::Bytes(&frontier.to_bytes()),
+                Param::Int(last_commit_key),
+                Param::Int(last_event_seq),
+                Param::Int(signed(size_before)),
+            ],
+        )
+        .await?;
+    if n_written != 1 {
+        return Err(StoreError::other("another sequencer was faster"));
     }
-
-    /// Writes it. The tree must still be the one it was found for.
-    async fn append(&self, conn: &mut Conn) -> Result<(), StoreError> {
-        LEAVES
-            .insert(conn, &self.leaves, |(index, call_id, hash), params| {
-                params.extend([Param::Int(*index), Param::Text(call_id), Param::Bytes(hash.as_bytes())]);
-            })
-            .await?;
-        NODES
-            .insert(conn, &self.nodes, |node, params| {
-                let (level, index) = (i64::from(node.subtree.level), signed(node.subtree.index));
-                params.extend([Param::Int(level), Param::Int(index), Param::Bytes(node.hash.as_bytes())]);
-            })
-            .await?;
-        let n_written = conn
-            .execute(
-                "INSERT INTO log_state (id, size, frontier, last_commit_key, last_event_seq) \
-                 VALUES (1, $1, $2, $3, $4) \
-                 ON CONFLICT (id) DO UPDATE SET size = excluded.size, frontier = excluded.frontier, \
-                 last_commit_key = excluded.last_commit_key, last_event_seq = excluded.last_event_seq \
-                 WHERE log_state.size = $5",
-                &[
-                    Param::Int(signed(self.frontier.size())),
-                    Param::Bytes(&self.frontier.to_bytes()),
-                    Param::Int(self.last_commit_key),
-                    Param::Int(self.last_event_seq),
-                    Param::Int(signed(self.size_before)),
-                ],
-            )
-            .await?;
-        if n_written != 1 {
-            return Err(StoreError::other("another sequencer was faster"));
-        }
-        Ok(())
-    }
+    Ok(frontier.size() - size_before)
 }
 
 /// The tree as the sequencer left it.
