@@ -9,8 +9,9 @@ use store::Conn;
 use super::{AUDIT_ROLES, cosigned_checkpoint, log_key, sign_now, signing_keys};
 use crate::context::Context;
 use crate::family::Family;
-use crate::operation::{Answer, Operation, Read};
-use crate::witnesses::continuing;
+use crate::notary::NotaryError;
+use crate::operation::{Answer, Operation, Read, store_error};
+use crate::witnesses::{WitnessError, continuing};
 
 impl Operation for AuditCheckpoint {
     const NAME: &'static str = "audit_checkpoint";
@@ -50,6 +51,9 @@ async fn continues(conn: &mut Conn, old_size: u64, checkpoint: &SignedCheckpoint
         let expected = format!("the size of an earlier checkpoint, 0 to {size}");
         return Err(OpError::invalid("since_size", expected).received(old_size.to_string()));
     }
-    let request = continuing(conn, old_size, checkpoint.clone()).await.map_err(OpError::internal)?;
+    let request = continuing(conn, old_size, checkpoint.clone()).await.map_err(|error| match error {
+        WitnessError::Notary(NotaryError::Store(error)) => store_error(error),
+        error => OpError::internal(error),
+    })?;
     Ok(request.to_string())
 }
