@@ -6,8 +6,10 @@ use crate::graph::{Graph, NodeNumber};
 /// Nodes that a misspelt name is told with, and how alike they have to be, 0…1.
 const NEAR_MAX: usize = 3;
 const NEAR_FROM: f64 = 0.7;
-/// Nodes that are compared; a graph with more is not searched for misspellings.
-const COMPARED_MAX: u32 = 100_000;
+/// Nodes that are compared, and letters of a word that may be a misspelt name. Comparing costs the product of the lengths
+/// for each node, so beyond these nothing is suggested.
+const COMPARED_MAX: u32 = 20_000;
+const WORD_CHARS_MAX: usize = 60;
 /// Candidates that an ambiguous name is told with.
 const CANDIDATES_MAX: usize = 10;
 
@@ -51,13 +53,16 @@ pub fn resolve(graph: &Graph, word: &str, kind: Option<&str>) -> Result<NodeNumb
 /// Nodes whose label or id is spelt much like the word, the likeliest first.
 fn near(graph: &Graph, word: &str, is_wanted: impl Fn(&NodeNumber) -> bool) -> Vec<String> {
     let nodes = graph.nodes();
-    if nodes.len() > COMPARED_MAX {
+    let word = normalise(word);
+    let n_chars = word.chars().count();
+    if nodes.len() > COMPARED_MAX || n_chars > WORD_CHARS_MAX {
         return Vec::new();
     }
-    let word = normalise(word);
     let likeness = |node: NodeNumber| {
-        let spelt = [normalise(&nodes.shared_label(node)), nodes.id(node).replace('_', " ")];
-        spelt.iter().map(|name| strsim::normalized_damerau_levenshtein(&word, name)).fold(0.0, f64::max)
+        let label = nodes.shared_label(node);
+        let spelt = [&*label, nodes.id(node)].into_iter().filter(|name| name.chars().count() <= 2 * n_chars);
+        let spelt = spelt.map(|name| normalise(&name.replace('_', " ")));
+        spelt.map(|name| strsim::normalized_damerau_levenshtein(&word, &name)).fold(0.0, f64::max)
     };
     let there = (0..nodes.len()).filter(|node| nodes.is_there(*node)).filter(is_wanted);
     let mut alike: Vec<(f64, NodeNumber)> = there.map(|node| (likeness(node), node)).collect();
