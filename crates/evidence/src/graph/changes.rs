@@ -42,8 +42,10 @@ pub struct Marks {
 
 impl Marks {
     fn new(verified: Option<&Value>, severity: Option<&Value>) -> Marks {
-        let is_critical = severity.and_then(Value::as_str) == Some("critical");
-        Marks { verified: verified.and_then(Value::as_bool), is_critical }
+        let verified = verified.and_then(Value::as_bool);
+        // What nobody compared with its source makes nothing critical, whoever says so.
+        let is_critical = severity.and_then(Value::as_str) == Some("critical") && verified != Some(false);
+        Marks { verified, is_critical }
     }
 }
 

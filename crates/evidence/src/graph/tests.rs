@@ -315,8 +315,12 @@ fn only_a_truth_value_is_a_mark() {
     let read = |qualifiers: &str| {
         let text =
             format!(r#"{{"id": "E", "subject": "a", "predicate": "p", "object": "b", "source": "s"{qualifiers}}}"#);
-        serde_json::from_str::<EdgeHead<'_>>(&text).unwrap().marks.verified
+        serde_json::from_str::<EdgeHead<'_>>(&text).unwrap().marks
     };
+    let is_critical =
+        |verified: &str| read(&format!(r#", "qualifiers": {{"severity": "critical"{verified}}}"#)).is_critical;
+    assert!(is_critical("") && is_critical(r#", "verified": true"#) && !is_critical(r#", "verified": false"#));
+    let read = |qualifiers: &str| read(qualifiers).verified;
     assert_eq!(read(r#", "qualifiers": {"verified": false, "other": [1]}"#), Some(false));
     assert_eq!(read(r#", "qualifiers": {"verified": "yes"}"#), None);
     assert_eq!(read(r#", "qualifiers": {}"#), None);
