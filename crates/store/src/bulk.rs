@@ -12,26 +12,21 @@ const N_ROWS: [usize; 12] = [256, 64, 32, 16, 8, 7, 6, 5, 4, 3, 2, 1];
 
 /// `INSERT INTO … VALUES …` for any number of rows.
 pub struct Bulk {
-    /// With `$1`, `$2` …
-    numbered: Vec<(usize, String)>,
-    /// With `?`: SQLite looks for the name of each place that has one among all others.
-    plain: Vec<(usize, String)>,
+    by_engine: [(Engine, Vec<(usize, String)>); 2],
 }
 
 impl Bulk {
     /// `into` is the table with its columns, `after` what follows the rows.
     pub fn new(into: &str, n_columns: usize, after: &str) -> Bulk {
-        let statement = |n_rows: usize, place: fn(usize) -> String| {
+        let statement = |engine: Engine, n_rows: usize| {
             let rows = (0..n_rows).map(|row| {
-                let places: Vec<String> = (1..=n_columns).map(|column| place(row * n_columns + column)).collect();
-                format!("({})", places.join(", "))
+                let places = (1..=n_columns).map(|column| engine.place(row * n_columns + column));
+                format!("({})", places.collect::<Vec<_>>().join(", "))
             });
             (n_rows, format!("INSERT INTO {into} VALUES {}{after}", rows.collect::<Vec<_>>().join(", ")))
         };
-        Bulk {
-            numbered: N_ROWS.into_iter().map(|n_rows| statement(n_rows, |number| format!("${number}"))).collect(),
-            plain: N_ROWS.into_iter().map(|n_rows| statement(n_rows, |_| "?".to_owned())).collect(),
-        }
+        let of = |engine| (engine, N_ROWS.into_iter().map(|n_rows| statement(engine, n_rows)).collect());
+        Bulk { by_engine: Engine::ALL.map(of) }
     }
 
     pub async fn insert<R>(
@@ -40,10 +35,8 @@ impl Bulk {
         rows: &[R],
         params: impl for<'r> Fn(&'r R, &mut Vec<Param<'r>>),
     ) -> Result<(), StoreError> {
-        let statements = match conn.engine() {
-            Engine::Sqlite => &self.plain,
-            Engine::Postgres => &self.numbered,
-        };
+        let engine = conn.engine();
+        let statements = self.by_engine.iter().filter(|(of, _)| *of == engine).flat_map(|(_, statements)| statements);
         let mut rest = rows;
         for (n_rows, sql) in statements {
             while let Some((now, after)) = rest.split_at_checked(*n_rows) {

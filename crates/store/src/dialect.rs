@@ -30,6 +30,17 @@ pub enum Engine {
 }
 
 impl Engine {
+    pub(crate) const ALL: [Engine; 2] = [Engine::Sqlite, Engine::Postgres];
+
+    /// The place of a parameter in a statement that names every place once, in order.
+    pub(crate) fn place(self, number: usize) -> String {
+        match self {
+            // It looks for the name of each place that has one among all others.
+            Engine::Sqlite => "?".to_owned(),
+            Engine::Postgres => format!("${number}"),
+        }
+    }
+
     pub(crate) fn begin_sql(self) -> &'static str {
         match self {
             // IMMEDIATE takes the write lock at once: a deferred transaction could fail with BUSY after half its work.
