@@ -20,9 +20,8 @@ use super::lexical::{self, Clause, Found, order_ties};
 use super::lexicon::sound::SoundTable;
 use super::lexicon::{Lexicon, Translation, is_english_stop_word};
 use super::vectors::{Links, Vectors};
-use crate::graph::names::APOSTROPHES;
-
 use super::words::{gram_analyzer, has_thai, script_language, thai_parts, word_analyzer, words};
+use crate::graph::names::APOSTROPHES;
 
 /// The share of vectors in the first fusion.
 const VECTORS: f64 = 0.45;

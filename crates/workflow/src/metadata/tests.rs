@@ -1,3 +1,5 @@
+//! What documents say of themselves, in the many ways in which people write it.
+
 use super::*;
 
 fn text(head: &str) -> String {
