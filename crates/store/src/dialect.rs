@@ -245,6 +245,8 @@ pub(crate) const LANE_UNLOCK_SQL: &str = "SELECT pg_advisory_unlock($1)";
 pub(crate) struct Pools {
     pub read: Pool,
     pub write: Pool,
+    /// The sequencer's own, where it reads beside the writer.
+    pub sequence: Pool,
 }
 
 pub(crate) fn sqlite_pools(file: &Path, n_connections_max: u32) -> Pools {
@@ -261,13 +263,14 @@ pub(crate) fn sqlite_pools(file: &Path, n_connections_max: u32) -> Pools {
         .test_before_acquire(false)
         .idle_timeout(None)
         .max_lifetime(None);
+    let read_settings = settings.pragma("query_only", "ON");
+    let readers = pool.clone().max_connections(n_connections_max.max(1));
+    let one = pool.max_connections(1);
     Pools {
-        read: Pool::Sqlite(
-            pool.clone()
-                .max_connections(n_connections_max.max(1))
-                .connect_lazy_with(settings.pragma("query_only", "ON")),
-        ),
-        write: Pool::Sqlite(pool.max_connections(1).connect_lazy_with(write_settings)),
+        read: Pool::Sqlite(readers.connect_lazy_with(read_settings.clone())),
+        write: Pool::Sqlite(one.clone().connect_lazy_with(write_settings)),
+        // Kept open: what is done must find its place in the log however many readers there are.
+        sequence: Pool::Sqlite(one.connect_lazy_with(read_settings)),
     }
 }
 
@@ -291,13 +294,12 @@ pub(crate) fn postgres_pools(url: &str, n_connections_max: u32) -> Result<Pools,
             })
         },
     );
+    let write = Pool::Postgres(pool.clone().max_connections(n_write).connect_lazy_with(settings.clone()));
+    let read_settings = settings.options([("default_transaction_read_only", "on")]);
     Ok(Pools {
-        read: Pool::Postgres(
-            pool.clone()
-                .max_connections(n_read)
-                .connect_lazy_with(settings.clone().options([("default_transaction_read_only", "on")])),
-        ),
-        write: Pool::Postgres(pool.max_connections(n_write).connect_lazy_with(settings)),
+        read: Pool::Postgres(pool.max_connections(n_read).connect_lazy_with(read_settings)),
+        sequence: write.clone(),
+        write,
     })
 }
 

@@ -5,10 +5,10 @@
 //! complete subtrees are kept for every eighth level; those between are a few hundred hashes away.
 
 use std::collections::HashMap;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use ledger::hash::Hash;
-use ledger::tree::{Frontier, Subtree};
+use ledger::tree::{Frontier, Node, Subtree};
 use tokio::time::Instant;
 
 use crate::batch::{Applied, Apply, Keep};
@@ -76,27 +76,35 @@ impl Store {
     /// Gives committed events their place in the log.
     pub async fn sequence(&self) -> Result<Sequenced, StoreError> {
         match self.engine() {
-            Engine::Sqlite => {
-                let apply: Apply<u64> = Box::new(|tx| {
-                    Box::pin(async move {
-                        let value = append_settled(tx).await?;
-                        Ok(Applied { value, event: None, keep: Keep::Changes })
-                    })
-                });
-                let written = self.write(None, Instant::now() + WAIT_MAX, apply).await;
-                written.map(Sequenced::Events).map_err(|error| match error {
-                    WriteError::Store(error) => error,
-                    WriteError::Expired | WriteError::QueueFull => StoreError::unavailable("the writer is too busy"),
-                    WriteError::Panicked => StoreError::other("sequencing panicked"),
-                })
-            }
+            Engine::Sqlite => self.sequence_beside().await,
             Engine::Postgres => self.sequence_alone().await,
         }
     }
 
+    /// Reads and hashes beside the one writer, which then only has to insert. Whoever holds the connection is the only one.
+    async fn sequence_beside(&self) -> Result<Sequenced, StoreError> {
+        let mut reader = self.sequencer_connection().await?;
+        let Some(growth) = Growth::find(&mut reader).await? else { return Ok(Sequenced::Events(0)) };
+        let n_events = growth.n_events();
+        let growth = Arc::new(growth);
+        let apply: Apply<()> = Box::new(move |tx| {
+            let growth = Arc::clone(&growth);
+            Box::pin(async move {
+                growth.append(tx).await?;
+                Ok(Applied { value: (), event: None, keep: Keep::Changes })
+            })
+        });
+        let written = self.write(None, Instant::now() + WAIT_MAX, apply).await;
+        written.map(|()| Sequenced::Events(n_events)).map_err(|error| match error {
+            WriteError::Store(error) => error,
+            WriteError::Expired | WriteError::QueueFull => StoreError::unavailable("the writer is too busy"),
+            WriteError::Panicked => StoreError::other("sequencing panicked"),
+        })
+    }
+
     /// On a connection of its own: a serializable transaction that reads what all others write would make them fail.
     async fn sequence_alone(&self) -> Result<Sequenced, StoreError> {
-        let mut conn = self.writer_connection().await?;
+        let mut conn = self.sequencer_connection().await?;
         let Some(key) = self.engine().sequencer_lock_key() else { return Ok(Sequenced::Elsewhere) };
         if !conn.try_lock(key).await? {
             return Ok(Sequenced::Elsewhere);
@@ -142,51 +150,80 @@ impl Store {
 
 /// Appends what is settled and not yet in the tree. Returns how many events that were.
 async fn append_settled(conn: &mut Conn) -> Result<u64, StoreError> {
-    let state = read_state(conn).await?;
-    let size_before = state.frontier.size();
-    let position =
-        [Param::Int(state.last_commit_key), Param::Int(state.last_event_seq), Param::Int(SEQUENCE_EVENTS_MAX)];
-    let rows = conn.fetch_all(conn.engine().settled_events_sql(), &position).await?;
-    let Some(last) = rows.last() else { return Ok(0) };
-    let (last_commit_key, last_event_seq) = (last.int(0)?, last.int(1)?);
-    let mut frontier = state.frontier;
-    let (mut leaves, mut nodes) = (Vec::with_capacity(rows.len()), Vec::new());
-    for row in &rows {
-        let hash = Hash::leaf(row.text(3)?.as_bytes());
-        leaves.push((signed(frontier.size()), row.text(2)?, hash));
-        let completed = frontier.append(hash).into_iter();
-        nodes.extend(completed.filter(|node| is_kept_level(node.subtree.level)));
+    let Some(growth) = Growth::find(conn).await? else { return Ok(0) };
+    growth.append(conn).await?;
+    Ok(growth.n_events())
+}
+
+/// What is settled and not yet in the tree, and the tree with it.
+struct Growth {
+    size_before: u64,
+    frontier: Frontier,
+    leaves: Vec<(i64, String, Hash)>,
+    nodes: Vec<Node>,
+    last_commit_key: i64,
+    last_event_seq: i64,
+}
+
+impl Growth {
+    /// `None` where the tree has everything.
+    async fn find(conn: &mut Conn) -> Result<Option<Growth>, StoreError> {
+        let state = read_state(conn).await?;
+        let size_before = state.frontier.size();
+        let position =
+            [Param::Int(state.last_commit_key), Param::Int(state.last_event_seq), Param::Int(SEQUENCE_EVENTS_MAX)];
+        let rows = conn.fetch_all(conn.engine().settled_events_sql(), &position).await?;
+        let Some(last) = rows.last() else { return Ok(None) };
+        let (last_commit_key, last_event_seq) = (last.int(0)?, last.int(1)?);
+        let mut frontier = state.frontier;
+        let (mut leaves, mut nodes) = (Vec::with_capacity(rows.len()), Vec::new());
+        for row in &rows {
+            let hash = Hash::leaf(row.text(3)?.as_bytes());
+            leaves.push((signed(frontier.size()), row.text(2)?, hash));
+            let completed = frontier.append(hash).into_iter();
+            nodes.extend(completed.filter(|node| is_kept_level(node.subtree.level)));
+        }
+        Ok(Some(Growth { size_before, frontier, leaves, nodes, last_commit_key, last_event_seq }))
     }
-    LEAVES
-        .insert(conn, &leaves, |(index, call_id, hash), params| {
-            params.extend([Param::Int(*index), Param::Text(call_id), Param::Bytes(hash.as_bytes())]);
-        })
-        .await?;
-    NODES
-        .insert(conn, &nodes, |node, params| {
-            let (level, index) = (i64::from(node.subtree.level), signed(node.subtree.index));
-            params.extend([Param::Int(level), Param::Int(index), Param::Bytes(node.hash.as_bytes())]);
-        })
-        .await?;
-    let n_written = conn
-        .execute(
-            "INSERT INTO log_state (id, size, frontier, last_commit_key, last_event_seq) VALUES (1, $1, $2, $3, $4) \
-             ON CONFLICT (id) DO UPDATE SET size = excluded.size, frontier = excluded.frontier, \
-             last_commit_key = excluded.last_commit_key, last_event_seq = excluded.last_event_seq \
-             WHERE log_state.size = $5",
-            &[
-                Param::Int(signed(frontier.size())),
-                Param::Bytes(&frontier.to_bytes()),
-                Param::Int(last_commit_key),
-                Param::Int(last_event_seq),
-                Param::Int(signed(size_before)),
-            ],
-        )
-        .await?;
-    if n_written != 1 {
-        return Err(StoreError::other("another sequencer was faster"));
+
+    fn n_events(&self) -> u64 {
+        self.frontier.size() - self.size_before
     }
-    Ok(frontier.size() - size_before)
+
+    /// Writes it. The tree must still be the one it was found for.
+    async fn append(&self, conn: &mut Conn) -> Result<(), StoreError> {
+        LEAVES
+            .insert(conn, &self.leaves, |(index, call_id, hash), params| {
+                params.extend([Param::Int(*index), Param::Text(call_id), Param::Bytes(hash.as_bytes())]);
+            })
+            .await?;
+        NODES
+            .insert(conn, &self.nodes, |node, params| {
+                let (level, index) = (i64::from(node.subtree.level), signed(node.subtree.index));
+                params.extend([Param::Int(level), Param::Int(index), Param::Bytes(node.hash.as_bytes())]);
+            })
+            .await?;
+        let n_written = conn
+            .execute(
+                "INSERT INTO log_state (id, size, frontier, last_commit_key, last_event_seq) \
+                 VALUES (1, $1, $2, $3, $4) \
+                 ON CONFLICT (id) DO UPDATE SET size = excluded.size, frontier = excluded.frontier, \
+                 last_commit_key = excluded.last_commit_key, last_event_seq = excluded.last_event_seq \
+                 WHERE log_state.size = $5",
+                &[
+                    Param::Int(signed(self.frontier.size())),
+                    Param::Bytes(&self.frontier.to_bytes()),
+                    Param::Int(self.last_commit_key),
+                    Param::Int(self.last_event_seq),
+                    Param::Int(signed(self.size_before)),
+                ],
+            )
+            .await?;
+        if n_written != 1 {
+            return Err(StoreError::other("another sequencer was faster"));
+        }
+        Ok(())
+    }
 }
 
 /// The tree as the sequencer left it.

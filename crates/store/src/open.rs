@@ -56,6 +56,7 @@ pub struct Store {
     engine: Engine,
     readers: Pool,
     writer: Arc<Writer>,
+    sequencer: Pool,
     /// Why the last write failed, until one succeeds.
     write_failure: Arc<Mutex<Option<StoreError>>>,
 }
@@ -70,9 +71,9 @@ impl Store {
             pools.write.close().await;
             return Err(error);
         }
-        let Pools { read, write } = pools;
+        let Pools { read, write, sequence } = pools;
         let writer = Writer::new(engine, write, options.write_queue_max, options.batch_max);
-        Ok(Store { engine, readers: read, writer, write_failure: Arc::default() })
+        Ok(Store { engine, readers: read, writer, sequencer: sequence, write_failure: Arc::default() })
     }
 
     pub fn engine(&self) -> Engine {
@@ -168,9 +169,14 @@ impl Store {
         Ok(found.filter(|found| found != "ok"))
     }
 
-    /// A connection outside the lanes, for the sequencer.
+    /// A connection outside the lanes.
     pub(crate) async fn writer_connection(&self) -> Result<Conn, StoreError> {
         self.writer.connection().await
+    }
+
+    /// The one that the sequencer has for itself, where it has one; else one of the writers'.
+    pub(crate) async fn sequencer_connection(&self) -> Result<Conn, StoreError> {
+        self.sequencer.acquire().await
     }
 
     pub fn stats(&self) -> Stats {
@@ -180,6 +186,7 @@ impl Store {
     /// Refuses further writes, finishes those that were accepted, and closes the connections.
     pub async fn close(&self) {
         self.writer.close().await;
+        self.sequencer.close().await;
         self.readers.close().await;
     }
 }
