@@ -33,7 +33,7 @@ pub use status::{Change, change_status};
 use contract::id::TaskId;
 use contract::time::rfc3339_ms;
 use contract::workflow::tasks::{Task, TaskStatus};
-use store::{Row, StoreError};
+use store::{Row, StoreError, Tx};
 
 #[derive(Debug, thiserror::Error)]
 pub enum TasksError {
@@ -67,13 +67,62 @@ fn format_task_id(number: i64) -> Result<TaskId, StoreError> {
 struct TaskRow {
     number: i64,
     task: Task,
+    started_at_us: Option<i64>,
     lease_expires_at_us: Option<i64>,
+}
+
+/// What a change of its status makes of a task.
+struct NextState<'a> {
+    status: TaskStatus,
+    updated_at_us: i64,
+    started_at_us: Option<i64>,
+    completed_at_us: Option<i64>,
+    completion_notes: Option<&'a str>,
+    claimed_by: Option<&'a str>,
+    lease_expires_at_us: Option<i64>,
+}
+
+impl NextState<'_> {
+    /// Writes it over the row of that task, and returns the task as it is now.
+    async fn write(self, tx: &mut Tx<'_>, organisation_id: &str, before: &Task) -> Result<Task, StoreError> {
+        let n_changed = tx
+            .execute(
+                "UPDATE tasks SET status = $3, updated_at_us = $4, started_at_us = $5, completed_at_us = $6, \
+                 completion_notes = $7, claimed_by = $8, lease_expires_at_us = $9 \
+                 WHERE organisation_id = $1 AND task_id = $2",
+                &[
+                    organisation_id.into(),
+                    before.task_id.as_str().into(),
+                    self.status.name().into(),
+                    self.updated_at_us.into(),
+                    self.started_at_us.into(),
+                    self.completed_at_us.into(),
+                    self.completion_notes.into(),
+                    self.claimed_by.into(),
+                    self.lease_expires_at_us.into(),
+                ],
+            )
+            .await?;
+        if n_changed != 1 {
+            return Err(StoreError::other("a task was gone before it could be changed"));
+        }
+        Ok(Task {
+            status: self.status,
+            updated_at: rfc3339_ms(self.updated_at_us),
+            started_at: self.started_at_us.map(rfc3339_ms),
+            completed_at: self.completed_at_us.map(rfc3339_ms),
+            completion_notes: self.completion_notes.map(str::to_owned),
+            claimed_by: self.claimed_by.map(str::to_owned),
+            lease_expires_at: self.lease_expires_at_us.map(rfc3339_ms),
+            ..before.clone()
+        })
+    }
 }
 
 impl TaskRow {
     /// Reads the columns of `with_columns!`, which come first.
     fn read(row: &Row) -> Result<TaskRow, StoreError> {
-        let lease_expires_at_us = row.opt_int(15)?;
+        let (started_at_us, lease_expires_at_us) = (row.opt_int(11)?, row.opt_int(15)?);
         let damaged = |_| StoreError::other("a kept task is damaged");
         let task = Task {
             task_id: TaskId::parse(&row.text(1)?).map_err(|_| StoreError::other("a kept task has no id"))?,
@@ -86,12 +135,12 @@ impl TaskRow {
             correlation_id: row.opt_text(8)?,
             created_at: rfc3339_ms(row.int(9)?),
             updated_at: rfc3339_ms(row.int(10)?),
-            started_at: row.opt_int(11)?.map(rfc3339_ms),
+            started_at: started_at_us.map(rfc3339_ms),
             completed_at: row.opt_int(12)?.map(rfc3339_ms),
             completion_notes: row.opt_text(13)?,
             claimed_by: row.opt_text(14)?,
             lease_expires_at: lease_expires_at_us.map(rfc3339_ms),
         };
-        Ok(TaskRow { number: row.int(0)?, task, lease_expires_at_us })
+        Ok(TaskRow { number: row.int(0)?, task, started_at_us, lease_expires_at_us })
     }
 }

@@ -3,7 +3,7 @@
 use contract::workflow::tasks::{Task, TaskStatus};
 use store::{Conn, StoreError, Tx};
 
-use super::{TaskRow, TasksError};
+use super::{NextState, TaskRow, TasksError};
 use crate::artifacts::Place;
 use crate::audited::{self, AuditedRow};
 
@@ -76,24 +76,16 @@ pub async fn claim_next(tx: &mut Tx<'_>, claimant: &Claimant<'_>) -> Result<Opti
     let (organisation_id, project_id) = (claimant.organisation_id, claimant.project_id);
     let free = find_next(tx, organisation_id, project_id, TaskStatus::Pending, claimant.now_us).await?;
     let Some(before) = free else { return Ok(None) };
-    let row = tx
-        .fetch_optional(
-            with_columns!(
-                "UPDATE tasks SET status = 'in_progress', claimed_by = $4, lease_expires_at_us = $5, \
-                 started_at_us = $3, updated_at_us = $3 WHERE organisation_id = $1 AND task_id = $2 RETURNING",
-                ""
-            ),
-            &[
-                organisation_id.into(),
-                before.task_id.as_str().into(),
-                claimant.now_us.into(),
-                claimant.actor_id.into(),
-                claimant.lease_us.map(|lease_us| claimant.now_us.saturating_add(lease_us)).into(),
-            ],
-        )
-        .await?;
-    let row = row.ok_or(StoreError::other("a claimed task did not come back"))?;
-    let task = TaskRow::read(&row)?.task;
+    let next = NextState {
+        status: TaskStatus::InProgress,
+        updated_at_us: claimant.now_us,
+        started_at_us: Some(claimant.now_us),
+        completed_at_us: None,
+        completion_notes: before.completion_notes.as_deref(),
+        claimed_by: Some(claimant.actor_id),
+        lease_expires_at_us: claimant.lease_us.map(|lease_us| claimant.now_us.saturating_add(lease_us)),
+    };
+    let task = next.write(tx, organisation_id, &before).await?;
     let row = audited::task(&task).after(audited::task(&before));
     Ok(Some((task, row)))
 }

@@ -3,9 +3,9 @@
 use contract::id::TaskId;
 use contract::time::rfc3339_ms;
 use contract::workflow::tasks::{Task, TaskStatus};
-use store::{Param, StoreError, Tx};
+use store::{Param, Tx};
 
-use super::{TaskRow, TasksError};
+use super::{NextState, TaskRow, TasksError};
 use crate::audited::{self, AuditedRow};
 
 /// What becomes of a task, and who says so.
@@ -25,59 +25,28 @@ pub struct Change<'a> {
     pub now_us: i64,
 }
 
-/// The columns that a change writes.
-struct Columns<'a> {
-    started_at_us: Option<i64>,
-    completed_at_us: Option<i64>,
-    completion_notes: Option<&'a str>,
-    claimed_by: Option<&'a str>,
-    lease_expires_at_us: Option<i64>,
-}
-
 /// Changes the status if the task may have it next, and returns the task as it is now.
 pub async fn change_status(tx: &mut Tx<'_>, change: &Change<'_>) -> Result<(Task, AuditedRow), TasksError> {
     let found = tx
         .fetch_optional(
-            with_columns!("SELECT", ", started_at_us FROM tasks WHERE organisation_id = $1 AND task_id = $2"),
+            with_columns!("SELECT", "FROM tasks WHERE organisation_id = $1 AND task_id = $2"),
             &[change.organisation_id.into(), change.task_id.as_str().into()],
         )
         .await?;
     let Some(found) = found else { return Err(TasksError::Unknown { task_id: change.task_id.to_string() }) };
-    let started_at_us = found.opt_int(16)?;
     let now = TaskRow::read(&found)?;
-    let columns = next_columns(change, &now, started_at_us)?;
-    if change.is_reset {
+    let next = next_state(change, &now)?;
+    if now.task.status == TaskStatus::Completed {
         check_queue(tx, change, &now).await?;
     }
-    let row = tx
-        .fetch_optional(
-            with_columns!(
-                "UPDATE tasks SET status = $3, updated_at_us = $4, started_at_us = $5, completed_at_us = $6, \
-                 completion_notes = $7, claimed_by = $8, lease_expires_at_us = $9 \
-                 WHERE organisation_id = $1 AND task_id = $2 RETURNING",
-                ""
-            ),
-            &[
-                change.organisation_id.into(),
-                change.task_id.as_str().into(),
-                change.status.name().into(),
-                change.now_us.into(),
-                columns.started_at_us.into(),
-                columns.completed_at_us.into(),
-                columns.completion_notes.into(),
-                columns.claimed_by.into(),
-                columns.lease_expires_at_us.into(),
-            ],
-        )
-        .await?
-        .ok_or(StoreError::other("a changed task did not come back"))?;
-    let task = TaskRow::read(&row)?.task;
+    let task = next.write(tx, change.organisation_id, &now.task).await?;
     let row = audited::task(&task).after(audited::task(&now.task));
     Ok((task, row))
 }
 
 /// pending → in_progress → completed; back to pending only by a reset; in progress again by its claimant renews.
-fn next_columns<'a>(change: &Change<'a>, now: &TaskRow, started_at_us: Option<i64>) -> Result<Columns<'a>, TasksError> {
+fn next_state<'a>(change: &Change<'a>, now: &TaskRow) -> Result<NextState<'a>, TasksError> {
+    let (status, updated_at_us) = (change.status, change.now_us);
     let illegal = || TasksError::IllegalTransition {
         task_id: change.task_id.to_string(),
         from: now.task.status,
@@ -86,12 +55,14 @@ fn next_columns<'a>(change: &Change<'a>, now: &TaskRow, started_at_us: Option<i6
     let lease_expires_at_us = change.lease_us.map(|lease_us| change.now_us.saturating_add(lease_us));
     let is_claimants = now.task.claimed_by.as_deref() == Some(change.actor_id);
     match (now.task.status, change.status) {
-        (status, TaskStatus::Pending) if change.is_reset => {
-            if status == TaskStatus::Completed && !change.may_take_back {
+        (from, TaskStatus::Pending) if change.is_reset => {
+            if from == TaskStatus::Completed && !change.may_take_back {
                 return Err(TasksError::MayNotReopen { task_id: change.task_id.to_string() });
             }
             check_claim(change, now)?;
-            Ok(Columns {
+            Ok(NextState {
+                status,
+                updated_at_us,
                 started_at_us: None,
                 completed_at_us: None,
                 completion_notes: None,
@@ -100,15 +71,19 @@ fn next_columns<'a>(change: &Change<'a>, now: &TaskRow, started_at_us: Option<i6
             })
         }
         // Who starts a task holds it, as if they had claimed it: else nobody could tell that its worker is gone.
-        (TaskStatus::Pending, TaskStatus::InProgress) => Ok(Columns {
+        (TaskStatus::Pending, TaskStatus::InProgress) => Ok(NextState {
+            status,
+            updated_at_us,
             started_at_us: Some(change.now_us),
             completed_at_us: None,
             completion_notes: change.completion_notes,
             claimed_by: Some(change.actor_id),
             lease_expires_at_us,
         }),
-        (TaskStatus::InProgress, TaskStatus::InProgress) if is_claimants => Ok(Columns {
-            started_at_us,
+        (TaskStatus::InProgress, TaskStatus::InProgress) if is_claimants => Ok(NextState {
+            status,
+            updated_at_us,
+            started_at_us: now.started_at_us,
             completed_at_us: None,
             completion_notes: change.completion_notes,
             claimed_by: Some(change.actor_id),
@@ -116,8 +91,10 @@ fn next_columns<'a>(change: &Change<'a>, now: &TaskRow, started_at_us: Option<i6
         }),
         (TaskStatus::InProgress, TaskStatus::Completed) => {
             check_claim(change, now)?;
-            Ok(Columns {
-                started_at_us,
+            Ok(NextState {
+                status,
+                updated_at_us,
+                started_at_us: now.started_at_us,
                 completed_at_us: Some(change.now_us),
                 completion_notes: change.completion_notes,
                 claimed_by: None,
