@@ -50,7 +50,10 @@ pub(crate) struct Done {
     #[serde(skip)]
     pub text: Option<String>,
     pub out_hash: String,
+    /// Not kept for repeated calls: no event has their hash, and nobody could tell whether they were changed.
+    #[serde(skip)]
     pub artifacts: Vec<Artifact>,
+    #[serde(skip)]
     pub metadata: ResponseMetadata,
     pub objects: Vec<Touched>,
 }

@@ -6,7 +6,7 @@ pub mod derived;
 use contract::canonical;
 use contract::workflow::tasks::Task;
 use serde_json::json;
-use store::{Conn, StoreError};
+use store::{Conn, Row, StoreError};
 
 use crate::artifacts::{self, ArtifactRow};
 use crate::ids::Counter;
@@ -66,13 +66,53 @@ pub fn counter(counter: &Counter<'_>, last_assigned_id: i64) -> AuditedRow {
     AuditedRow { kind: "counter", id, sha256, found: Found::Nothing }
 }
 
-pub fn reservation(id: &str, reserved_ids: &str, reserved_by: &str, expires_at_us: i64, confirmed: bool) -> AuditedRow {
-    let content = json!({
-        "id": id, "reserved_ids": reserved_ids, "reserved_by": reserved_by,
-        // Microseconds do not fit the exact integers of JSON for ever; text does.
-        "expires_at_us": expires_at_us.to_string(), "confirmed": confirmed,
-    });
-    AuditedRow { kind: "reservation", id: id.to_owned(), sha256: canonical::hash(&content).ok(), found: Found::Nothing }
+/// A range of numbers that a counter passed over, by its first one; without a last one it is used up.
+pub fn gap(counter: &Counter<'_>, first: i64, last: Option<i64>) -> AuditedRow {
+    let id = format!("{}/{}/{first}", counter.prefix, counter.project_id);
+    let content = last.map(|last| json!({ "id": id, "last_number": last }));
+    AuditedRow {
+        kind: "id_gap",
+        sha256: content.and_then(|content| canonical::hash(&content).ok()),
+        id,
+        found: Found::Nothing,
+    }
+}
+
+/// The columns that [`ReservationRow::read`] expects first, in this order, and that its hash covers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReservationRow {
+    pub id: String,
+    pub artifact_type: String,
+    pub project_id: String,
+    pub reserved_ids: String,
+    pub reserved_by: String,
+    pub expires_at_us: i64,
+    pub confirmed: bool,
+}
+
+impl ReservationRow {
+    pub fn read(row: &Row) -> Result<ReservationRow, StoreError> {
+        Ok(ReservationRow {
+            id: row.text(0)?,
+            artifact_type: row.text(1)?,
+            project_id: row.text(2)?,
+            reserved_ids: row.text(3)?,
+            reserved_by: row.text(4)?,
+            expires_at_us: row.int(5)?,
+            confirmed: row.bool(6)?,
+        })
+    }
+
+    pub fn audited(&self) -> AuditedRow {
+        let content = json!({
+            "id": self.id, "artifact_type": self.artifact_type, "project_id": self.project_id,
+            "reserved_ids": self.reserved_ids, "reserved_by": self.reserved_by,
+            // Microseconds do not fit the exact integers of JSON for ever; text does.
+            "expires_at_us": self.expires_at_us.to_string(), "confirmed": self.confirmed,
+        });
+        let sha256 = canonical::hash(&content).ok();
+        AuditedRow { kind: "reservation", id: self.id.clone(), sha256, found: Found::Nothing }
+    }
 }
 
 pub fn deleted_reservation(id: &str) -> AuditedRow {
@@ -159,12 +199,15 @@ pub async fn read_page(conn: &mut Conn, place: Place) -> Result<(Vec<FoundRow>, 
             audited.sha256 = audited.sha256.filter(|_| is_id == row.has_id);
             FoundRow { organisation_id: row.organisation_id.clone(), row: audited, origin }
         });
-        return Ok((found.collect(), last));
+        return Ok((found.collect(), Some(last.unwrap_or(Place { table: 4, ..Place::default() }))));
+    }
+    if table == 4 {
+        return read_gaps(conn, [organisation_id, first, second, third]).await;
     }
     let rows = conn
         .fetch_all(
-            "SELECT organisation_id, reservation_id, reserved_ids, reserved_by, expires_at_us, confirmed, reserved_at_us \
-             FROM id_reservations WHERE (organisation_id, reservation_id) > ($1, $2) \
+            "SELECT reservation_id, artifact_type, project_id, reserved_ids, reserved_by, expires_at_us, confirmed, \
+             organisation_id, reserved_at_us FROM id_reservations WHERE (organisation_id, reservation_id) > ($1, $2) \
              ORDER BY organisation_id, reservation_id LIMIT $3",
             &[(&organisation_id).into(), (&first).into(), PAGE_MAX.into()],
         )
@@ -172,11 +215,34 @@ pub async fn read_page(conn: &mut Conn, place: Place) -> Result<(Vec<FoundRow>, 
     let mut found = Vec::with_capacity(rows.len());
     let mut next = Place { table: 2, ..Place::default() };
     for row in &rows {
-        let (organisation_id, id) = (row.text(0)?, row.text(1)?);
-        let content = reservation(&id, &row.text(2)?, &row.text(3)?, row.int(4)?, row.bool(5)?);
-        let origin = Origin { made_at_us: Some(row.int(6)?), ..Origin::default() };
-        found.push(FoundRow { organisation_id: organisation_id.clone(), row: content, origin });
+        let (organisation_id, reservation) = (row.text(7)?, ReservationRow::read(row)?);
+        let origin = Origin { made_at_us: Some(row.int(8)?), ..Origin::default() };
+        found.push(FoundRow { organisation_id: organisation_id.clone(), row: reservation.audited(), origin });
+        let id = reservation.id;
         next = Place { table: 1, after: [organisation_id, id, String::new(), String::new()] };
     }
     Ok((found, Some(next)))
+}
+
+/// The last table.
+async fn read_gaps(conn: &mut Conn, after: [String; 4]) -> Result<(Vec<FoundRow>, Option<Place>), StoreError> {
+    let [organisation_id, prefix, project_id, number] = &after;
+    let number: i64 = number.parse().unwrap_or(0);
+    let rows = conn
+        .fetch_all(
+            "SELECT organisation_id, artifact_type, project_id, first_number, last_number FROM id_gaps \
+             WHERE (organisation_id, artifact_type, project_id, first_number) > ($1, $2, $3, $4) \
+             ORDER BY organisation_id, artifact_type, project_id, first_number LIMIT $5",
+            &[organisation_id.into(), prefix.into(), project_id.into(), number.into(), PAGE_MAX.into()],
+        )
+        .await?;
+    let (mut found, mut next) = (Vec::with_capacity(rows.len()), None);
+    for row in &rows {
+        let (organisation_id, prefix, project_id, first) = (row.text(0)?, row.text(1)?, row.text(2)?, row.int(3)?);
+        let counter = Counter { organisation_id: &organisation_id, prefix: &prefix, project_id: &project_id };
+        let row = gap(&counter, first, Some(row.int(4)?));
+        found.push(FoundRow { organisation_id: organisation_id.clone(), row, origin: Origin::default() });
+        next = Some(Place { table: 4, after: [organisation_id, prefix, project_id, first.to_string()] });
+    }
+    Ok((found, next))
 }

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use store::{Conn, StoreError, Tx};
 use uuid::Uuid;
 
-use crate::audited::{self, AuditedRow};
+use crate::audited::{self, AuditedRow, ReservationRow};
 
 /// Names one counter.
 #[derive(Debug, Clone)]
@@ -162,22 +162,22 @@ pub enum Leap {
     Free,
 }
 
-/// Notes numbers that somebody chose by hand, so that they are never given out. Returns the counter where that changed
-/// it.
+/// Notes numbers that somebody chose by hand, so that they are never given out. Returns the rows that this changed.
 pub async fn note_used(
     tx: &mut Tx<'_>,
     counter: &Counter<'_>,
     numbers: &[i64],
     leap: Leap,
     now_us: i64,
-) -> Result<Option<AuditedRow>, IdsError> {
+) -> Result<Vec<AuditedRow>, IdsError> {
     check_alone(tx, counter)?;
     let last = last_assigned(tx, counter).await?;
     let (known, new): (BTreeSet<i64>, BTreeSet<i64>) = numbers.iter().partition(|number| **number <= last);
+    let mut rows = Vec::new();
     for number in known {
-        gaps::take(tx, counter, number).await?;
+        rows.extend(gaps::take(tx, counter, number).await?.into_iter().flatten());
     }
-    let Some(number) = new.last().copied() else { return Ok(None) };
+    let Some(number) = new.last().copied() else { return Ok(rows) };
     let highest = last.saturating_add(LEAP_MAX).min(NUMBER_MAX);
     if leap == Leap::Bounded && number > highest {
         let (id, highest) = (format_id(counter.prefix, number), format_id(counter.prefix, highest));
@@ -185,17 +185,18 @@ pub async fn note_used(
     }
     let mut before = last;
     for number in new {
-        gaps::insert(tx, counter, before + 1, number - 1).await?;
+        rows.extend(gaps::insert(tx, counter, before + 1, number - 1).await?);
         before = number;
     }
-    Ok(Some(raise(tx, counter, last, number, now_us).await?))
+    rows.push(raise(tx, counter, last, number, now_us).await?);
+    Ok(rows)
 }
 
 /// What became of the wish for one certain number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Claim {
-    /// It is the caller's, with the counter where that changed it.
-    Taken(Option<AuditedRow>),
+    /// It is the caller's, with the rows that this changed.
+    Taken(Vec<AuditedRow>),
     /// Somebody may have it.
     Given,
 }
@@ -205,12 +206,16 @@ pub async fn claim(tx: &mut Tx<'_>, counter: &Counter<'_>, number: i64, now_us: 
     check_alone(tx, counter)?;
     let last = last_assigned(tx, counter).await?;
     if number > last && number <= last.saturating_add(LEAP_MAX).min(NUMBER_MAX) {
-        gaps::insert(tx, counter, last + 1, number - 1).await?;
-        return Ok(Claim::Taken(Some(raise(tx, counter, last, number, now_us).await?)));
+        let gap = gaps::insert(tx, counter, last + 1, number - 1).await?;
+        let raised = raise(tx, counter, last, number, now_us).await?;
+        return Ok(Claim::Taken(gap.into_iter().chain([raised]).collect()));
     }
     // No counter ever gives out the number of foundation work.
-    let is_free = number == 0 || (number <= last && gaps::take(tx, counter, number).await?);
-    Ok(if is_free { Claim::Taken(None) } else { Claim::Given })
+    if number == 0 {
+        return Ok(Claim::Taken(Vec::new()));
+    }
+    let taken = if number <= last { gaps::take(tx, counter, number).await? } else { None };
+    Ok(taken.map_or(Claim::Given, Claim::Taken))
 }
 
 async fn last_assigned(conn: &mut Conn, counter: &Counter<'_>) -> Result<i64, StoreError> {
@@ -307,8 +312,16 @@ pub async fn reserve(
         ],
     )
     .await?;
-    let row = audited::reservation(&reservation_id, &reserved_text, options.reserved_by, expires_at_us, false);
-    let rows = [row, advanced(counter, last, count)];
+    let row = ReservationRow {
+        id: reservation_id.clone(),
+        artifact_type: counter.prefix.to_owned(),
+        project_id: counter.project_id.to_owned(),
+        reserved_ids: reserved_text,
+        reserved_by: options.reserved_by.to_owned(),
+        expires_at_us,
+        confirmed: false,
+    };
+    let rows = [row.audited(), advanced(counter, last, count)];
     Ok(Reservation { reservation_id, reserved_ids, expires_at_us, rows })
 }
 
@@ -346,16 +359,15 @@ pub async fn confirm(
     let confirmed = tx
         .fetch_optional(
             "UPDATE id_reservations SET confirmed = TRUE WHERE organisation_id = $1 AND reservation_id = $2 \
-             AND reserved_by = $3 AND NOT confirmed AND expires_at_us > $4 RETURNING reserved_ids, expires_at_us",
+             AND reserved_by = $3 AND NOT confirmed AND expires_at_us > $4 \
+             RETURNING reservation_id, artifact_type, project_id, reserved_ids, reserved_by, expires_at_us, confirmed",
             &[organisation_id.into(), reservation_id.into(), reserved_by.into(), now_us.into()],
         )
         .await?;
     if let Some(row) = confirmed {
-        let (reserved_ids, expires_at_us) = (row.text(0)?, row.int(1)?);
-        let [before, after] = [false, true].map(|is_confirmed| {
-            audited::reservation(reservation_id, &reserved_ids, reserved_by, expires_at_us, is_confirmed)
-        });
-        return Ok(after.after(before));
+        let after = ReservationRow::read(&row)?;
+        let before = ReservationRow { confirmed: false, ..after.clone() };
+        return Ok(after.audited().after(before.audited()));
     }
     let row = tx
         .fetch_optional(
@@ -380,14 +392,13 @@ pub async fn delete_expired(tx: &mut Tx<'_>, organisation_id: &str, now_us: i64)
             "DELETE FROM id_reservations WHERE organisation_id = $1 AND reservation_id IN \
              (SELECT reservation_id FROM id_reservations WHERE organisation_id = $1 AND NOT confirmed \
              AND expires_at_us <= $2 ORDER BY expires_at_us LIMIT $3) \
-             RETURNING reservation_id, reserved_ids, reserved_by, expires_at_us, confirmed",
+             RETURNING reservation_id, artifact_type, project_id, reserved_ids, reserved_by, expires_at_us, confirmed",
             &[organisation_id.into(), now_us.into(), DELETED_MAX.into()],
         )
         .await?;
     let deleted = rows.iter().map(|row| {
-        let id = row.text(0)?;
-        let before = audited::reservation(&id, &row.text(1)?, &row.text(2)?, row.int(3)?, row.bool(4)?);
-        Ok(audited::deleted_reservation(&id).after(before))
+        let before = ReservationRow::read(row)?;
+        Ok(audited::deleted_reservation(&before.id).after(before.audited()))
     });
     Ok(deleted.collect::<Result<Vec<AuditedRow>, StoreError>>()?)
 }

@@ -426,6 +426,8 @@ async fn columns_that_no_hash_covers_are_compared_with_what_the_log_tells() {
                 "artifact_contents SET size_bytes = (SELECT size_bytes FROM artifacts)",
             ],
             ["id_reservations SET artifact_type = 'HLS'", "id_reservations SET artifact_type = 'US'"],
+            ["id_reservations SET project_id = 'other'", "id_reservations SET project_id = 'default'"],
+            ["id_gaps SET last_number = last_number - 1", "id_gaps SET last_number = last_number + 1"],
             [
                 "id_reservations SET reserved_at_us = reserved_at_us + 1",
                 "id_reservations SET reserved_at_us = reserved_at_us - 1",
@@ -444,5 +446,24 @@ async fn columns_that_no_hash_covers_are_compared_with_what_the_log_tells() {
             run_sql(&stage, sql(undo)).await;
             assert_eq!(look(&stage).await["problems"], json!([]), "{undo}");
         }
+        run_sql(&stage, &["DELETE FROM id_gaps WHERE artifact_type = 'HLS'"]).await;
+        assert_eq!(
+            first(&look(&stage).await, "object")["message"],
+            "id_gap `HLS/default/1` was deleted by other hands"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_gap_that_is_used_bit_by_bit_agrees_with_the_log() {
+    for stage in both().await {
+        for number in [12, 6, 1, 11, 7, 3] {
+            stage.call("owner", "queue_tasks", crate::tasks::batch("default", number, 1)).await.result.unwrap();
+            later(&stage, 1);
+        }
+        assert_eq!(verify(&stage).await["problems"], json!([]));
+        run_sql(&stage, &["UPDATE id_gaps SET first_number = 1 WHERE first_number = 2"]).await;
+        let found = look(&stage).await;
+        assert_eq!(found["problems"].as_array().unwrap().len(), 2, "one gap is gone and one is new: {found}");
     }
 }

@@ -49,9 +49,6 @@ const APPROVALS: &str = "SELECT a.organisation_id, a.project_id, a.artifact_key,
     OR a.updated_at_us <> COALESCE(a.approved_at_us, a.created_at_us) \
     ORDER BY a.organisation_id, a.project_id, a.artifact_key, a.version LIMIT $1";
 
-const RESERVATIONS: &str = "SELECT organisation_id, reservation_id FROM id_reservations \
-    WHERE reserved_ids NOT LIKE '[\"' || artifact_type || '-%' ORDER BY organisation_id, reservation_id LIMIT $1";
-
 const MISSING_CONTENTS: &str = "SELECT r.organisation_id, r.project_id, r.artifact_key, r.version, r.revision \
     FROM artifact_revisions r LEFT JOIN artifact_contents c ON c.organisation_id = r.organisation_id \
     AND c.content_sha256 = r.content_sha256 WHERE c.content_sha256 IS NULL \
@@ -90,9 +87,6 @@ pub async fn check(conn: &mut Conn) -> Result<(Vec<Wrong>, u64), StoreError> {
         Ok(format!("the approval or the time of {project_id}/{key}/{version} was changed by other hands"))
     };
     wrong.extend(find(conn, APPROVALS, approval).await?);
-    let reservation =
-        |row: &Row| Ok(format!("the type of the reservation `{}` was changed by other hands", row.text(1)?));
-    wrong.extend(find(conn, RESERVATIONS, reservation).await?);
     let gone = |row: &Row| {
         let (project_id, key) = (row.text(1)?, row.text(2)?);
         Ok(format!("the bytes of revision {} of {project_id}/{key}/{} are gone", row.int(4)?, row.int(3)?))

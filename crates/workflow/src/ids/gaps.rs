@@ -3,11 +3,17 @@
 use store::{StoreError, Tx};
 
 use super::Counter;
+use crate::audited::{self, AuditedRow};
 
 /// Keeps a range in mind; an empty one is none.
-pub(super) async fn insert(tx: &mut Tx<'_>, counter: &Counter<'_>, first: i64, last: i64) -> Result<(), StoreError> {
+pub(super) async fn insert(
+    tx: &mut Tx<'_>,
+    counter: &Counter<'_>,
+    first: i64,
+    last: i64,
+) -> Result<Option<AuditedRow>, StoreError> {
     if first > last {
-        return Ok(());
+        return Ok(None);
     }
     tx.execute(
         "INSERT INTO id_gaps (organisation_id, artifact_type, project_id, first_number, last_number) \
@@ -15,11 +21,15 @@ pub(super) async fn insert(tx: &mut Tx<'_>, counter: &Counter<'_>, first: i64, l
         &[counter.organisation_id.into(), counter.prefix.into(), counter.project_id.into(), first.into(), last.into()],
     )
     .await?;
-    Ok(())
+    Ok(Some(audited::gap(counter, first, Some(last))))
 }
 
-/// Takes a number out of its gap. Says whether it was in one.
-pub(super) async fn take(tx: &mut Tx<'_>, counter: &Counter<'_>, number: i64) -> Result<bool, StoreError> {
+/// Takes a number out of its gap, and returns what is left of that; `None` if it was in none.
+pub(super) async fn take(
+    tx: &mut Tx<'_>,
+    counter: &Counter<'_>,
+    number: i64,
+) -> Result<Option<Vec<AuditedRow>>, StoreError> {
     let row = tx
         .fetch_optional(
             "DELETE FROM id_gaps WHERE organisation_id = $1 AND artifact_type = $2 AND project_id = $3 \
@@ -27,8 +37,9 @@ pub(super) async fn take(tx: &mut Tx<'_>, counter: &Counter<'_>, number: i64) ->
             &[counter.organisation_id.into(), counter.prefix.into(), counter.project_id.into(), number.into()],
         )
         .await?;
-    let Some(row) = row else { return Ok(false) };
-    insert(tx, counter, row.int(0)?, number - 1).await?;
-    insert(tx, counter, number + 1, row.int(1)?).await?;
-    Ok(true)
+    let Some(row) = row else { return Ok(None) };
+    let (first, last) = (row.int(0)?, row.int(1)?);
+    let below = insert(tx, counter, first, number - 1).await?.unwrap_or_else(|| audited::gap(counter, first, None));
+    let above = insert(tx, counter, number + 1, last).await?;
+    Ok(Some([below.after(audited::gap(counter, first, Some(last)))].into_iter().chain(above).collect()))
 }
