@@ -96,7 +96,12 @@ fn code(status: StatusCode) -> &'static str {
 }
 
 pub fn answer(status: StatusCode, body: &Value) -> Response {
-    (status, [(header::CONTENT_TYPE, "application/json")], body.to_string()).into_response()
+    answer_text(status, body.to_string())
+}
+
+/// As [`answer`], with JSON that is written already.
+pub fn answer_text(status: StatusCode, body: String) -> Response {
+    (status, [(header::CONTENT_TYPE, "application/json")], body).into_response()
 }
 
 /// A failed call as HTTP: its status, and when to come back where that is known.

@@ -11,11 +11,12 @@ use axum::{Extension, Router};
 use bytes::Bytes;
 use contract::actor::Actor;
 use http::{HeaderMap, StatusCode};
+use ops::Success;
 use serde_json::{Value, json};
 
 use crate::edge::answer;
 use crate::owner::House;
-use crate::service::{Field, Form, Service, fail, not_found};
+use crate::service::{Field, Form, Service, fail, not_found, respond};
 
 /// The names of this service for the operations' fields.
 const FIELDS: &[Field] = &[
@@ -48,11 +49,11 @@ async fn next(
         Ok(input) => input,
         Err(failure) => return fail(&failure),
     };
-    let output = match service.ask(&actor, &headers, "get_next_available_id", input).await {
-        Ok(output) => output,
+    let success = match service.ask(&actor, &headers, "get_next_available_id", input).await {
+        Ok(success) => success,
         Err(failure) => return fail(&failure),
     };
-    let next_id = output.get("next_id").and_then(Value::as_str).unwrap_or_default();
+    let next_id = success.output.get("next_id").and_then(Value::as_str).unwrap_or_default();
     answer(
         StatusCode::OK,
         &json!({ "success": true, "artifact_type": prefix(next_id), "next_id": next_id, "last_assigned": before(next_id) }),
@@ -70,7 +71,7 @@ async fn reserve(
         Err(response) => return *response,
     };
     match service.send(&actor, &headers, "reserve_id_range", input).await {
-        Ok(mut output) => {
+        Ok(Success { mut output, .. }) => {
             let first = output.pointer("/reserved_ids/0").and_then(Value::as_str).unwrap_or_default();
             let artifact_type = Value::from(prefix(first));
             if let Value::Object(members) = &mut output {
@@ -92,10 +93,7 @@ async fn confirm(
         Ok(input) => input,
         Err(response) => return *response,
     };
-    match service.send(&actor, &headers, "confirm_reservation", input).await {
-        Ok(output) => answer(StatusCode::OK, &output),
-        Err(failure) => fail(&failure),
-    }
+    respond(StatusCode::OK, service.send(&actor, &headers, "confirm_reservation", input).await)
 }
 
 async fn delete_expired(
@@ -108,10 +106,7 @@ async fn delete_expired(
         Ok(input) => input,
         Err(failure) => return fail(&failure),
     };
-    match service.ask(&actor, &headers, "delete_expired_reservations", input).await {
-        Ok(output) => answer(StatusCode::OK, &output),
-        Err(failure) => fail(&failure),
-    }
+    respond(StatusCode::OK, service.ask(&actor, &headers, "delete_expired_reservations", input).await)
 }
 
 fn prefix(id: &str) -> &str {

@@ -9,11 +9,11 @@ use bytes::Bytes;
 use contract::actor::Actor;
 use contract::dialect;
 use contract::error::OpError;
-use http::HeaderMap;
-use ops::Call;
+use http::{HeaderMap, StatusCode};
+use ops::{Call, Success};
 use serde_json::{Map, Value, json};
 
-use crate::edge::{NoCall, answer, error_response};
+use crate::edge::{NoCall, answer, answer_text, error_response};
 use crate::owner::House;
 use crate::rest::{beside, json_body};
 
@@ -63,7 +63,7 @@ impl Service {
         headers: &HeaderMap,
         operation: &str,
         query: Map<String, Value>,
-    ) -> Result<Value, Failure> {
+    ) -> Result<Success, Failure> {
         self.call(actor, headers, operation, query).await.map_err(|failure| self.in_our_words(failure, |_| true))
     }
 
@@ -74,7 +74,7 @@ impl Service {
         headers: &HeaderMap,
         operation: &str,
         body: Map<String, Value>,
-    ) -> Result<Value, Failure> {
+    ) -> Result<Success, Failure> {
         let result = self.call(actor, headers, operation, body).await;
         result.map_err(|failure| self.in_our_words(failure, |known| known.in_bodies))
     }
@@ -85,11 +85,11 @@ impl Service {
         headers: &HeaderMap,
         operation: &str,
         input: Map<String, Value>,
-    ) -> Result<Value, Failure> {
+    ) -> Result<Success, Failure> {
         let input = Value::Object(input);
         let call = beside(headers, Call { operation: operation.to_owned(), input, ..Call::default() })?;
         let result = self.house.call(actor, call).await.result;
-        result.map(|success| success.output).map_err(|error| Failure { error, is_call: true })
+        result.map_err(|error| Failure { error, is_call: true })
     }
 
     /// A query as an operation's input. What nobody knows goes on, for the operation to refuse.
@@ -149,6 +149,14 @@ impl Service {
             error.details.field = Some(known.word.to_owned());
         }
         failure
+    }
+}
+
+pub fn respond(status: StatusCode, result: Result<Success, Failure>) -> Response {
+    match result {
+        Ok(Success { text: Some(text), .. }) => answer_text(status, text),
+        Ok(success) => answer(status, &success.output),
+        Err(failure) => fail(&failure),
     }
 }
 

@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 
 use crate::edge::answer;
 use crate::owner::House;
-use crate::service::{Failure, Field, Form, Service, fail, not_found};
+use crate::service::{Failure, Field, Form, Service, fail, not_found, respond};
 
 const FIELDS: &[Field] = &[
     Field { word: "project", field: "project_id", form: Form::Text, in_bodies: false },
@@ -120,11 +120,4 @@ fn about_status(mut failure: Failure) -> Failure {
         error.details.field = Some("status".to_owned());
     }
     failure
-}
-
-fn respond(status: StatusCode, output: Result<Value, Failure>) -> Response {
-    match output {
-        Ok(output) => answer(status, &output),
-        Err(failure) => fail(&failure),
-    }
 }

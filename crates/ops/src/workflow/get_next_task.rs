@@ -40,9 +40,9 @@ impl Write for GetNextTask {
         Ok(TaskPlan::new(ctx, self.project_id.as_ref()))
     }
 
-    /// Who only looks waits for nobody.
+    /// Who only looks shares the commit of those who claim.
     fn lane(&self, plan: &TaskPlan) -> Option<String> {
-        self.claim.then(|| tasks::lane(&plan.organisation_id))
+        Some(tasks::lane(&plan.organisation_id))
     }
 
     async fn apply(&self, plan: &TaskPlan, tx: &mut Tx<'_>) -> Result<Answer<NextTask>, ApplyError> {

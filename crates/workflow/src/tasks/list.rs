@@ -47,12 +47,13 @@ pub async fn list(
             conn.fetch_all(sql, &[organisation_id, project_id, after, limit, status.into()]).await?
         }
         (Some(depends_on), is_missing_mandatory, status) => {
-            // Half the queue may depend on one document: only numbers are sorted, and only a page of rows is read.
+            // Half the queue may depend on one document: only numbers are sorted, and only a page of rows is read. Without
+            // `= TRUE` a PostgreSQL that has no statistics yet compares each task with each dependent.
             let sql = with_columns!(
                 "SELECT",
                 "FROM tasks WHERE organisation_id = $1 AND task_number IN (\
                  SELECT task_number FROM tasks WHERE organisation_id = $1 AND project_id = $2 AND task_number > $3 \
-                 AND task_id IN (SELECT i.task_id FROM task_inputs i WHERE i.organisation_id = $1 AND i.artifact_id = $5) \
+                 AND (task_id IN (SELECT i.task_id FROM task_inputs i WHERE i.organisation_id = $1 AND i.artifact_id = $5)) = TRUE \
                  AND ($6 IS NULL OR status = $6) \
                  AND (NOT $7 OR NOT has_mandatory_input) \
                  ORDER BY task_number LIMIT $4) ORDER BY task_number"
