@@ -15,7 +15,7 @@ use tantivy::{DocAddress, Term};
 use super::entry::Entry;
 use super::fusion::{DEPTH, Stretched};
 use super::gazetteer::Gazetteer;
-use super::index::{SearchError, Snapshot};
+use super::index::{SearchError, Snapshot, failed};
 use super::lexical::{self, Clause, Found, order_ties};
 use super::lexicon::sound::SoundTable;
 use super::lexicon::{Lexicon, Translation, is_english_stop_word};
@@ -399,6 +399,27 @@ impl Library {
 
     pub fn entry(&self, hit: &Hit) -> Result<Entry, SearchError> {
         self.snapshot.entry(hit.address)
+    }
+
+    /// Values of a filter that nothing here has, each with the name of its list.
+    pub fn unknown(&self, filter: &Filter) -> Result<Vec<(&'static str, String)>, SearchError> {
+        let fields = *self.snapshot.fields();
+        let lists = [
+            ("type", fields.kind, &filter.kinds),
+            ("source", fields.source, &filter.sources),
+            ("category", fields.category, &filter.categories),
+        ];
+        let mut unknown = Vec::new();
+        for (name, field, values) in lists {
+            for value in values {
+                let term = Term::from_field_text(field, value);
+                let n_entries = self.snapshot.searcher().doc_freq(&term).map_err(failed("looking up a filter"))?;
+                if n_entries == 0 {
+                    unknown.push((name, value.clone()));
+                }
+            }
+        }
+        Ok(unknown)
     }
 
     fn condition(&self, filter: &Filter) -> Option<Box<dyn Query>> {

@@ -78,8 +78,9 @@ impl Read for HybridSearch {
             Some(SearchLang::Auto) => script_language(&self.query),
             Some(SearchLang::Th) | None => "th",
         };
-        let (hits, reasons) = blocking(move || {
+        let (hits, reasons, unknown) = blocking(move || {
             let library = &current.library;
+            let unknown = library.unknown(&filter)?;
             let found = library.search(&reading, vector.as_deref(), &filter, Mode::Both, n_hits)?;
             let mut hits = Vec::new();
             let mut reasons = Vec::new();
@@ -88,9 +89,13 @@ impl Read for HybridSearch {
                 reasons.push(reason(&hit, &entry));
                 hits.push(shown(&hit, entry, &reading, lang));
             }
-            Ok((hits, reasons))
+            Ok((hits, reasons, unknown))
         })
         .await?;
+        if let Some(message) = say_what_is_unknown(&unknown) {
+            // Before anything else: a misspelt filter looks as if there were nothing to find.
+            metadata.insert("message".to_owned(), json!(message));
+        }
         metadata.insert("reasons".to_owned(), Value::Array(reasons));
         let mut answer = Answer::of(HybridSearchOutput { hits });
         answer.metadata = metadata;
@@ -180,6 +185,11 @@ fn say_what_was_searched(
     if let Some(message) = message {
         metadata.entry("message").or_insert_with(|| json!(message));
     }
+}
+
+fn say_what_is_unknown(unknown: &[(&'static str, String)]) -> Option<String> {
+    let each: Vec<String> = unknown.iter().map(|(name, value)| format!("the {name} `{value}`")).collect();
+    (!each.is_empty()).then(|| format!("Nothing in the record has {}: check how it is written.", each.join(" or ")))
 }
 
 fn reason(hit: &Hit, entry: &Entry) -> Value {

@@ -122,6 +122,12 @@ async fn filters_narrow_and_nonsense_is_refused() {
         check(json!({"year_to": 2015}), &["P4"]).await;
         check(json!({"lang": ["th"], "type": ["paper"]}), &["P3"]).await;
         check(json!({"source": ["elsewhere"]}), &[]).await;
+        let misspelt = json!({"query": "ginger", "filters": {"type": ["paper", "herbs"], "source": ["elsewhere"]}});
+        let reply = stage.call("viewer", "hybrid_search", misspelt).await.result.unwrap();
+        assert_eq!(
+            reply.metadata["message"],
+            "Nothing in the record has the type `herbs` or the source `elsewhere`: check how it is written."
+        );
         for (input, field) in [
             (json!({"query": " "}), "query"),
             (json!({"query": "x", "top_k": 0}), "top_k"),
