@@ -156,7 +156,7 @@ impl Question {
     fn walk(&self, graph: &Graph, start: NodeNumber, n_work_max: u64, told: &mut Told<'_>) -> Option<Truncated> {
         for walk in self.walks(graph, start, n_work_max) {
             let ended = walk.each(|hops| {
-                if told.paths.len() == self.limit {
+                if told.ends.len() == self.limit {
                     return ControlFlow::Break(());
                 }
                 told.add(hops);
@@ -192,51 +192,73 @@ impl Found {
     }
 }
 
-/// Paths in the words of the answer.
+/// Paths on their way into the words of the answer.
 struct Told<'g> {
     graph: &'g Graph,
-    first: PathNode,
-    paths: Vec<Vec<PathNode>>,
-    /// There are few, so a list is quicker than a set.
-    sources: Vec<u32>,
+    start: NodeNumber,
+    /// Of all paths, one after the other.
+    hops: Vec<Hop>,
+    /// Where each path ends among the hops.
+    ends: Vec<usize>,
 }
 
 impl<'g> Told<'g> {
     fn new(graph: &'g Graph, start: NodeNumber) -> Told<'g> {
-        let sources = vec![graph.nodes().source(start)];
-        Told { graph, first: shown(graph, start, None), paths: Vec::new(), sources }
+        Told { graph, start, hops: Vec::new(), ends: Vec::new() }
     }
 
     fn add(&mut self, hops: &[Hop]) {
-        let graph = self.graph;
-        let mut path = Vec::with_capacity(hops.len() + 1);
-        path.push(self.first.clone());
-        for hop in hops {
-            let source = graph.edge_source(hop.edge);
-            for source in [source, graph.nodes().source(hop.end)] {
-                if !self.sources.contains(&source) {
-                    self.sources.push(source);
-                }
-            }
-            let via = Via {
-                predicate: graph.predicates().shared(hop.predicate),
-                reverse: graph.direction(hop.edge, hop.end) == Direction::In,
-                edge_id: graph.edge_id(hop.edge).to_owned(),
-                source: graph.sources().shared_id(source),
-                strength: graph.edge_strength(hop.edge),
-                critical: graph.edge_is_critical(hop.edge),
-                verified: graph.edge_verified(hop.edge),
-            };
-            path.push(shown(graph, hop.end, Some(via)));
-        }
-        self.paths.push(path);
+        self.hops.extend_from_slice(hops);
+        self.ends.push(self.hops.len());
     }
 
     fn finish(self, truncated: Option<Truncated>) -> Found {
-        let sources = if self.paths.is_empty() { Vec::new() } else { self.sources };
+        if self.ends.is_empty() {
+            return Found { output: QueryKgOutput { paths: Vec::new(), count: None, truncated }, licences: Vec::new() };
+        }
+        self.graph.nodes().touch(self.hops.iter().map(|hop| hop.end));
+        let first = shown(self.graph, self.start, None);
+        // There are few, so a list is quicker than a set.
+        let mut sources = vec![self.graph.nodes().source(self.start)];
+        let mut paths: Vec<Vec<PathNode>> = Vec::with_capacity(self.ends.len());
+        let mut before: &[Hop] = &[];
+        let mut begin = 0;
+        for end in self.ends {
+            let hops = self.hops.get(begin..end).unwrap_or_default();
+            let mut path = Vec::with_capacity(hops.len() + 1);
+            // Paths come in order, so they mostly begin like the one before.
+            let n_alike = hops.iter().zip(before).take_while(|(a, b)| a == b).count();
+            match paths.last().and_then(|last| last.get(..=n_alike)) {
+                Some(alike) => path.extend_from_slice(alike),
+                None => path.push(first.clone()),
+            }
+            path.extend(hops.iter().skip(n_alike).map(|hop| told(self.graph, hop, &mut sources)));
+            paths.push(path);
+            (before, begin) = (hops, end);
+        }
         let licences = licences(self.graph, sources);
-        Found { output: QueryKgOutput { paths: self.paths, count: None, truncated }, licences }
+        Found { output: QueryKgOutput { paths, count: None, truncated }, licences }
     }
+}
+
+/// The node that a hop leads to. Its source and that of the edge are noted.
+fn told(graph: &Graph, hop: &Hop, sources: &mut Vec<u32>) -> PathNode {
+    let source = graph.edge_source(hop.edge);
+    for source in [source, graph.nodes().source(hop.end)] {
+        if !sources.contains(&source) {
+            sources.push(source);
+        }
+    }
+    let via = Via {
+        predicate: graph.predicates().shared(hop.predicate),
+        reverse: graph.direction(hop.edge, hop.end) == Direction::In,
+        edge_id: graph.edge_id(hop.edge).to_owned(),
+        source: graph.sources().shared_id(source),
+        strength: graph.edge_strength(hop.edge),
+        critical: graph.edge_is_critical(hop.edge),
+        verified: graph.edge_verified(hop.edge),
+    };
+    shown(graph, hop.end, Some(via))
 }
 
 fn shown(graph: &Graph, node: NodeNumber, via: Option<Via>) -> PathNode {

@@ -1,13 +1,13 @@
 //! Walking the graph along a pattern. No node comes twice on a path, and a statement that several edges make is one hop.
 
-use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use contract::evidence::record::Strength;
+use rustc_hash::FxHashMap;
 
 use super::base::{Rows, packed};
 use super::nodes::NodeNumber;
-use super::pattern::Pattern;
+use super::pattern::{HOPS_MAX, Pattern};
 use super::words::index;
 use super::{Direction, EdgeRef, Graph, Hop};
 
@@ -39,6 +39,9 @@ enum Wanted {
     /// Nothing has this predicate.
     None,
 }
+
+/// The hops of a path, as far as it has come; what stands behind them means nothing.
+type Trail = [Hop; HOPS_MAX];
 
 /// Why a walk ended early.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,27 +100,20 @@ impl<'g> Walk<'g> {
 
     /// Hands every path on, in order, until somebody has enough. A path is its hops; it begins at the start.
     pub fn each(&self, mut found: impl FnMut(&[Hop]) -> ControlFlow<()>) -> Result<(), Stop> {
-        let mut found = |hops: &[Hop], last: Hop| {
-            let mut path = [last; super::pattern::HOPS_MAX];
-            for (place, hop) in path.iter_mut().zip(hops) {
-                *place = *hop;
-            }
-            found(path.get(..=hops.len()).unwrap_or_default()).map_break(|()| Stop::Enough)
-        };
-        self.run(&mut found)
+        self.run(&mut |hops: &[Hop]| found(hops).map_break(|()| Stop::Enough))
     }
 
     /// How many paths there are.
     pub fn count(&self) -> Result<u64, Stop> {
         if self.may_repeat() {
             let mut n_paths = 0_u64;
-            self.run(&mut |_: &[Hop], _: Hop| {
+            self.run(&mut |_: &[Hop]| {
                 n_paths += 1;
                 ControlFlow::Continue(())
             })?;
             return Ok(n_paths);
         }
-        let mut known = vec![HashMap::new(); self.steps.len()];
+        let mut known = vec![FxHashMap::default(); self.steps.len()];
         self.count_from(self.start, &self.steps, &mut known, &mut 0)
     }
 
@@ -137,7 +133,7 @@ impl<'g> Walk<'g> {
         &self,
         node: NodeNumber,
         steps: &[Step],
-        known: &mut [HashMap<NodeNumber, u64>],
+        known: &mut [FxHashMap<NodeNumber, u64>],
         n_work: &mut u64,
     ) -> Result<u64, Stop> {
         let (Some((step, rest)), Some((mine, deeper))) = (steps.split_first(), known.split_first_mut()) else {
@@ -149,9 +145,8 @@ impl<'g> Walk<'g> {
         let mut last = None;
         let mut n_paths = 0_u64;
         let flow = self.neighbours(node, step, n_work, &mut |hop, n_work| {
-            let is_wanted = step.sets.get(index(self.graph.nodes.set(hop.end))).copied().unwrap_or_default()
-                && last != Some((hop.predicate, hop.end))
-                && self.passes(hop.edge);
+            let is_wanted =
+                self.may_end_at(step, hop.end) && last != Some((hop.predicate, hop.end)) && self.passes(hop.edge);
             if is_wanted {
                 last = Some((hop.predicate, hop.end));
                 match self.count_from(hop.end, rest, deeper, n_work) {
@@ -168,46 +163,54 @@ impl<'g> Walk<'g> {
         Ok(n_paths)
     }
 
-    fn run<F: FnMut(&[Hop], Hop) -> ControlFlow<Stop>>(&self, found: &mut F) -> Result<(), Stop> {
-        let mut n_work = 0;
-        let mut trail = Vec::with_capacity(self.steps.len());
-        match self.descend(self.start, &self.steps, &mut trail, &mut n_work, found) {
+    fn run<F: FnMut(&[Hop]) -> ControlFlow<Stop>>(&self, found: &mut F) -> Result<(), Stop> {
+        let mut trail = [Hop { end: self.start, predicate: 0, edge: EdgeRef::Out(0) }; HOPS_MAX];
+        match self.descend(self.start, 0, &mut trail, &mut 0, found) {
             ControlFlow::Continue(()) => Ok(()),
             ControlFlow::Break(stop) => Err(stop),
         }
     }
 
-    fn descend<F: FnMut(&[Hop], Hop) -> ControlFlow<Stop>>(
+    /// Goes on from a node that the first `depth` hops of the trail led to.
+    fn descend<F: FnMut(&[Hop]) -> ControlFlow<Stop>>(
         &self,
         node: NodeNumber,
-        steps: &[Step],
-        trail: &mut Vec<Hop>,
+        depth: usize,
+        trail: &mut Trail,
         n_work: &mut u64,
         found: &mut F,
     ) -> ControlFlow<Stop> {
-        let Some((step, rest)) = steps.split_first() else { return ControlFlow::Continue(()) };
+        let Some(step) = self.steps.get(depth) else { return ControlFlow::Continue(()) };
+        let is_last = depth + 1 == self.steps.len();
         // The same statement may come from several edges, one after the other.
-        let mut last = None;
+        let mut last = (0, self.start);
         self.neighbours(node, step, n_work, &mut |hop, n_work| {
-            let is_wanted = step.sets.get(index(self.graph.nodes.set(hop.end))).copied().unwrap_or_default()
+            let is_wanted = self.may_end_at(step, hop.end)
                 && hop.end != self.start
-                && !trail.iter().any(|before| before.end == hop.end)
-                && last != Some((hop.predicate, hop.end))
+                && last != (hop.predicate, hop.end)
+                && !trail.iter().take(depth).any(|before| before.end == hop.end)
                 && self.passes(hop.edge);
             if !is_wanted {
                 return ControlFlow::Continue(());
             }
-            last = Some((hop.predicate, hop.end));
-            if rest.is_empty() {
-                return found(trail, hop);
+            last = (hop.predicate, hop.end);
+            if let Some(place) = trail.get_mut(depth) {
+                *place = hop;
             }
-            trail.push(hop);
-            let flow = self.descend(hop.end, rest, trail, n_work, found);
-            trail.pop();
-            flow
+            if is_last {
+                found(trail.get(..=depth).unwrap_or_default())
+            } else {
+                self.descend(hop.end, depth + 1, trail, n_work, found)
+            }
         })
     }
 
+    #[inline]
+    fn may_end_at(&self, step: &Step, node: NodeNumber) -> bool {
+        step.sets.get(index(self.graph.nodes.set(node))).copied().unwrap_or_default()
+    }
+
+    #[inline]
     fn passes(&self, edge: EdgeRef) -> bool {
         if self.sources.is_none() && self.strength_min == 0 {
             return true;
@@ -219,6 +222,7 @@ impl<'g> Walk<'g> {
 
     /// Hands on the neighbours under the wanted predicates. Work is counted before it is done, a segment at a time, so that a
     /// walk stops at the same path whether the edges are in the base or not.
+    #[inline(always)]
     fn neighbours(
         &self,
         node: NodeNumber,
@@ -235,9 +239,17 @@ impl<'g> Walk<'g> {
             if *n_work > self.n_work_max {
                 return ControlFlow::Break(Stop::Work);
             }
-            for (at, end) in (start..).zip(ends) {
-                let edge = if step.direction == Direction::Out { EdgeRef::Out(at) } else { EdgeRef::In(at) };
-                each(Hop { end: *end, predicate, edge }, n_work)?;
+            match step.direction {
+                Direction::Out => {
+                    for (at, end) in (start..).zip(ends) {
+                        each(Hop { end: *end, predicate, edge: EdgeRef::Out(at) }, n_work)?;
+                    }
+                }
+                Direction::In => {
+                    for (at, end) in (start..).zip(ends) {
+                        each(Hop { end: *end, predicate, edge: EdgeRef::In(at) }, n_work)?;
+                    }
+                }
             }
             ControlFlow::Continue(())
         };

@@ -48,6 +48,7 @@ impl Words {
 }
 
 /// A number as the place of something in memory.
+#[inline]
 pub fn index(number: u32) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }

@@ -15,17 +15,26 @@ pub struct Gazetteer {
     automaton: Option<AhoCorasick>,
     /// The ids behind each name; one name may belong to several nodes.
     ids: Vec<BTreeSet<String>>,
+    /// The shortest name in Latin letters of each node that has one.
+    latin: BTreeMap<String, String>,
 }
 
 impl Gazetteer {
     /// From pairs of a name and the id of its node.
     pub fn new<'a>(names: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Gazetteer, BuildError> {
         let mut by_name: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        let mut latin: BTreeMap<String, String> = BTreeMap::new();
         for (name, id) in names {
             let name = fold(name.trim());
             let n_chars = name.chars().count();
             let n_chars_min = if name.chars().any(is_thai) { THAI_CHARS_MIN } else { LATIN_CHARS_MIN };
             if n_chars >= n_chars_min {
+                if !name.chars().any(is_thai) {
+                    let shortest = latin.entry(id.to_owned()).or_insert_with(|| name.clone());
+                    if (n_chars, &name) < (shortest.chars().count(), shortest) {
+                        shortest.clone_from(&name);
+                    }
+                }
                 by_name.entry(name).or_default().insert(id.to_owned());
             }
         }
@@ -33,7 +42,7 @@ impl Gazetteer {
             return Ok(Gazetteer::default());
         }
         let automaton = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(by_name.keys())?;
-        Ok(Gazetteer { automaton: Some(automaton), ids: by_name.into_values().collect() })
+        Ok(Gazetteer { automaton: Some(automaton), ids: by_name.into_values().collect(), latin })
     }
 
     /// The ids of the nodes that a text names, once per occurrence.
@@ -47,6 +56,20 @@ impl Gazetteer {
             [(range, ids)] if *range == (0..text.len()) => (*ids).clone(),
             _ => BTreeSet::new(),
         }
+    }
+
+    /// The text with a name in Latin letters in the place of each name that it holds, or with nothing there.
+    pub fn without_names(&self, text: &str) -> String {
+        let mut rest = String::with_capacity(text.len());
+        let mut at = 0;
+        for (range, ids) in self.occurrences(text) {
+            rest.push_str(text.get(at..range.start).unwrap_or_default());
+            let latin = ids.iter().find_map(|id| self.latin.get(id)).map_or("", String::as_str);
+            rest.extend([" ", latin, " "]);
+            at = range.end;
+        }
+        rest.push_str(text.get(at..).unwrap_or_default());
+        rest
     }
 
     /// Where in the text which nodes are named. The longest name wins; Latin names must be whole words.
@@ -110,6 +133,12 @@ mod tests {
         assert_eq!(named("GINGER"), ["H2"]);
         assert_eq!(named("ขิง"), ["H2"]);
         assert!(named("ginger tea").is_empty() && named("ขิงกับฟ้าทะลายโจร").is_empty() && named("").is_empty());
+    }
+
+    #[test]
+    fn names_give_way_to_latin_ones() {
+        assert_eq!(gazetteer().without_names("กินฟ้าทะลายโจรกับขิงได้ไหม"), "กิน andrographis paniculata กับ ginger ได้ไหม");
+        assert_eq!(gazetteer().without_names("nothing"), "nothing");
     }
 
     #[test]

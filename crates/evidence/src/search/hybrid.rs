@@ -159,7 +159,11 @@ impl Library {
         native.extend(entities.iter().map(|id| Clause::word(fields.entities, id, ENTITIES)));
         let subjects = self.gazetteer.named(question.trim());
         // A name of the graph is known in every language; a dictionary would only guess at it.
-        let translation = if subjects.is_empty() { self.translate(question)? } else { Translation::default() };
+        let translation = if subjects.is_empty() {
+            self.translate(&self.gazetteer.without_names(question))?
+        } else {
+            Translation::default()
+        };
         let translated = self.translated_clauses(question, &translation, &entities);
         let lang = script_language(question);
         let (passage, is_gloss) = match model {
@@ -287,18 +291,22 @@ impl Library {
         self.hits(reading, fused, &lexical, vectors.as_ref(), n_hits)
     }
 
-    /// The question's own words and their translations: an entry is worth the better of both.
+    /// The question's own words and their translations: an entry is worth the better of both. A translation that finds less
+    /// than the words themselves counts for as much less.
     fn lexical(
         &self,
         reading: &Reading,
         narrowed: Option<(&dyn Query, &super::index::Allowed)>,
     ) -> Result<Stretched, SearchError> {
-        let mut best = Stretched::words(&lexical::search(&self.snapshot, &reading.native, narrowed, DEPTH)?);
+        let native = lexical::search(&self.snapshot, &reading.native, narrowed, DEPTH)?;
+        let mut best = Stretched::words(&native);
         if !reading.translated.is_empty() {
             let translated = lexical::search(&self.snapshot, &reading.translated, narrowed, DEPTH)?;
+            let highest = |found: &[Found]| found.first().map_or(0.0, |first| first.score);
+            let share = (highest(&translated) / highest(&native).max(f64::MIN_POSITIVE)).min(1.0);
             for (address, score) in Stretched::words(&translated).0 {
                 let place = best.0.entry(address).or_default();
-                *place = place.max(score);
+                *place = place.max(share * score);
             }
         }
         Ok(best)

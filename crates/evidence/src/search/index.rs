@@ -263,6 +263,12 @@ impl Snapshot {
         all
     }
 
+    /// The short hash of an entry's content.
+    pub(super) fn content(&self, address: DocAddress) -> u64 {
+        let view = self.0.segments.get(address.segment_ord as usize);
+        view.and_then(|view| view.content.first(address.doc_id)).unwrap_or_default()
+    }
+
     pub fn key(&self, address: DocAddress) -> Result<String, SearchError> {
         let reader = self.0.searcher.segment_reader(address.segment_ord);
         let column = reader.fast_fields().str("key").map_err(failed("reading the keys"))?.ok_or(SearchError::Absent)?;

@@ -48,7 +48,7 @@ impl Clause {
     }
 }
 
-/// The best `n_max` entries, best first; equal ones by their keys.
+/// The best `n_max` entries, best first; equal ones always in the same order.
 pub fn search(
     snapshot: &Snapshot,
     clauses: &[Clause],
@@ -70,7 +70,8 @@ pub fn search(
     Ok(found)
 }
 
-/// Sorts entries of equal score by key, as far as the first `n_max` places are concerned.
+/// Sorts entries of equal score by the hash of their content, as far as the first `n_max` places are concerned, and those
+/// of equal content by key: an order that does not depend on where an entry stands in the index.
 pub(super) fn order_ties(snapshot: &Snapshot, found: &mut [Found], n_max: usize) -> Result<(), SearchError> {
     let mut start = 0;
     let mut rest = found;
@@ -79,16 +80,28 @@ pub(super) fn order_ties(snapshot: &Snapshot, found: &mut [Found], n_max: usize)
         let n_equal = rest.iter().take_while(|one| one.score == score).count();
         let (equal, others) = rest.split_at_mut(n_equal);
         if n_equal > 1 {
-            let mut keyed = Vec::with_capacity(n_equal);
-            for one in equal.iter() {
-                keyed.push((snapshot.key(one.address)?, *one));
+            equal.sort_by_cached_key(|one| snapshot.content(one.address));
+            for same in equal.chunk_by_mut(|a, b| snapshot.content(a.address) == snapshot.content(b.address)) {
+                order_by_key(snapshot, same)?;
             }
-            keyed.sort_by(|(a, _), (b, _)| a.cmp(b));
-            equal.iter_mut().zip(keyed).for_each(|(place, (_, one))| *place = one);
         }
         start += n_equal;
         rest = others;
     }
+    Ok(())
+}
+
+/// Keys are slow to read: each one is unpacked from a dictionary.
+fn order_by_key(snapshot: &Snapshot, same: &mut [Found]) -> Result<(), SearchError> {
+    if same.len() < 2 {
+        return Ok(());
+    }
+    let mut keyed = Vec::with_capacity(same.len());
+    for one in same.iter() {
+        keyed.push((snapshot.key(one.address)?, *one));
+    }
+    keyed.sort_by(|(a, _), (b, _)| a.cmp(b));
+    same.iter_mut().zip(keyed).for_each(|(place, (_, one))| *place = one);
     Ok(())
 }
 

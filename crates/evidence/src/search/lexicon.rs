@@ -170,11 +170,13 @@ fn singular(word: &str) -> Option<&str> {
 
 /// Words of English that say nothing alone. Only these are kept out of translations; a search in English keeps all.
 pub fn is_english_stop_word(word: &str) -> bool {
-    const STOP_WORDS: [&str; 60] = [
-        "a", "about", "all", "also", "an", "and", "any", "are", "as", "at", "be", "been", "by", "can", "could", "did",
-        "do", "does", "for", "from", "had", "has", "have", "how", "if", "in", "into", "is", "it", "its", "may", "no",
-        "not", "of", "on", "one", "or", "other", "should", "so", "some", "such", "than", "that", "the", "their",
-        "there", "these", "they", "this", "to", "was", "were", "what", "when", "where", "which", "who", "why", "with",
+    const STOP_WORDS: [&str; 84] = [
+        "a", "about", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "been", "by", "can", "could",
+        "did", "do", "does", "for", "from", "had", "has", "have", "he", "her", "him", "his", "how", "i", "if", "in",
+        "into", "is", "it", "its", "may", "me", "might", "must", "my", "no", "not", "of", "on", "one", "or", "other",
+        "our", "shall", "she", "should", "so", "some", "such", "than", "that", "the", "their", "them", "then", "there",
+        "these", "they", "this", "to", "too", "us", "very", "was", "we", "were", "what", "when", "where", "which",
+        "while", "who", "why", "will", "with", "would", "you", "your",
     ];
     STOP_WORDS.binary_search(&word).is_ok()
 }
