@@ -1,4 +1,4 @@
-//! What is recorded against taking a herb or a formulation. A formulation inherits from its herbs.
+//! What is recorded against taking a herb or a formulation. A formulation inherits from all that is in it.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -15,11 +15,18 @@ use crate::record::read;
 const AGAINST: [&str; 5] =
     ["contraindicated_in", "contraindicated_with", "cautioned_in", "has_contraindication", "interacts_with"];
 /// Those that hold in both directions, whichever way the source wrote them.
-const AGAINST_BOTH_WAYS: [&str; 2] = ["contraindicated_with", "interacts_with"];
-/// From a formulation to its herbs, and from a herb to the formulations it is in.
+const AGAINST_BOTH_WAYS: [&str; 3] = ["contraindicated_with", "has_contraindication", "interacts_with"];
+/// From a formulation to what is in it, and from that to the formulations it is in.
 const HAS_INGREDIENT: [&str; 5] = ["contains", "has_part", "has_ingredient", "has_active_ingredient", "has_component"];
 const IS_INGREDIENT_OF: [&str; 3] = ["part_of", "ingredient_of", "component_of"];
 
+/// Every predicate that an answer about safety rests on.
+pub(crate) fn predicates() -> impl Iterator<Item = &'static &'static str> {
+    AGAINST.iter().chain(&HAS_INGREDIENT).chain(&IS_INGREDIENT_OF)
+}
+
+/// No formulation has more.
+const INGREDIENTS_MAX: usize = 1_000;
 /// Results of one call.
 pub const RESULTS_MAX: usize = 1_000;
 
@@ -64,8 +71,9 @@ pub async fn find(
         }
         statements.extend(found);
         if entity.kind == EntityKind::Formulation {
-            let bare = ingredients(graph, entity.node).into_iter().filter(|herb| against(graph, *herb).is_empty());
-            let bare: Vec<String> = bare.map(|herb| graph.nodes().id(herb).to_owned()).collect();
+            let all = ingredients(graph, entity.node).into_iter();
+            let bare = all.filter(|ingredient| against(graph, *ingredient).is_empty());
+            let bare: Vec<String> = bare.map(|ingredient| graph.nodes().id(ingredient).to_owned()).collect();
             let others = other_ingredients(conn, organisation_id, graph.nodes().id(entity.node)).await?;
             let entity_id = graph.nodes().id(entity.node);
             let told = bare.into_iter().chain(others);
@@ -92,9 +100,9 @@ fn statements_about(graph: &Graph, entity: Entity) -> Vec<Statement> {
     let own = against(graph, entity.node).into_iter().map(|hop| Statement { entity, inherited_from: None, hop });
     let mut statements: Vec<Statement> = own.collect();
     if entity.kind == EntityKind::Formulation {
-        for herb in ingredients(graph, entity.node) {
-            let hops = against(graph, herb).into_iter();
-            statements.extend(hops.map(|hop| Statement { entity, inherited_from: Some(herb), hop }));
+        for ingredient in ingredients(graph, entity.node) {
+            let hops = against(graph, ingredient).into_iter();
+            statements.extend(hops.map(|hop| Statement { entity, inherited_from: Some(ingredient), hop }));
         }
     }
     // Stable: what is equally strong stays in the order of predicate and id.
@@ -113,15 +121,26 @@ fn hops_by(graph: &Graph, node: NodeNumber, direction: Direction, predicates: &[
     known.flat_map(|predicate| graph.hops(node, direction, Some(predicate))).collect()
 }
 
-/// The herbs of a formulation, each once, in the order of their ids.
+/// What is in a formulation: herbs, drugs, other formulations and what is in them; each once, in the order of their ids.
 fn ingredients(graph: &Graph, formulation: NodeNumber) -> Vec<NodeNumber> {
-    let out = hops_by(graph, formulation, Direction::Out, &HAS_INGREDIENT);
-    let back = hops_by(graph, formulation, Direction::In, &IS_INGREDIENT_OF);
-    let ends = out.into_iter().chain(back).map(|hop| hop.end);
-    let mut herbs: Vec<NodeNumber> = ends.filter(|end| graph.nodes().is_a(*end, EntityKind::Herb.name())).collect();
-    herbs.sort_by(|a, b| graph.nodes().id(*a).cmp(graph.nodes().id(*b)));
-    herbs.dedup();
-    herbs
+    let mut found = vec![formulation];
+    let mut at = 0;
+    while let Some(node) = found.get(at).copied() {
+        // What a herb holds is no ingredient of its own: it is part of what is said of the herb.
+        if node == formulation || graph.nodes().is_a(node, EntityKind::Formulation.name()) {
+            let out = hops_by(graph, node, Direction::Out, &HAS_INGREDIENT);
+            let back = hops_by(graph, node, Direction::In, &IS_INGREDIENT_OF);
+            for hop in out.into_iter().chain(back) {
+                if found.len() < INGREDIENTS_MAX && !found.contains(&hop.end) {
+                    found.push(hop.end);
+                }
+            }
+        }
+        at += 1;
+    }
+    let mut ingredients = found.split_off(1);
+    ingredients.sort_by(|a, b| graph.nodes().id(*a).cmp(graph.nodes().id(*b)));
+    ingredients
 }
 
 /// What else is in a formulation, in the words of its record.
@@ -153,7 +172,7 @@ fn told(graph: &Graph, statement: &Statement, edge: &Edge) -> Contraindication {
         strength: edge.strength,
         verified: edge.qualifiers.get("verified").and_then(Value::as_bool),
         references,
-        inherited_from: statement.inherited_from.map(|herb| nodes.id(herb).to_owned()),
+        inherited_from: statement.inherited_from.map(|node| nodes.id(node).to_owned()),
         edge_id: edge.id.clone(),
         source: edge.source.clone(),
         licence: graph.sources().licence(graph.edge_source(statement.hop.edge)).to_owned(),

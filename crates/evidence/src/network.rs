@@ -36,30 +36,32 @@ pub struct Network {
     pub n_statements: usize,
 }
 
-/// Everything that is said of a node, in both directions.
-pub fn everything(graph: &Graph, node: NodeNumber) -> Network {
-    Network::new(graph, vec![node], statements_of(graph, node))
+/// Everything that is said of a thing, which may be several nodes, in both directions.
+pub fn everything(graph: &Graph, thing: &[NodeNumber]) -> Network {
+    let statements = thing.iter().flat_map(|node| statements_of(graph, *node)).collect();
+    Network::new(graph, thing.to_vec(), statements)
 }
 
-/// What is said between the nodes and between what they belong to, and of others that at least two of them are connected
+/// What is said between things and between what they belong to, and of others that at least two of them are connected
 /// with.
-pub fn neighbourhood(graph: &Graph, nodes: &[NodeNumber]) -> Network {
-    let of_each: Vec<(NodeNumber, Vec<Statement>)> =
-        nodes.iter().map(|node| (*node, statements_of(graph, *node))).collect();
-    let mut friends: HashMap<NodeNumber, BTreeSet<NodeNumber>> = HashMap::new();
-    for (node, statements) in &of_each {
-        for statement in statements {
-            friends.entry(statement.other(*node)).or_default().insert(*node);
+pub fn neighbourhood(graph: &Graph, things: &[Vec<NodeNumber>]) -> Network {
+    let thing_of = |node: NodeNumber| things.iter().position(|thing| thing.contains(&node));
+    let mut met: Vec<(usize, NodeNumber, Statement)> = Vec::new();
+    let mut friends: HashMap<NodeNumber, BTreeSet<usize>> = HashMap::new();
+    for (thing, node) in things.iter().enumerate().flat_map(|(at, thing)| thing.iter().map(move |node| (at, *node))) {
+        for statement in statements_of(graph, node) {
+            friends.entry(statement.other(node)).or_default().insert(thing);
+            met.push((thing, node, statement));
         }
     }
-    let is_shared = |other: NodeNumber| nodes.contains(&other) || friends.get(&other).is_some_and(|it| it.len() > 1);
-    let shared = of_each.into_iter().flat_map(|(node, statements)| {
-        statements.into_iter().filter(move |statement| statement.other(node) != node).map(move |it| (node, it))
+    let shared = met.into_iter().filter(|(thing, node, statement)| match thing_of(statement.other(*node)) {
+        Some(other) => other != *thing,
+        None => friends.get(&statement.other(*node)).is_some_and(|it| it.len() > 1),
     });
-    let shared = shared.filter(|(node, it)| is_shared(it.other(*node))).map(|(_, it)| it);
+    let shared = shared.map(|(_, _, statement)| statement);
     // What holds between them comes first: it must not be cut off.
-    let statements = inherited::between(graph, nodes).into_iter().chain(shared).collect();
-    Network::new(graph, nodes.to_vec(), statements)
+    let statements = inherited::between(graph, things).into_iter().chain(shared).collect();
+    Network::new(graph, things.iter().flatten().copied().collect(), statements)
 }
 
 impl Statement {

@@ -8,7 +8,7 @@ use contract::evidence::graph::{DEPTH_DEFAULT, PATHS_DEFAULT, PathNode, QueryKg,
 use crate::graph::pattern::{Pattern, PatternError};
 use crate::graph::walk::{Filter, Stop, Walk};
 use crate::graph::{Direction, Graph, Hop, NodeNumber, Words};
-use crate::resolve::{Unresolved, resolve};
+use crate::resolve::{Unresolved, resolve_all};
 
 /// As the type of the start: whatever has the id or name.
 const ANY_TYPE: &str = "*";
@@ -91,7 +91,7 @@ impl Question {
     /// Answers, looking at no more than so many edges. `None` means that this was not enough.
     pub fn ask(&self, graph: &Graph, n_work_max: u64) -> Result<Option<Found>, PathsError> {
         let kind = Some(self.kind.as_str()).filter(|kind| *kind != ANY_TYPE);
-        let start = resolve(graph, &self.id, kind).map_err(PathsError::Start)?;
+        let (start, same) = resolve_all(graph, &self.id, kind).map_err(PathsError::Start)?;
         if let Some(kind) = self.pattern.as_ref().and_then(|pattern| pattern.start.as_deref())
             && !graph.nodes().is_a(start, kind)
         {
@@ -99,11 +99,12 @@ impl Question {
             return Err(PathsError::OtherStart { pattern, start });
         }
         self.check_words(graph)?;
+        let starts: Vec<NodeNumber> = std::iter::once(start).chain(same).collect();
         if self.is_count {
-            return Ok(self.count(graph, start, n_work_max).map(Found::count));
+            return Ok(self.count(graph, &starts, n_work_max).map(Found::count));
         }
-        let mut told = Told::new(graph, start);
-        let truncated = self.walk(graph, start, n_work_max, &mut told);
+        let mut told = Told::new(graph);
+        let truncated = self.walk(graph, &starts, n_work_max, &mut told);
         if truncated == Some(Truncated::Work) && n_work_max < WORK_MAX {
             return Ok(None);
         }
@@ -143,7 +144,7 @@ impl Question {
         self.ask(graph, n_work_max)?.ok_or(PathsError::TooMany)
     }
 
-    fn walks<'g>(&self, graph: &'g Graph, start: NodeNumber, n_work_max: u64) -> Vec<Walk<'g>> {
+    fn walks_from<'g>(&self, graph: &'g Graph, start: NodeNumber, n_work_max: u64) -> Vec<Walk<'g>> {
         match &self.pattern {
             Some(pattern) => vec![Walk::along(graph, start, pattern, &self.filter, n_work_max)],
             None => (1..=depth(self.max_depth))
@@ -153,13 +154,14 @@ impl Question {
     }
 
     /// Tells the paths one after the other, up to the limit.
-    fn walk(&self, graph: &Graph, start: NodeNumber, n_work_max: u64, told: &mut Told<'_>) -> Option<Truncated> {
-        for walk in self.walks(graph, start, n_work_max) {
+    fn walk(&self, graph: &Graph, starts: &[NodeNumber], n_work_max: u64, told: &mut Told<'_>) -> Option<Truncated> {
+        let walks = starts.iter().flat_map(|start| self.walks_from(graph, *start, n_work_max));
+        for walk in walks {
             let ended = walk.each(|hops| {
-                if told.ends.len() == self.limit {
+                if told.paths.len() == self.limit {
                     return ControlFlow::Break(());
                 }
-                told.add(hops);
+                told.add(walk.start(), hops);
                 ControlFlow::Continue(())
             });
             match ended {
@@ -171,8 +173,9 @@ impl Question {
         None
     }
 
-    fn count(&self, graph: &Graph, start: NodeNumber, n_work_max: u64) -> Option<u64> {
-        self.walks(graph, start, n_work_max).iter().map(|walk| walk.count().ok()).sum()
+    fn count(&self, graph: &Graph, starts: &[NodeNumber], n_work_max: u64) -> Option<u64> {
+        let walks = starts.iter().flat_map(|start| self.walks_from(graph, *start, n_work_max));
+        walks.map(|walk| walk.count().ok()).sum()
     }
 }
 
@@ -195,60 +198,61 @@ impl Found {
 /// Paths on their way into the words of the answer.
 struct Told<'g> {
     graph: &'g Graph,
-    start: NodeNumber,
     /// Of all paths, one after the other.
     hops: Vec<Hop>,
-    /// Where each path ends among the hops.
-    ends: Vec<usize>,
+    /// Where each path begins, and where it ends among the hops.
+    paths: Vec<(NodeNumber, usize)>,
 }
 
 impl<'g> Told<'g> {
-    fn new(graph: &'g Graph, start: NodeNumber) -> Told<'g> {
-        Told { graph, start, hops: Vec::new(), ends: Vec::new() }
+    fn new(graph: &'g Graph) -> Told<'g> {
+        Told { graph, hops: Vec::new(), paths: Vec::new() }
     }
 
-    fn add(&mut self, hops: &[Hop]) {
+    fn add(&mut self, start: NodeNumber, hops: &[Hop]) {
         self.hops.extend_from_slice(hops);
-        self.ends.push(self.hops.len());
+        self.paths.push((start, self.hops.len()));
     }
 
     fn finish(self, truncated: Option<Truncated>) -> Found {
-        if self.ends.is_empty() {
-            return Found { output: QueryKgOutput { paths: Vec::new(), count: None, truncated }, licences: Vec::new() };
-        }
         self.graph.nodes().touch(self.hops.iter().map(|hop| hop.end));
-        let first = shown(self.graph, self.start, None);
         // There are few, so a list is quicker than a set.
-        let mut sources = vec![self.graph.nodes().source(self.start)];
-        let mut paths: Vec<Vec<PathNode>> = Vec::with_capacity(self.ends.len());
-        let mut before: &[Hop] = &[];
-        let mut begin = 0;
-        for end in self.ends {
+        let mut sources = Vec::new();
+        let mut paths: Vec<Vec<PathNode>> = Vec::with_capacity(self.paths.len());
+        let (mut begin, mut before) = (0, (None, &[][..]));
+        for (start, end) in self.paths {
             let hops = self.hops.get(begin..end).unwrap_or_default();
             let mut path = Vec::with_capacity(hops.len() + 1);
             // Paths come in order, so they mostly begin like the one before.
-            let n_alike = hops.iter().zip(before).take_while(|(a, b)| a == b).count();
-            match paths.last().and_then(|last| last.get(..=n_alike)) {
+            let n_alike = hops.iter().zip(before.1).take_while(|(a, b)| a == b).count();
+            match paths.last().filter(|_| before.0 == Some(start)).and_then(|last| last.get(..=n_alike)) {
                 Some(alike) => path.extend_from_slice(alike),
-                None => path.push(first.clone()),
+                None => {
+                    note(&mut sources, self.graph.nodes().source(start));
+                    path.push(shown(self.graph, start, None));
+                    path.extend(hops.iter().take(n_alike).map(|hop| told(self.graph, hop, &mut sources)));
+                }
             }
             path.extend(hops.iter().skip(n_alike).map(|hop| told(self.graph, hop, &mut sources)));
             paths.push(path);
-            (before, begin) = (hops, end);
+            (begin, before) = (end, (Some(start), hops));
         }
         let licences = licences(self.graph, sources);
         Found { output: QueryKgOutput { paths, count: None, truncated }, licences }
     }
 }
 
+fn note(sources: &mut Vec<u32>, source: u32) {
+    if !sources.contains(&source) {
+        sources.push(source);
+    }
+}
+
 /// The node that a hop leads to. Its source and that of the edge are noted.
 fn told(graph: &Graph, hop: &Hop, sources: &mut Vec<u32>) -> PathNode {
     let source = graph.edge_source(hop.edge);
-    for source in [source, graph.nodes().source(hop.end)] {
-        if !sources.contains(&source) {
-            sources.push(source);
-        }
-    }
+    note(sources, source);
+    note(sources, graph.nodes().source(hop.end));
     let via = Via {
         predicate: graph.predicates().shared(hop.predicate),
         reverse: graph.direction(hop.edge, hop.end) == Direction::In,

@@ -25,29 +25,44 @@ pub enum Unresolved {
 
 /// The one node of a category that a word means; of any category where none is named.
 pub fn resolve(graph: &Graph, word: &str, kind: Option<&str>) -> Result<NodeNumber, Unresolved> {
+    resolve_all(graph, word, kind).map(|(first, _)| first)
+}
+
+/// As [`resolve`], with the other nodes that the word means as well: what sources call one thing is one thing, and a node
+/// whose id happens to be another one's name must not hide it.
+pub fn resolve_all(graph: &Graph, word: &str, kind: Option<&str>) -> Result<(NodeNumber, Vec<NodeNumber>), Unresolved> {
     let nodes = graph.nodes();
     let is_wanted = |node: &NodeNumber| kind.is_none_or(|kind| nodes.is_a(*node, kind));
     let by_id = nodes.find(word);
-    if let Some(node) = by_id.filter(is_wanted) {
-        return Ok(node);
-    }
     let named = nodes.find_named(word);
     let wanted: Vec<NodeNumber> = named.iter().copied().filter(is_wanted).collect();
-    let expected = kind.unwrap_or("node").to_owned();
-    match (wanted.as_slice(), by_id.or(named.first().copied())) {
-        ([node], _) => Ok(*node),
-        ([], Some(other)) => {
-            let found = nodes.kind(other).as_ref().to_owned();
-            Err(Unresolved::OtherKind { kind: expected, word: word.to_owned(), found })
-        }
-        ([], None) => {
-            Err(Unresolved::Unknown { kind: expected, word: word.to_owned(), near: near(graph, word, is_wanted) })
-        }
-        (several, _) => {
-            let candidates = several.iter().take(CANDIDATES_MAX).map(|node| nodes.id(*node).to_owned()).collect();
-            Err(Unresolved::Ambiguous { word: word.to_owned(), candidates })
+    let Some(first) = by_id.filter(is_wanted).or(wanted.first().copied()) else {
+        let expected = kind.unwrap_or("node").to_owned();
+        return Err(match by_id.or(named.first().copied()) {
+            Some(other) => {
+                let found = nodes.kind(other).as_ref().to_owned();
+                Unresolved::OtherKind { kind: expected, word: word.to_owned(), found }
+            }
+            None => Unresolved::Unknown { kind: expected, word: word.to_owned(), near: near(graph, word, is_wanted) },
+        });
+    };
+    let mut same: Vec<NodeNumber> = nodes.twins(first);
+    let is_id = by_id == Some(first);
+    if !is_id && wanted.iter().any(|node| *node != first && !same.contains(node)) {
+        let candidates = wanted.iter().take(CANDIDATES_MAX).map(|node| nodes.id(*node).to_owned()).collect();
+        return Err(Unresolved::Ambiguous { word: word.to_owned(), candidates });
+    }
+    for node in wanted {
+        same.push(node);
+        same.extend(nodes.twins(node));
+    }
+    let mut all = Vec::new();
+    for node in same.into_iter().filter(is_wanted).filter(|node| *node != first) {
+        if !all.contains(&node) {
+            all.push(node);
         }
     }
+    Ok((first, all))
 }
 
 /// Nodes whose label or id is spelt much like the word, the likeliest first.

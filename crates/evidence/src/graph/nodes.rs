@@ -65,6 +65,8 @@ impl<'a> NodeEntry<'a> {
     pub fn new(node: &'a Node, source: u32) -> NodeEntry<'a> {
         let mut hashes: Vec<NameHash> = node.names.iter().map(|name| names::hash(&name.text)).collect();
         hashes.extend(node.same_as.iter().map(|id| names::hash(id)));
+        // So that whoever calls it another id of theirs finds it, and whoever is called as its id says does not hide it.
+        hashes.push(names::hash(&node.id));
         hashes.sort_unstable();
         hashes.dedup();
         NodeEntry {
@@ -75,6 +77,11 @@ impl<'a> NodeEntry<'a> {
             names: hashes.into(),
         }
     }
+}
+
+/// Nobody's name: prefix, colon, and what the prefix's owner gave out.
+fn is_curie(id: &str) -> bool {
+    id.contains(':')
 }
 
 /// Thai first, then English, then whatever there is.
@@ -113,6 +120,28 @@ impl Nodes {
         let mut found: Vec<NodeNumber> = found.filter(|node| self.is_there(*node)).collect();
         found.sort_by(|a, b| self.id(*a).cmp(self.id(*b)));
         found
+    }
+
+    /// Other nodes for the same thing, from other sources: those that call this one's id another id of theirs, and those
+    /// that this one calls so. What is said of one of them is said of all.
+    pub fn twins(&self, node: NodeNumber) -> Vec<NodeNumber> {
+        let mut all = vec![node];
+        let mut at = 0;
+        while let Some(one) = all.get(at).copied() {
+            let own = is_curie(self.id(one)).then(|| names::hash(self.id(one)));
+            for hash in self.names.get(index(one)).into_iter().flatten() {
+                for other in self.by_name.get(hash).into_iter().flatten().copied() {
+                    // A name that two things share makes them no one thing.
+                    let is_id =
+                        own == Some(*hash) || (is_curie(self.id(other)) && names::hash(self.id(other)) == *hash);
+                    if is_id && self.is_there(other) && !all.contains(&other) {
+                        all.push(other);
+                    }
+                }
+            }
+            at += 1;
+        }
+        all.split_off(1)
     }
 
     pub fn is_there(&self, node: NodeNumber) -> bool {

@@ -15,7 +15,7 @@ use super::nodes::{Columns, Nodes};
 use super::words::{Words, index};
 use super::{Graph, Sources};
 
-const MAGIC: &[u8] = b"materia graph 3\n";
+const MAGIC: &[u8] = b"materia graph 4\n";
 const HASH_BYTES: usize = 32;
 
 /// Where the snapshot of an organisation stands.

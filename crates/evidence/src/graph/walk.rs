@@ -98,6 +98,10 @@ impl<'g> Walk<'g> {
         Walk { graph, start, steps, sources, strength_min: packed(filter.strength_min), n_work_max }
     }
 
+    pub fn start(&self) -> NodeNumber {
+        self.start
+    }
+
     /// Hands every path on, in order, until somebody has enough. A path is its hops; it begins at the start.
     pub fn each(&self, mut found: impl FnMut(&[Hop]) -> ControlFlow<()>) -> Result<(), Stop> {
         self.run(&mut |hops: &[Hop]| found(hops).map_break(|()| Stop::Enough))

@@ -18,11 +18,11 @@ struct Wider {
     led_here: Option<(usize, Statement)>,
 }
 
-/// Statements between two different ones of the nodes, or between what they belong to, each after the steps that lead
-/// to its ends.
-pub(super) fn between(graph: &Graph, nodes: &[NodeNumber]) -> Vec<Statement> {
+/// Statements between two different ones of the things, or between what they belong to, each after the steps that lead
+/// to its ends. A thing is one or more nodes.
+pub(super) fn between(graph: &Graph, things: &[Vec<NodeNumber>]) -> Vec<Statement> {
     let upward: Vec<u32> = UPWARD.iter().filter_map(|predicate| graph.predicates().find(predicate)).collect();
-    let wider: Vec<Vec<Wider>> = nodes.iter().map(|node| climb(graph, *node, &upward)).collect();
+    let wider: Vec<Vec<Wider>> = things.iter().map(|thing| climb(graph, thing, &upward)).collect();
     let mut reached_from: HashMap<NodeNumber, Vec<(usize, usize)>> = HashMap::new();
     for (start, reached) in wider.iter().enumerate() {
         for (at, step) in reached.iter().enumerate() {
@@ -52,10 +52,10 @@ pub(super) fn between(graph: &Graph, nodes: &[NodeNumber]) -> Vec<Statement> {
     found
 }
 
-/// Everything that a node belongs to, the nearest first, in the order of the graph.
-fn climb(graph: &Graph, start: NodeNumber, upward: &[u32]) -> Vec<Wider> {
-    let mut reached = vec![Wider { node: start, led_here: None }];
-    let mut known = BTreeSet::from([start]);
+/// Everything that a thing belongs to, the nearest first, in the order of the graph.
+fn climb(graph: &Graph, thing: &[NodeNumber], upward: &[u32]) -> Vec<Wider> {
+    let mut reached: Vec<Wider> = thing.iter().map(|node| Wider { node: *node, led_here: None }).collect();
+    let mut known: BTreeSet<NodeNumber> = thing.iter().copied().collect();
     let mut at = 0;
     while let Some(node) = reached.get(at).map(|step| step.node) {
         for hop in upward.iter().flat_map(|predicate| graph.hops(node, Direction::Out, Some(*predicate))) {

@@ -6,6 +6,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::Sha256;
+use crate::contraindications;
+use crate::graph::names::normalise;
 
 /// Why a record is not kept. The text is for whoever brought it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -25,6 +27,8 @@ pub struct Incoming {
     pub(super) source: Option<String>,
     /// The nodes that an edge connects.
     pub(super) ends: Option<[String; 2]>,
+    /// It says of itself that somebody compared it with its source.
+    pub(super) claims_verified: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,21 +47,25 @@ impl Incoming {
             Record::Source(source) => Incoming::of(position, RecordKind::Source, &source.id, source, None),
             Record::Node(node) => {
                 check_texts("categories", &node.categories)?;
+                node.names.iter().try_for_each(|name| check_line("names", &name.text))?;
                 node.attributes.values().try_for_each(check_integers)?;
                 Incoming::of(position, RecordKind::Node, &node.id, node, Some(&node.source))
             }
             Record::Edge(edge) => {
                 check_edge(edge)?;
                 let incoming = Incoming::of(position, RecordKind::Edge, &edge.id, edge, Some(&edge.source));
-                incoming.map(|it| Incoming { ends: Some([edge.subject.clone(), edge.object.clone()]), ..it })
+                let ends = Some([edge.subject.clone(), edge.object.clone()]);
+                let claims_verified = edge.qualifiers.contains_key("verified");
+                incoming.map(|it| Incoming { ends, claims_verified, ..it })
             }
             Record::Document(document) => {
                 document.attributes.values().try_for_each(check_integers)?;
+                check_line("title", &document.title)?;
                 Incoming::of(position, RecordKind::Document, &document.id, document, Some(&document.source))
             }
             Record::Deletion(deletion) => {
                 let (kind, id) = (deletion.kind, deletion.id.clone());
-                Ok(Incoming { position, kind, id, content: None, source: None, ends: None })
+                Ok(Incoming { position, kind, id, content: None, source: None, ends: None, claims_verified: false })
             }
         }?;
         check_text("id", &incoming.id)?;
@@ -74,7 +82,8 @@ impl Incoming {
         let body = canonical::text(record).map_err(|error| Unfit(error.to_string()))?;
         let sha256 = canonical::digest(body.as_bytes());
         let content = Some(Content { body, sha256 });
-        Ok(Incoming { position, kind, id: id.to_owned(), content, source: source.cloned(), ends: None })
+        let (id, source) = (id.to_owned(), source.cloned());
+        Ok(Incoming { position, kind, id, content, source, ends: None, claims_verified: false })
     }
 
     pub fn id(&self) -> &str {
@@ -88,12 +97,30 @@ impl Incoming {
 
 fn check_edge(edge: &Edge) -> Result<(), Unfit> {
     check_text("predicate", &edge.predicate)?;
+    check_safety_word(&edge.predicate)?;
     edge.qualifiers.values().try_for_each(check_integers)?;
     let is_empty = |evidence: &Evidence| evidence.reference.is_none() && evidence.text.is_none();
     match edge.evidence.iter().position(is_empty) {
         Some(at) => Err(Unfit(format!("`evidence/{at}`: expected a `reference` or a `text`"))),
         None => Ok(()),
     }
+}
+
+/// A warning that is almost written as warnings are would be kept, and never be given.
+fn check_safety_word(predicate: &str) -> Result<(), Unfit> {
+    let folded = normalise(predicate.strip_prefix("biolink:").unwrap_or(predicate)).replace([' ', '-'], "_");
+    match contraindications::predicates().find(|known| **known == folded && *known != predicate) {
+        Some(known) => Err(Unfit(format!("`predicate`: expected `{known}`, which is how it is written here"))),
+        None => Ok(()),
+    }
+}
+
+/// Names and titles are shown on one line, also to those who take each line for a statement.
+fn check_line(field: &str, text: &str) -> Result<(), Unfit> {
+    if text.chars().any(char::is_control) {
+        return Err(Unfit(format!("`{field}`: expected text without line breaks and control characters")));
+    }
+    Ok(())
 }
 
 fn check_texts(field: &str, texts: &[String]) -> Result<(), Unfit> {

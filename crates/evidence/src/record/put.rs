@@ -73,7 +73,7 @@ pub async fn put(
         StarterData::Stays => read_fixed(tx, organisation_id, incoming, &known).await?,
         StarterData::MayChange => BTreeSet::new(),
     };
-    let mut desk = Desk { known, fixed, ..Desk::default() };
+    let mut desk = Desk { known, fixed, may_vouch: starter == StarterData::MayChange, ..Desk::default() };
     for record in incoming {
         desk.take(record);
     }
@@ -113,8 +113,8 @@ async fn read_known(
     Ok(known)
 }
 
-/// Those of the batch's records that are there as the starter data put them. Papers are none of them: an imported one
-/// says more than our own summary.
+/// Those of the batch's records that are there as the starter data put them. A paper is none of them unless it is to be
+/// withdrawn: an imported one says more than our own summary.
 async fn read_fixed<'a>(
     conn: &mut Conn,
     organisation_id: &str,
@@ -122,7 +122,7 @@ async fn read_fixed<'a>(
     known: &HashMap<(RecordKind, String), Sha256>,
 ) -> Result<BTreeSet<Key<'a>>, StoreError> {
     let mut wanted: BTreeMap<RecordKind, BTreeSet<&str>> = BTreeMap::new();
-    for record in incoming.iter().filter(|record| !record.is_paper()) {
+    for record in incoming.iter().filter(|record| !record.is_paper() || record.content.is_none()) {
         wanted.entry(record.kind).or_default().insert(&record.id);
     }
     let mut fixed = BTreeSet::new();
@@ -169,6 +169,8 @@ struct Desk<'a> {
     known: HashMap<(RecordKind, String), Sha256>,
     /// Those that stay as they are.
     fixed: BTreeSet<Key<'a>>,
+    /// Whether a record may say that it was compared with its source.
+    may_vouch: bool,
     /// The last word on each record; `None` is a withdrawal.
     changes: BTreeMap<Key<'a>, Option<&'a Content>>,
     kept: Kept,
@@ -192,6 +194,11 @@ impl<'a> Desk<'a> {
         if before == after {
             self.kept.n_repeated += 1;
             return;
+        }
+        if record.claims_verified && !self.may_vouch {
+            let reason = "`qualifiers/verified`: expected to be absent, as only what comes with the program was compared with \
+                its source by us; call it otherwise, such as `verified_by_source`";
+            return self.reject(record, reason.to_owned());
         }
         if self.fixed.contains(&(record.kind, record.id.as_str())) {
             let reason = format!(

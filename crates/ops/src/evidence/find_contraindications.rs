@@ -5,7 +5,7 @@ use contract::error::OpError;
 use contract::evidence::contraindications::{EntityKind, FindContraindications, FindContraindicationsOutput};
 use evidence::contraindications::{self, Entity};
 use evidence::graph::Graph;
-use evidence::resolve::resolve;
+use evidence::resolve::resolve_all;
 
 use super::{graph, provenance_of, unresolved};
 use crate::context::Context;
@@ -52,10 +52,12 @@ impl Read for FindContraindications {
 fn find_all(graph: &Graph, field: &str, words: &[String], kind: EntityKind) -> Result<Vec<Entity>, OpError> {
     let mut entities: Vec<Entity> = Vec::with_capacity(words.len());
     for (at, word) in words.iter().enumerate() {
-        let node = resolve(graph, word, Some(kind.name()));
-        let node = node.map_err(|error| unresolved(&format!("{field}/{at}"), &error))?;
-        if !entities.iter().any(|entity| entity.node == node) {
-            entities.push(Entity { node, kind });
+        let found = resolve_all(graph, word, Some(kind.name()));
+        let (node, same) = found.map_err(|error| unresolved(&format!("{field}/{at}"), &error))?;
+        for node in std::iter::once(node).chain(same) {
+            if !entities.iter().any(|entity| entity.node == node) {
+                entities.push(Entity { node, kind });
+            }
         }
     }
     Ok(entities)

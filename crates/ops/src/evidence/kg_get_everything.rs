@@ -4,8 +4,9 @@ use contract::actor::Role;
 use contract::envelope::Content;
 use contract::error::OpError;
 use contract::evidence::network::KgGetEverything;
+use evidence::graph::NodeNumber;
 use evidence::network;
-use evidence::resolve::resolve;
+use evidence::resolve::resolve_all;
 
 use super::{elsewhere, graph, show_network, unresolved};
 use crate::context::Context;
@@ -25,16 +26,18 @@ impl Operation for KgGetEverything {
 impl Read for KgGetEverything {
     async fn run(&self, ctx: &Context<'_>) -> Result<Answer<Content>, OpError> {
         let graph = graph(ctx, None).await?;
-        let node = resolve(&graph, &self.curie, None);
+        let found = resolve_all(&graph, &self.curie, None);
         // A name is known here only; an id may be known elsewhere too.
-        let curie = node.as_ref().map_or_else(|_| self.curie.clone(), |node| graph.nodes().id(*node).to_owned());
+        let id = |(node, _): &(NodeNumber, _)| graph.nodes().id(*node).to_owned();
+        let curie = found.as_ref().map_or_else(|_| self.curie.clone(), id);
         if let Some(elsewhere) = elsewhere::ask(ctx, std::slice::from_ref(&curie)).await?
             && let Some(node) = elsewhere.nodes.first().copied()
         {
-            return elsewhere.answer(&curie, |graph| network::everything(graph, node));
+            return elsewhere.answer(&curie, |graph| network::everything(graph, &[node]));
         }
-        let node = node.map_err(|error| unresolved("curie", &error))?;
+        let (node, same) = found.map_err(|error| unresolved("curie", &error))?;
+        let thing: Vec<NodeNumber> = std::iter::once(node).chain(same).collect();
         let title = format!("{} ({})", graph.nodes().shared_label(node), graph.nodes().id(node));
-        show_network(ctx, &graph, &network::everything(&graph, node), &title).await
+        show_network(ctx, &graph, &network::everything(&graph, &thing), &title).await
     }
 }

@@ -8,7 +8,7 @@ use contract::error::OpError;
 use contract::evidence::network::KgNetworkNeighborhood;
 use evidence::graph::NodeNumber;
 use evidence::network;
-use evidence::resolve::resolve;
+use evidence::resolve::{resolve, resolve_all};
 
 use super::{elsewhere, graph, show_network, unresolved};
 use crate::context::Context;
@@ -37,20 +37,22 @@ impl Read for KgNetworkNeighborhood {
         if ids.len() >= 2
             && let Some(elsewhere) = elsewhere::ask(ctx, &ids).await?
         {
-            return elsewhere.answer(&ids.join(", "), |graph| network::neighbourhood(graph, &elsewhere.nodes));
+            let things: Vec<Vec<NodeNumber>> = elsewhere.nodes.iter().map(|node| vec![*node]).collect();
+            return elsewhere.answer(&ids.join(", "), |graph| network::neighbourhood(graph, &things));
         }
-        let mut nodes: Vec<NodeNumber> = Vec::with_capacity(self.curies.len());
+        let mut things: Vec<Vec<NodeNumber>> = Vec::with_capacity(self.curies.len());
         for (at, curie) in self.curies.iter().enumerate() {
-            let node = resolve(&graph, curie, None);
-            let node = node.map_err(|error| unresolved(&format!("curies/{at}"), &error))?;
-            if !nodes.contains(&node) {
-                nodes.push(node);
+            let found = resolve_all(&graph, curie, None);
+            let (node, same) = found.map_err(|error| unresolved(&format!("curies/{at}"), &error))?;
+            if !things.iter().flatten().any(|known| *known == node) {
+                things.push(std::iter::once(node).chain(same).collect());
             }
         }
-        if nodes.len() < 2 {
+        if things.len() < 2 {
             return Err(OpError::invalid("curies", "at least two different things"));
         }
-        let names: Vec<String> = nodes.iter().map(|node| graph.nodes().id(*node).to_owned()).collect();
-        show_network(ctx, &graph, &network::neighbourhood(&graph, &nodes), &names.join(", ")).await
+        let names = things.iter().filter_map(|thing| thing.first());
+        let names: Vec<String> = names.map(|node| graph.nodes().id(*node).to_owned()).collect();
+        show_network(ctx, &graph, &network::neighbourhood(&graph, &things), &names.join(", ")).await
     }
 }
