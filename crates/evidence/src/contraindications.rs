@@ -20,9 +20,11 @@ const AGAINST_BOTH_WAYS: [&str; 3] = ["contraindicated_with", "has_contraindicat
 const HAS_INGREDIENT: [&str; 5] = ["contains", "has_part", "has_ingredient", "has_active_ingredient", "has_component"];
 const IS_INGREDIENT_OF: [&str; 3] = ["part_of", "ingredient_of", "component_of"];
 
+const CONSTITUENT: &str = "constituent";
+
 /// Every predicate that an answer about safety rests on.
-pub(crate) fn predicates() -> impl Iterator<Item = &'static &'static str> {
-    AGAINST.iter().chain(&HAS_INGREDIENT).chain(&IS_INGREDIENT_OF)
+pub(crate) fn predicates() -> impl Iterator<Item = &'static str> {
+    AGAINST.into_iter().chain(HAS_INGREDIENT).chain(IS_INGREDIENT_OF)
 }
 
 /// No formulation has more.
@@ -71,7 +73,8 @@ pub async fn find(
         }
         statements.extend(found);
         if entity.kind == EntityKind::Formulation {
-            let all = ingredients(graph, entity.node).into_iter();
+            // What a plant is made of stands for no ingredient that somebody might have looked at.
+            let all = ingredients(graph, entity.node).into_iter().filter(|it| !graph.nodes().is_a(*it, CONSTITUENT));
             let bare = all.filter(|ingredient| against(graph, *ingredient).is_empty());
             let bare: Vec<String> = bare.map(|ingredient| graph.nodes().id(ingredient).to_owned()).collect();
             let others = other_ingredients(conn, organisation_id, graph.nodes().id(entity.node)).await?;

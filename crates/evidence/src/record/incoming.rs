@@ -109,7 +109,7 @@ fn check_edge(edge: &Edge) -> Result<(), Unfit> {
 /// A warning that is almost written as warnings are would be kept, and never be given.
 fn check_safety_word(predicate: &str) -> Result<(), Unfit> {
     let folded = normalise(predicate.strip_prefix("biolink:").unwrap_or(predicate)).replace([' ', '-'], "_");
-    match contraindications::predicates().find(|known| **known == folded && *known != predicate) {
+    match contraindications::predicates().find(|known| *known == folded && *known != predicate) {
         Some(known) => Err(Unfit(format!("`predicate`: expected `{known}`, which is how it is written here"))),
         None => Ok(()),
     }

@@ -7,5 +7,6 @@ mod networks;
 mod paths;
 mod records;
 mod resources;
+mod same_things;
 mod search;
 mod starter_data;
