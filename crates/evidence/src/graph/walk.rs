@@ -21,10 +21,15 @@ pub struct Filter {
     pub strength_min: Option<Strength>,
 }
 
+/// What holds of both ends alike. A source writes it once, from whichever end it likes.
+const BOTH_WAYS: [&str; 2] = ["interacts_with", "contraindicated_with"];
+
 /// One hop of a walk, in the numbers of one graph.
 #[derive(Debug, Clone)]
 struct Step {
     direction: Direction,
+    /// Against the direction as well.
+    is_both_ways: bool,
     predicates: Wanted,
     /// By the set of categories: whether the hop may end there.
     sets: Vec<bool>,
@@ -87,6 +92,7 @@ impl<'g> Walk<'g> {
         let both = |sets: Vec<bool>| sets.iter().zip(&allowed_sets).map(|(a, b)| *a && *b).collect();
         let step = |(direction, predicate, end): (Direction, Option<&str>, Option<&str>)| Step {
             direction,
+            is_both_ways: predicate.is_some_and(|predicate| BOTH_WAYS.contains(&predicate)),
             predicates: wanted(graph, predicate, filter.predicates.as_deref()),
             sets: both(graph.nodes.sets_of(end.as_ref().map(std::slice::from_ref))),
         };
@@ -224,8 +230,7 @@ impl<'g> Walk<'g> {
         self.sources.as_ref().is_none_or(comes_from) && packed(self.graph.edge_strength(edge)) >= self.strength_min
     }
 
-    /// Hands on the neighbours under the wanted predicates. Work is counted before it is done, a segment at a time, so that a
-    /// walk stops at the same path whether the edges are in the base or not.
+    /// Hands on the neighbours under the wanted predicates, in the direction of the step first.
     #[inline(always)]
     fn neighbours(
         &self,
@@ -234,16 +239,35 @@ impl<'g> Walk<'g> {
         n_work: &mut u64,
         each: &mut impl FnMut(Hop, &mut u64) -> ControlFlow<Stop>,
     ) -> ControlFlow<Stop> {
-        if !self.graph.overlay.is_empty() && self.graph.overlay.is_about(node) {
-            return self.changed_neighbours(node, step, n_work, each);
+        self.neighbours_in(step.direction, node, step, n_work, each)?;
+        if step.is_both_ways {
+            let back = if step.direction == Direction::Out { Direction::In } else { Direction::Out };
+            self.neighbours_in(back, node, step, n_work, each)?;
         }
-        let rows: &Rows = self.graph.rows(step.direction);
+        ControlFlow::Continue(())
+    }
+
+    /// Hands on the neighbours in one direction. Work is counted before it is done, a segment at a time, so that a
+    /// walk stops at the same path whether the edges are in the base or not.
+    #[inline(always)]
+    fn neighbours_in(
+        &self,
+        direction: Direction,
+        node: NodeNumber,
+        step: &Step,
+        n_work: &mut u64,
+        each: &mut impl FnMut(Hop, &mut u64) -> ControlFlow<Stop>,
+    ) -> ControlFlow<Stop> {
+        if !self.graph.overlay.is_empty() && self.graph.overlay.is_about(node) {
+            return self.changed_neighbours(direction, node, step, n_work, each);
+        }
+        let rows: &Rows = self.graph.rows(direction);
         let mut segment = |predicate: u32, start: u32, ends: &[NodeNumber]| {
             *n_work += u64::try_from(ends.len()).unwrap_or(u64::MAX);
             if *n_work > self.n_work_max {
                 return ControlFlow::Break(Stop::Work);
             }
-            match step.direction {
+            match direction {
                 Direction::Out => {
                     for (at, end) in (start..).zip(ends) {
                         each(Hop { end: *end, predicate, edge: EdgeRef::Out(at) }, n_work)?;
@@ -271,9 +295,10 @@ impl<'g> Walk<'g> {
         }
     }
 
-    /// As [`Walk::neighbours`], for a node whose edges are not as the base has them.
+    /// As [`Walk::neighbours_in`], for a node whose edges are not as the base has them.
     fn changed_neighbours(
         &self,
+        direction: Direction,
         node: NodeNumber,
         step: &Step,
         n_work: &mut u64,
@@ -281,10 +306,10 @@ impl<'g> Walk<'g> {
     ) -> ControlFlow<Stop> {
         let hops = match &step.predicates {
             Wanted::None => return ControlFlow::Continue(()),
-            Wanted::One(predicate) => self.graph.all_hops(node, step.direction, Some(*predicate)),
-            Wanted::Any => self.graph.all_hops(node, step.direction, None),
+            Wanted::One(predicate) => self.graph.all_hops(node, direction, Some(*predicate)),
+            Wanted::Any => self.graph.all_hops(node, direction, None),
             Wanted::Some(wanted) => {
-                let mut hops = self.graph.all_hops(node, step.direction, None);
+                let mut hops = self.graph.all_hops(node, direction, None);
                 hops.retain(|hop| wanted.get(index(hop.predicate)).copied().unwrap_or(false));
                 hops
             }

@@ -30,6 +30,9 @@ pub struct Arguments {
     /// A repeated write with the same key answers as the first one did
     #[arg(long, value_name = "KEY")]
     idempotency_key: Option<String>,
+    /// Print the whole answer: `output`, `artifacts`, and the `metadata` that say why, from when and under which licences
+    #[arg(long)]
+    full: bool,
 }
 
 pub async fn run(place: Place, arguments: Arguments) -> anyhow::Result<ExitCode> {
@@ -63,7 +66,8 @@ pub async fn run(place: Place, arguments: Arguments) -> anyhow::Result<ExitCode>
     house.close().await;
     match reply.result {
         Ok(success) => {
-            print_lines([success.output.to_string()])?;
+            let whole = arguments.full.then(|| serde_json::to_string(&success)).transpose()?;
+            print_lines([whole.unwrap_or_else(|| success.output.to_string())])?;
             Ok(ExitCode::SUCCESS)
         }
         Err(error) => {
