@@ -16,6 +16,7 @@ mod json;
 mod kgx;
 mod lines;
 mod medline;
+mod negation;
 mod paper;
 mod pubmed;
 mod semmeddb;

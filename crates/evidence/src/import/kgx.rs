@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use super::input::{self, Input};
 use super::json::{Cutter, Path};
 use super::lines::Lines;
+use super::negation::settle_negation;
 use super::{Format, ImportError, Item, Options, Parser, Progress, vocabulary};
 
 /// As many as a record holds.
@@ -216,7 +217,7 @@ pub fn edge(mut members: Map<String, Value>, source: &str, own_ids: OwnIds) -> R
     let stated = take_text(&mut members, "predicate").or_else(|| take_text(&mut members, "edge_label"));
     let stated = stated.ok_or("it has no `predicate`")?;
     let mut predicate = vocabulary::predicate(&stated);
-    if is_true(members.get("negated")) {
+    if settle_negation(&mut members)? {
         predicate = vocabulary::negated(&predicate);
     }
     let references = take_texts(&mut members, "publications");
@@ -254,14 +255,6 @@ fn narrowings(members: &Map<String, Value>) -> String {
     serde_json::json!(narrowing).to_string()
 }
 
-fn is_true(value: Option<&Value>) -> bool {
-    match value {
-        Some(Value::Bool(value)) => *value,
-        Some(Value::String(text)) => text.eq_ignore_ascii_case("true"),
-        Some(Value::Null | Value::Number(_) | Value::Array(_) | Value::Object(_)) | None => false,
-    }
-}
-
 fn take_text(members: &mut Map<String, Value>, key: &str) -> Option<String> {
     take_texts(members, key).into_iter().next()
 }
@@ -281,6 +274,5 @@ fn take_texts(members: &mut Map<String, Value>, key: &str) -> Vec<String> {
 }
 
 fn rest_of(members: Map<String, Value>) -> BTreeMap<String, Value> {
-    let kept = members.into_iter().filter(|(_, value)| !value.is_null());
-    kept.map(|(key, value)| (key.replace('\0', ""), vocabulary::tame(value))).collect()
+    vocabulary::tame_members(members.into_iter().filter(|(_, value)| !value.is_null()))
 }

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use super::input::Input;
 use super::json::{Cutter, Path};
 use super::kgx::{self, OwnIds};
+use super::negation::settle_negation;
 use super::{ImportError, Item, Options, Parser, Progress};
 
 /// A response, a bare message, and what the relay server of the network wraps around both.
@@ -63,6 +64,8 @@ fn node(mut members: Map<String, Value>, key: Option<String>, source: &str) -> R
 }
 
 fn edge(mut members: Map<String, Value>, source: &str) -> Result<Record, String> {
+    // Before the lists are spread: there a name that stands twice becomes one list.
+    settle_negation(&mut members)?;
     spread(&mut members, "qualifiers", "qualifier_type_id", "qualifier_value");
     spread(&mut members, "attributes", "attribute_type_id", "value");
     let primary = members.get("sources").and_then(Value::as_array).into_iter().flatten().find(|source| {
