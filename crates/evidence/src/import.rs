@@ -5,6 +5,7 @@
 //! stream that cannot be trusted to go on (truncated, nested without end, XML that defines entities) ends with an error.
 
 mod beir;
+mod clean;
 mod fence;
 mod fits;
 mod format;
@@ -150,13 +151,16 @@ impl Parser for Failed {
     }
 }
 
-/// A record that would be refused at the door is refused here, alone and with its id.
+/// A record with its names cleaned; one that would be refused at the door is refused here, alone and with its id.
 fn checked(item: Item) -> Item {
     match item {
-        Item::Record(record) => match fits::check(&record) {
-            Ok(()) => Item::Record(record),
-            Err(reason) => Item::rejected(fits::id(&record), reason),
-        },
+        Item::Record(mut record) => {
+            clean::clean(&mut record);
+            match fits::check(&record) {
+                Ok(()) => Item::Record(record),
+                Err(reason) => Item::rejected(fits::id(&record), reason),
+            }
+        }
         Item::Rejected(rejection) => Item::Rejected(rejection),
     }
 }
