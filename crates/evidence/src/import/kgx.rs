@@ -229,9 +229,16 @@ pub fn edge(mut members: Map<String, Value>, source: &str, own_ids: OwnIds) -> R
     let reference = |reference| Evidence { reference: Some(reference), text: None };
     let text = |text: String| Evidence { reference: None, text: Some(text) };
     let evidence = references.into_iter().map(reference).chain(texts.into_iter().map(text)).take(EVIDENCE_MAX);
-    let evidence = evidence.collect();
-    let id =
-        own_id.unwrap_or_else(|| vocabulary::edge_id(&[source, &subject, &predicate, &object], &narrowings(&members)));
+    let evidence: Vec<Evidence> = evidence.collect();
+    let made_id = || {
+        let narrowings = match own_ids {
+            OwnIds::Kept => narrowings(&members),
+            // Nothing else tells edges of a message apart.
+            OwnIds::Ignored => everything(&members, &evidence),
+        };
+        vocabulary::edge_id(&[source, &subject, &predicate, &object], &narrowings)
+    };
+    let id = own_id.unwrap_or_else(made_id);
     Ok(Edge {
         id,
         subject,
@@ -242,6 +249,12 @@ pub fn edge(mut members: Map<String, Value>, source: &str, own_ids: OwnIds) -> R
         qualifiers: rest_of(members),
         source: source.to_owned(),
     })
+}
+
+/// All that is said beside the statement itself.
+fn everything(members: &Map<String, Value>, evidence: &[Evidence]) -> String {
+    let told: BTreeMap<&String, &Value> = members.iter().filter(|(_, value)| !value.is_null()).collect();
+    serde_json::json!([told, evidence]).to_string()
 }
 
 /// What makes a statement another one: qualifiers, and who stated it first.

@@ -1,5 +1,5 @@
 //! TRAPI messages of versions 1 and 2: their knowledge graph. Ids of edges hold inside one message only, so edges get
-//! ids made of what they say.
+//! ids made of all that they say: those that differ in an attribute are two.
 
 use std::collections::VecDeque;
 
@@ -68,13 +68,28 @@ fn edge(mut members: Map<String, Value>, source: &str) -> Result<Record, String>
     settle_negation(&mut members)?;
     spread(&mut members, "qualifiers", "qualifier_type_id", "qualifier_value");
     spread(&mut members, "attributes", "attribute_type_id", "value");
-    let primary = members.get("sources").and_then(Value::as_array).into_iter().flatten().find(|source| {
-        source.get("resource_role").and_then(Value::as_str).map(bare) == Some("primary_knowledge_source")
-    });
+    name_roles(&mut members);
+    let primary = members
+        .get("sources")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .find(|source| source.get("resource_role").and_then(Value::as_str) == Some("primary_knowledge_source"));
     if let Some(id) = primary.and_then(|source| source.get("resource_id")).cloned() {
         members.insert("primary_knowledge_source".to_owned(), id);
     }
     kgx::edge(members, source, OwnIds::Ignored).map(Record::Edge)
+}
+
+/// The versions write the roles of sources with and without a prefix.
+fn name_roles(members: &mut Map<String, Value>) {
+    for source in members.get_mut("sources").and_then(Value::as_array_mut).into_iter().flatten() {
+        if let Some(role) = source.get_mut("resource_role")
+            && let Some(name) = role.as_str().map(|name| bare(name).to_owned())
+        {
+            *role = Value::String(name);
+        }
+    }
 }
 
 /// Lists of a name and a value (version 1) and objects (version 2) become members; a name that stands twice, a list.
@@ -112,4 +127,41 @@ fn spread(members: &mut Map<String, Value>, list: &str, name: &str, value: &str)
 
 fn bare(id: &str) -> &str {
     id.strip_prefix("biolink:").unwrap_or(id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+    use std::collections::HashSet;
+
+    fn id(more: Value) -> String {
+        let mut members = json!({"subject": "X:1", "predicate": "biolink:treats", "object": "X:2"});
+        members.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        match edge(members.as_object().unwrap().clone(), "trapi").unwrap() {
+            Record::Edge(edge) => edge.id,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn edges_that_differ_in_anything_have_different_ids_and_each_its_own_always() {
+        let attribute = |name: &str, value: Value| json!({ "attribute_type_id": name, "value": value });
+        let edges = || {
+            [
+                json!({}),
+                json!({ "attributes": [attribute("biolink:note", json!("one"))] }),
+                json!({ "attributes": [attribute("biolink:note", json!("two"))] }),
+                json!({ "attributes": [attribute("biolink:publications", json!(["PMID:1"]))] }),
+                json!({ "attributes": [attribute("biolink:supporting_text", json!(["PMID:1"]))] }),
+                json!({ "attributes": [attribute("biolink:negated", json!(true))] }),
+                json!({ "qualifiers": [{"qualifier_type_id": "biolink:species", "qualifier_value": "X:3"}] }),
+                json!({ "knowledge_level": "prediction" }),
+            ]
+        };
+        let ids: HashSet<String> = edges().into_iter().map(id).collect();
+        assert_eq!(ids.len(), edges().len());
+        assert_eq!(ids, edges().into_iter().map(id).collect());
+        assert_eq!(id(json!({ "attributes": null })), id(json!({})));
+    }
 }
