@@ -17,6 +17,7 @@ mod json;
 mod kgx;
 mod lines;
 mod medline;
+mod members;
 mod negation;
 mod paper;
 mod pubmed;

@@ -9,7 +9,7 @@ use super::input::{self, Input};
 use super::json::{Cutter, Path};
 use super::lines::Lines;
 use super::negation::settle_negation;
-use super::{Format, ImportError, Item, Options, Parser, Progress, vocabulary};
+use super::{Format, ImportError, Item, Options, Parser, Progress, members, vocabulary};
 
 /// As many as a record holds.
 const EVIDENCE_MAX: usize = 1_000;
@@ -99,8 +99,11 @@ fn row(columns: &[String], line: &str) -> Result<Map<String, Value>, String> {
     if n_cells > columns.len() {
         return Err(format!("{n_cells} cells, expected at most {}", columns.len()));
     }
-    let cells = columns.iter().zip(line.split('\t')).filter(|(_, cell)| !cell.trim().is_empty());
-    Ok(cells.map(|(column, cell)| (column.clone(), value(column, cell.trim()))).collect())
+    let mut members = Map::new();
+    for (column, cell) in columns.iter().zip(line.split('\t')).filter(|(_, cell)| !cell.trim().is_empty()) {
+        members::join(&mut members, column.clone(), value(column, cell.trim()));
+    }
+    Ok(members)
 }
 
 fn value(column: &str, cell: &str) -> Value {
@@ -150,12 +153,7 @@ impl Parser for Whole {
 }
 
 fn object(text: &[u8], source: &str) -> Result<Record, String> {
-    match serde_json::from_slice(text) {
-        Ok(Value::Object(members)) => record(members, source),
-        Ok(_) => Err("expected a JSON object".to_owned()),
-        // The library's message names the place inside the record, and nothing of the content.
-        Err(error) => Err(format!("not valid JSON: {error}")),
-    }
+    record(members::read(text)?, source)
 }
 
 fn record(members: Map<String, Value>, source: &str) -> Result<Record, String> {

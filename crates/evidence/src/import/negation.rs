@@ -110,6 +110,7 @@ fn unclear(value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::kgx::{OwnIds, edge};
+    use super::super::{Format, Item, Options, open};
     use super::*;
     use serde_json::json;
 
@@ -181,6 +182,28 @@ mod tests {
         let both =
             json!({ "negated": false, "attributes": [{ "attribute_type_id": "biolink:negated", "value": true }] });
         assert!(predicate(both).unwrap_err().contains("twice"));
+    }
+
+    #[test]
+    fn what_a_file_says_twice_hides_no_negation() {
+        for (format, text) in [
+            (Format::Kgx, "subject\tpredicate\tobject\tnegated\tnegated\nX:1\ttreats\tX:2\ttrue\tfalse\n"),
+            (
+                Format::Kgx,
+                r#"{"subject": "X:1", "predicate": "treats", "object": "X:2", "negated": true, "negated": false}"#,
+            ),
+            (
+                Format::Trapi,
+                r#"{"knowledge_graph": {"edges": {"e": {"subject": "X:1", "predicate": "treats", "object": "X:2",
+                    "attributes": [{"attribute_type_id": "biolink:negated", "value": true},
+                                   {"attribute_type_id": "biolink:negated", "value": false}]}}}}"#,
+            ),
+        ] {
+            let options = Options { source: format.source(), lang: None };
+            let items: Vec<Item> = open(format, options, text.as_bytes()).unwrap().map(Result::unwrap).collect();
+            let [Item::Rejected(rejection)] = items.as_slice() else { panic!("{items:?}") };
+            assert!(rejection.reason.contains("`negated`"), "{rejection:?}");
+        }
     }
 
     #[test]

@@ -10,7 +10,7 @@ use super::input::Input;
 use super::json::{Cutter, Path};
 use super::kgx::{self, OwnIds};
 use super::negation::settle_negation;
-use super::{ImportError, Item, Options, Parser, Progress};
+use super::{ImportError, Item, Options, Parser, Progress, members};
 
 /// A response, a bare message, and what the relay server of the network wraps around both.
 const PATHS: &[Path] = &[
@@ -41,11 +41,9 @@ impl Parser for Trapi {
         let is_edge = PATHS.get(cut.path).and_then(|path| path.last()) == Some(&"edges");
         let key = cut.key;
         let at = key.clone().unwrap_or_else(|| format!("record {}", self.n_cut));
-        let read = cut.value.and_then(|text| match serde_json::from_slice(&text) {
-            Ok(Value::Object(members)) if is_edge => edge(members, &self.source),
-            Ok(Value::Object(members)) => node(members, key, &self.source),
-            Ok(_) => Err("expected a JSON object".to_owned()),
-            Err(error) => Err(format!("not valid JSON: {error}")),
+        let read = cut.value.and_then(|text| {
+            let members = members::read(&text)?;
+            if is_edge { edge(members, &self.source) } else { node(members, key, &self.source) }
         });
         out.push_back(match read {
             Ok(record) => Item::of(record),
@@ -109,19 +107,7 @@ fn spread(members: &mut Map<String, Value>, list: &str, name: &str, value: &str)
         // What the edge itself says is not overwritten by a remark about it.
         let is_taken = ["subject", "predicate", "object", "id"].contains(&key.as_str());
         let key = if is_taken { format!("attribute_{key}") } else { key };
-        match members.get_mut(&key) {
-            None => {
-                members.insert(key, value);
-            }
-            Some(Value::Array(items)) => match value {
-                Value::Array(more) => items.extend(more),
-                other => items.push(other),
-            },
-            Some(held) => {
-                let first = held.take();
-                *held = Value::Array(vec![first, value]);
-            }
-        }
+        members::join(members, key, value);
     }
 }
 
