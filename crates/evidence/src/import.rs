@@ -1,8 +1,9 @@
 //! Importers: from the bytes of a public format to records, one at a time.
 //!
-//! Every parser streams and holds one unit of its format (a line, an article) within fixed limits, whatever the file
-//! says about itself. A unit that is wrong is rejected with its place and the reason, and the next one is read; a
-//! stream that cannot be trusted to go on (truncated, nested without end, XML that defines entities) ends with an error.
+//! Every parser streams and holds one unit of its format (a line, an article) or a window of them within fixed limits,
+//! whatever the file says about itself. A unit that is wrong is rejected with its place and the reason, and the next one
+//! is read; a stream that cannot be trusted to go on (truncated, nested without end, XML that defines entities) ends with
+//! an error.
 
 mod beir;
 mod clean;

@@ -1,5 +1,7 @@
 //! Names, titles and labels in one line, as people read them.
 
+use std::collections::HashSet;
+
 use contract::evidence::record::{Author, Document, Name, Node, Record};
 
 /// The record with its names and labels cleaned; a name of which nothing can be seen is dropped.
@@ -19,18 +21,15 @@ fn clean_node(node: &mut Node) {
     if node.categories.is_empty() {
         node.categories.push("named_thing".to_owned());
     }
-    let mut names: Vec<Name> = Vec::with_capacity(node.names.len());
-    for name in node.names.drain(..) {
-        let name = Name { text: line(&name.text), ..name };
-        if is_seen(&name.text) && !names.contains(&name) {
-            names.push(name);
-        }
-    }
+    let mut known = HashSet::new();
+    node.names.retain_mut(|name| {
+        name.text = line(&name.text);
+        is_seen(&name.text) && known.insert((name.text.clone(), name.lang.clone()))
+    });
     // Every node has a name; one without is called by its id.
-    if names.is_empty() {
-        names.push(Name { text: node.id.clone(), lang: "und".to_owned() });
+    if node.names.is_empty() {
+        node.names.push(Name { text: node.id.clone(), lang: "und".to_owned() });
     }
-    node.names = names;
 }
 
 fn clean_document(document: &mut Document) {

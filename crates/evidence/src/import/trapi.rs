@@ -118,15 +118,32 @@ fn bare(id: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use contract::evidence::record::Edge;
     use serde_json::json;
     use std::collections::HashSet;
 
-    fn id(more: Value) -> String {
+    fn read(more: Value) -> Edge {
         let mut members = json!({"subject": "X:1", "predicate": "biolink:treats", "object": "X:2"});
         members.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         match edge(members.as_object().unwrap().clone(), "trapi").unwrap() {
-            Record::Edge(edge) => edge.id,
+            Record::Edge(edge) => edge,
             other => panic!("{other:?}"),
+        }
+    }
+
+    fn id(more: Value) -> String {
+        read(more).id
+    }
+
+    #[test]
+    fn what_a_message_calls_verified_is_not_the_mark_of_the_program() {
+        for more in [
+            json!({ "verified": true }),
+            json!({ "attributes": [{ "attribute_type_id": "biolink:verified", "value": true }] }),
+            json!({ "qualifiers": { "verified": true } }),
+        ] {
+            let qualifiers = read(more.clone()).qualifiers;
+            assert_eq!(json!(qualifiers), json!({ "verified_by_source": true }), "{more}");
         }
     }
 

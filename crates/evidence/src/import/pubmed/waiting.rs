@@ -151,3 +151,42 @@ fn mark(document: &mut Document, notice: u32) {
         other => *other = Some(Retraction { kind: RetractionKind::Retracted, notice: Some(notice) }),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::paper;
+    use super::*;
+
+    /// A paper of a megabyte.
+    fn paper(pmid: u32, retracts: &[u32]) -> Paper {
+        let mut document = paper::pubmed_document(&pmid.to_string(), "pubmed");
+        document.text = "a".repeat(1024 * 1024);
+        Paper { pmid, revised: Some(20_200_101), retracts: retracts.to_vec(), document }
+    }
+
+    #[test]
+    fn papers_that_waited_long_enough_pass_in_their_order() {
+        let (mut waiting, mut out) = (Waiting::default(), VecDeque::new());
+        for pmid in 1..=20 {
+            waiting.push_paper(paper(pmid, &[]));
+            waiting.release(&mut out);
+        }
+        assert_eq!(out.len(), 5);
+        for next in [paper(21, &[1, 20]), paper(1, &[]), paper(20, &[])] {
+            waiting.push_paper(next);
+            waiting.release(&mut out);
+        }
+        waiting.release_all(&mut out);
+        let told = out.iter().map(|item| match item {
+            Item::Record(record) => match record.as_ref() {
+                Record::Document(document) => (document.id.clone(), document.retraction.is_some()),
+                other => panic!("{other:?}"),
+            },
+            Item::Rejected(rejection) => panic!("{rejection:?}"),
+        });
+        let expected = (1..=19).map(|pmid| (pmid, false)).chain([(20, true), (21, false), (1, true)]);
+        let expected = expected.map(|(pmid, is_retracted)| (format!("PMID:{pmid}"), is_retracted));
+        assert_eq!(told.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
+        assert_eq!((waiting.n_bytes, waiting.places.len()), (0, 0));
+    }
+}
