@@ -1,10 +1,12 @@
 //! Importers: from the bytes of a public format to records, one at a time.
 //!
-//! Every parser streams and holds one unit of its format (a line, an article) within fixed limits, whatever the file
-//! says about itself. A unit that is wrong is rejected with its place and the reason, and the next one is read; a
-//! stream that cannot be trusted to go on (truncated, nested without end, XML that defines entities) ends with an error.
+//! Every parser streams and holds one unit of its format (a line, an article) or a window of them within fixed limits,
+//! whatever the file says about itself. A unit that is wrong is rejected with its place and the reason, and the next one
+//! is read; a stream that cannot be trusted to go on (truncated, nested without end, XML that defines entities) ends with
+//! an error.
 
 mod beir;
+mod clean;
 mod fence;
 mod fits;
 mod format;
@@ -16,6 +18,8 @@ mod json;
 mod kgx;
 mod lines;
 mod medline;
+mod members;
+mod negation;
 mod paper;
 mod pubmed;
 mod semmeddb;
@@ -149,13 +153,16 @@ impl Parser for Failed {
     }
 }
 
-/// A record that would be refused at the door is refused here, alone and with its id.
+/// A record with its names cleaned; one that would be refused at the door is refused here, alone and with its id.
 fn checked(item: Item) -> Item {
     match item {
-        Item::Record(record) => match fits::check(&record) {
-            Ok(()) => Item::Record(record),
-            Err(reason) => Item::rejected(fits::id(&record), reason),
-        },
+        Item::Record(mut record) => {
+            clean::clean(&mut record);
+            match fits::check(&record) {
+                Ok(()) => Item::Record(record),
+                Err(reason) => Item::rejected(fits::id(&record), reason),
+            }
+        }
         Item::Rejected(rejection) => Item::Rejected(rejection),
     }
 }

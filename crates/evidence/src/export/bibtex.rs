@@ -2,29 +2,28 @@
 
 use contract::evidence::record::{Author, Document};
 
-use super::{attribute, warning};
+use super::{attribute, doi, id, link, plain, terms, warning};
 
 pub fn bibtex(document: &Document, licence: &str) -> String {
     let key: String = document.id.chars().filter(char::is_ascii_alphanumeric).collect();
-    let id = |key: &str| document.ids.get(key).cloned();
     let authors: Vec<String> = document.authors.iter().map(author).collect();
     let year = document.year.map(|year| year.to_string());
-    let text = |value: Option<&str>| value.map(escaped);
+    let text = |value: Option<String>| value.map(|value| escaped(&value));
     let fields = [
         // Braces keep capitals as they are.
         ("title", Some(format!("{{{}}}", escaped(&document.title)))),
         ("author", (!authors.is_empty()).then(|| authors.join(" and "))),
-        ("journal", text(document.journal.as_deref())),
+        ("journal", text(document.journal.clone())),
         ("year", year),
         ("volume", text(attribute(document, "volume"))),
         ("number", text(attribute(document, "issue"))),
-        ("pages", attribute(document, "pages").map(|pages| escaped(pages).replace('-', "--"))),
-        ("doi", id("doi")),
-        ("pmid", id("pmid")),
-        ("pmcid", id("pmc")),
-        ("url", document.links.first().cloned()),
-        ("note", warning(document).map(|note| escaped(&note))),
-        ("copyright", Some(escaped(licence))),
+        ("pages", attribute(document, "pages").map(|pages| escaped(&pages).replace('-', "--"))),
+        ("doi", text(doi(document))),
+        ("pmid", text(id(document, "pmid"))),
+        ("pmcid", text(id(document, "pmc"))),
+        ("url", text(link(document))),
+        ("note", text(warning(document))),
+        ("copyright", text(terms(document, licence))),
     ];
     let kind = if document.journal.is_some() { "article" } else { "misc" };
     let lines: String =
@@ -43,13 +42,12 @@ fn author(author: &Author) -> String {
 
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for character in text.chars() {
+    for character in plain(text).chars() {
         match character {
             '&' | '%' | '$' | '#' | '_' | '{' | '}' => out.extend(['\\', character]),
             '~' => out.push_str("\\textasciitilde{}"),
             '^' => out.push_str("\\textasciicircum{}"),
             '\\' => out.push_str("\\textbackslash{}"),
-            '\n' | '\r' => out.push(' '),
             other => out.push(other),
         }
     }

@@ -19,10 +19,15 @@ pub fn kgx_node(node: &Node, licence: &str) -> Value {
 
 pub fn kgx_edge(edge: &Edge, licence: &str) -> Value {
     let mut members: Map<String, Value> = edge.qualifiers.clone().into_iter().collect();
-    let predicate = match (edge.predicate.strip_prefix("not_"), members.get("negated")) {
+    let is_negated = match members.get("negated") {
+        Some(Value::String(text)) => text.eq_ignore_ascii_case("true"),
+        Some(value) => *value == Value::Bool(true),
+        None => false,
+    };
+    let predicate = match edge.predicate.strip_prefix("not_") {
         // The importers put it there; KGX has a member for it.
-        (Some(stated), Some(_)) => stated,
-        (_, _) => edge.predicate.as_str(),
+        Some(stated) if is_negated => stated,
+        Some(_) | None => edge.predicate.as_str(),
     };
     let predicate = if predicate.contains(':') { predicate.to_owned() } else { format!("biolink:{predicate}") };
     members.insert("id".to_owned(), json!(edge.id));
@@ -58,5 +63,22 @@ fn note(members: &mut Map<String, Value>, key: &str, value: Value) {
     let is_nothing = value.is_null() || value.as_array().is_some_and(Vec::is_empty);
     if !is_nothing {
         members.insert(key.to_owned(), value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_predicate_loses_its_negation_only_where_the_member_has_it() {
+        let exported = |negated: Value| {
+            let edge = json!({"id": "e", "subject": "X:1", "predicate": "not_treats", "object": "X:2", "source": "s",
+                "qualifiers": {"negated": negated}});
+            kgx_edge(&serde_json::from_value(edge).unwrap(), "CC0-1.0")["predicate"].clone()
+        };
+        assert_eq!(exported(json!(true)), "biolink:treats");
+        assert_eq!(exported(json!("true")), "biolink:treats");
+        assert_eq!(exported(json!(false)), "biolink:not_treats");
     }
 }

@@ -2,7 +2,7 @@
 
 use contract::evidence::record::Document;
 
-use super::{attribute, warning};
+use super::{attribute, doi, id, link, plain, terms, warning};
 
 pub fn ris(document: &Document, licence: &str) -> String {
     let kind = if document.journal.is_some() { "JOUR" } else { "GEN" };
@@ -11,28 +11,28 @@ pub fn ris(document: &Document, licence: &str) -> String {
         let given = author.fore.as_deref().or(author.initials.as_deref());
         ("AU", given.map_or_else(|| author.last.clone(), |given| format!("{}, {given}", author.last)))
     }));
-    let (first, last) = match attribute(document, "pages").map(|pages| pages.split_once('-').unwrap_or((pages, ""))) {
+    let pages = attribute(document, "pages");
+    let (first, last) = match pages.as_deref().map(|pages| pages.split_once('-').unwrap_or((pages, ""))) {
         Some((first, last)) => (Some(first.to_owned()), Some(last.to_owned()).filter(|last| !last.is_empty())),
         None => (None, None),
     };
-    let text = |value: Option<&str>| value.map(str::to_owned);
     let optional = [
         ("PY", document.year.map(|year| year.to_string())),
         ("JO", document.journal.clone()),
-        ("VL", text(attribute(document, "volume"))),
-        ("IS", text(attribute(document, "issue"))),
+        ("VL", attribute(document, "volume")),
+        ("IS", attribute(document, "issue")),
         ("SP", first),
         ("EP", last),
-        ("DO", document.ids.get("doi").cloned()),
-        ("AN", document.ids.get("pmid").cloned()),
-        ("UR", document.links.first().cloned()),
+        ("DO", doi(document)),
+        ("AN", id(document, "pmid")),
+        ("UR", link(document)),
         ("LA", Some(document.lang.clone())),
         ("AB", Some(document.text.clone()).filter(|text| !text.is_empty())),
         ("N1", warning(document)),
-        ("C1", Some(licence.to_owned())),
+        ("C1", terms(document, licence)),
     ];
     lines.extend(optional.into_iter().filter_map(|(tag, value)| Some((tag, value?))));
     lines.push(("ER", String::new()));
     // A value is one line; a reader takes what follows a break for another field.
-    lines.iter().map(|(tag, value)| format!("{tag}  - {}\n", value.replace(['\r', '\n'], " "))).collect()
+    lines.iter().map(|(tag, value)| format!("{tag}  - {}\n", plain(value))).collect()
 }

@@ -35,9 +35,7 @@ impl Beir {
         // The collections of BEIR are English; those made after its pattern may be Thai.
         let spoken = if vocabulary::is_thai(&text) || vocabulary::is_thai(&title) { "th" } else { "en" };
         let attributes: BTreeMap<String, Value> = match members.remove("metadata") {
-            Some(Value::Object(found)) => {
-                found.into_iter().map(|(key, value)| (key.replace('\0', ""), vocabulary::tame(value))).collect()
-            }
+            Some(Value::Object(found)) => vocabulary::tame_members(found),
             Some(_) | None => BTreeMap::new(),
         };
         Ok(Document {

@@ -28,7 +28,7 @@ pub fn check(record: &Record) -> Result<(), String> {
 }
 
 /// The length of its JSON.
-fn size(record: &impl Serialize) -> usize {
+pub fn size(record: &impl Serialize) -> usize {
     struct Count(usize);
     impl io::Write for Count {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {

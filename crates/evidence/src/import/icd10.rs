@@ -75,9 +75,17 @@ impl Codes {
         Codes { source, known: HashSet::new() }
     }
 
-    /// Adds the class, and that it belongs to its parent.
+    /// Adds the class, and that it belongs to its parent. A code that stands twice counts as it stood first, so that a
+    /// file says the same whenever it is read.
     fn push(&mut self, class: Class<'_>, out: &mut VecDeque<Item>) {
         let Class { prefix, code, name, lang, kind, parent, same_as, mut attributes } = class;
+        if self.known.contains(code) {
+            out.push_back(Item::rejected(
+                format!("code `{code}`"),
+                "it stands in the file twice; the first one counts",
+            ));
+            return;
+        }
         let id = format!("{prefix}:{code}");
         attributes.insert("icd_code".to_owned(), json!(code));
         if let Some(kind) = kind {
@@ -135,5 +143,23 @@ mod tests {
         ] {
             assert_eq!(dotted(code), expected);
         }
+    }
+
+    #[test]
+    fn a_code_that_stands_twice_counts_as_it_stood_first() {
+        let table = "code,description,ICD-10-WHO\nA00,Cholera,Y\nA000,Made up,Y\nA000,Made up,N\nA00.0,Made up,\n";
+        let options = Options { source: super::super::Format::Icd10.source(), lang: None };
+        let items = super::super::open(super::super::Format::Icd10, options, table.as_bytes()).unwrap();
+        let told = items.map(|item| match item.unwrap() {
+            Item::Record(record) => match *record {
+                Record::Node(node) => format!("{} {}", node.id, node.attributes["ICD-10-WHO"]),
+                other => super::super::fits::id(&other).split(' ').next().unwrap().to_owned(),
+            },
+            Item::Rejected(rejection) => format!("rejected {}", rejection.at),
+        });
+        assert_eq!(
+            told.collect::<Vec<_>>(),
+            ["ICD10TM:A00 \"Y\"", "ICD10TM:A00.0 \"Y\"", "edge", "rejected code `A00.0`", "rejected code `A00.0`"]
+        );
     }
 }

@@ -8,7 +8,8 @@ use serde_json::{Map, Value};
 use super::input::{self, Input};
 use super::json::{Cutter, Path};
 use super::lines::Lines;
-use super::{Format, ImportError, Item, Options, Parser, Progress, vocabulary};
+use super::negation::settle_negation;
+use super::{Format, ImportError, Item, Options, Parser, Progress, members, vocabulary};
 
 /// As many as a record holds.
 const EVIDENCE_MAX: usize = 1_000;
@@ -98,8 +99,11 @@ fn row(columns: &[String], line: &str) -> Result<Map<String, Value>, String> {
     if n_cells > columns.len() {
         return Err(format!("{n_cells} cells, expected at most {}", columns.len()));
     }
-    let cells = columns.iter().zip(line.split('\t')).filter(|(_, cell)| !cell.trim().is_empty());
-    Ok(cells.map(|(column, cell)| (column.clone(), value(column, cell.trim()))).collect())
+    let mut members = Map::new();
+    for (column, cell) in columns.iter().zip(line.split('\t')).filter(|(_, cell)| !cell.trim().is_empty()) {
+        members::join(&mut members, column.clone(), value(column, cell.trim()));
+    }
+    Ok(members)
 }
 
 fn value(column: &str, cell: &str) -> Value {
@@ -149,12 +153,7 @@ impl Parser for Whole {
 }
 
 fn object(text: &[u8], source: &str) -> Result<Record, String> {
-    match serde_json::from_slice(text) {
-        Ok(Value::Object(members)) => record(members, source),
-        Ok(_) => Err("expected a JSON object".to_owned()),
-        // The library's message names the place inside the record, and nothing of the content.
-        Err(error) => Err(format!("not valid JSON: {error}")),
-    }
+    record(members::read(text)?, source)
 }
 
 fn record(members: Map<String, Value>, source: &str) -> Result<Record, String> {
@@ -216,7 +215,7 @@ pub fn edge(mut members: Map<String, Value>, source: &str, own_ids: OwnIds) -> R
     let stated = take_text(&mut members, "predicate").or_else(|| take_text(&mut members, "edge_label"));
     let stated = stated.ok_or("it has no `predicate`")?;
     let mut predicate = vocabulary::predicate(&stated);
-    if is_true(members.get("negated")) {
+    if settle_negation(&mut members)? {
         predicate = vocabulary::negated(&predicate);
     }
     let references = take_texts(&mut members, "publications");
@@ -228,9 +227,16 @@ pub fn edge(mut members: Map<String, Value>, source: &str, own_ids: OwnIds) -> R
     let reference = |reference| Evidence { reference: Some(reference), text: None };
     let text = |text: String| Evidence { reference: None, text: Some(text) };
     let evidence = references.into_iter().map(reference).chain(texts.into_iter().map(text)).take(EVIDENCE_MAX);
-    let evidence = evidence.collect();
-    let id =
-        own_id.unwrap_or_else(|| vocabulary::edge_id(&[source, &subject, &predicate, &object], &narrowings(&members)));
+    let evidence: Vec<Evidence> = evidence.collect();
+    let made_id = || {
+        let narrowings = match own_ids {
+            OwnIds::Kept => narrowings(&members),
+            // Nothing else tells edges of a message apart.
+            OwnIds::Ignored => everything(&members, &evidence),
+        };
+        vocabulary::edge_id(&[source, &subject, &predicate, &object], &narrowings)
+    };
+    let id = own_id.unwrap_or_else(made_id);
     Ok(Edge {
         id,
         subject,
@@ -243,6 +249,12 @@ pub fn edge(mut members: Map<String, Value>, source: &str, own_ids: OwnIds) -> R
     })
 }
 
+/// All that is said beside the statement itself.
+fn everything(members: &Map<String, Value>, evidence: &[Evidence]) -> String {
+    let told: BTreeMap<&String, &Value> = members.iter().filter(|(_, value)| !value.is_null()).collect();
+    serde_json::json!([told, evidence]).to_string()
+}
+
 /// What makes a statement another one: qualifiers, and who stated it first.
 fn narrowings(members: &Map<String, Value>) -> String {
     let is_one = |key: &str| {
@@ -252,14 +264,6 @@ fn narrowings(members: &Map<String, Value>) -> String {
     };
     let narrowing: BTreeMap<&String, &Value> = members.iter().filter(|(key, _)| is_one(key)).collect();
     serde_json::json!(narrowing).to_string()
-}
-
-fn is_true(value: Option<&Value>) -> bool {
-    match value {
-        Some(Value::Bool(value)) => *value,
-        Some(Value::String(text)) => text.eq_ignore_ascii_case("true"),
-        Some(Value::Null | Value::Number(_) | Value::Array(_) | Value::Object(_)) | None => false,
-    }
 }
 
 fn take_text(members: &mut Map<String, Value>, key: &str) -> Option<String> {
@@ -281,6 +285,5 @@ fn take_texts(members: &mut Map<String, Value>, key: &str) -> Vec<String> {
 }
 
 fn rest_of(members: Map<String, Value>) -> BTreeMap<String, Value> {
-    let kept = members.into_iter().filter(|(_, value)| !value.is_null());
-    kept.map(|(key, value)| (key.replace('\0', ""), vocabulary::tame(value))).collect()
+    vocabulary::tame_members(members.into_iter().filter(|(_, value)| !value.is_null()))
 }

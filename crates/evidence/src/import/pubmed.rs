@@ -3,6 +3,8 @@
 //! Titles and abstracts are in English whatever the paper's language; the title in its own language, abstracts in others
 //! and everything else that is worth keeping stand in the attributes.
 
+mod waiting;
+
 use std::collections::{BTreeMap, VecDeque};
 
 use contract::evidence::record::{Author, Deletion, Document, Record, RecordKind, Retraction, RetractionKind};
@@ -12,21 +14,34 @@ use super::input::Input;
 use super::paper::{self, note};
 use super::xml::{Element, Step, Xml};
 use super::{ImportError, Item, Options, Parser, Progress};
+use waiting::{Paper, Waiting};
 
 pub struct Pubmed {
     xml: Xml<Input>,
     source: String,
     n_articles: u64,
+    waiting: Waiting,
 }
 
 impl Pubmed {
     pub fn new(input: Input, options: Options) -> Pubmed {
-        Pubmed { xml: Xml::new(input), source: options.source.id, n_articles: 0 }
+        Pubmed { xml: Xml::new(input), source: options.source.id, n_articles: 0, waiting: Waiting::default() }
     }
 }
 
 impl Parser for Pubmed {
     fn advance(&mut self, out: &mut VecDeque<Item>) -> Result<Progress, ImportError> {
+        let progress = self.step();
+        match &progress {
+            Ok(Progress::More) => self.waiting.release(out),
+            Ok(Progress::Ended) | Err(_) => self.waiting.release_all(out),
+        }
+        progress
+    }
+}
+
+impl Pubmed {
+    fn step(&mut self) -> Result<Progress, ImportError> {
         let element = match self.xml.step()? {
             Step::Start(element) => element,
             Step::Eof => return Ok(Progress::Ended),
@@ -36,8 +51,8 @@ impl Parser for Pubmed {
             "PubmedArticle" | "PubmedBookArticle" | "DeleteCitation" => {
                 self.n_articles += 1;
                 match self.xml.whole(element)? {
-                    Ok(whole) => self.read(&whole, out),
-                    Err(reason) => out.push_back(Item::rejected(format!("article {}", self.n_articles), reason)),
+                    Ok(whole) => self.read(&whole),
+                    Err(reason) => self.waiting.push(Item::rejected(format!("article {}", self.n_articles), reason)),
                 }
             }
             // Their children are the records.
@@ -46,40 +61,65 @@ impl Parser for Pubmed {
         }
         Ok(Progress::More)
     }
-}
 
-impl Pubmed {
-    fn read(&self, element: &Element, out: &mut VecDeque<Item>) {
+    fn read(&mut self, element: &Element) {
         if element.name == "DeleteCitation" {
-            out.extend(element.all("PMID").map(|number| deletion(&number.text().unwrap_or_default())));
+            element.all("PMID").for_each(|number| self.delete(&number.text().unwrap_or_default()));
             return;
         }
         let citation = element.first("MedlineCitation").or_else(|| element.first("BookDocument"));
         let number = citation.and_then(|citation| citation.text_at(&["PMID"])).unwrap_or_default();
-        out.push_back(match (citation, paper::pmid(&number)) {
-            (Some(citation), Some(pmid)) => match document(&pmid, citation, element, &self.source) {
-                Ok(document) => Item::of(Record::Document(document)),
-                Err(reason) => Item::rejected(format!("PMID {pmid}"), reason),
-            },
-            (_, _) => {
-                let shown: String = number.chars().take(40).collect();
-                Item::rejected(
-                    format!("article {}", self.n_articles),
-                    format!("`PMID` is `{shown}`, expected one to eight digits"),
-                )
+        let Some((citation, (text, pmid))) = citation.zip(numbered(&number)) else {
+            let shown: String = number.chars().take(40).collect();
+            self.waiting.push(Item::rejected(
+                format!("article {}", self.n_articles),
+                format!("`PMID` is `{shown}`, expected one to eight digits"),
+            ));
+            return;
+        };
+        match document(&text, citation, element, &self.source) {
+            Ok(document) => {
+                let (revised, retracts) = (revised(citation), retracts(citation));
+                self.waiting.push_paper(Paper { pmid, revised, retracts, document });
             }
-        });
+            Err(reason) => self.waiting.push(Item::rejected(format!("PMID {pmid}"), reason)),
+        }
+    }
+
+    fn delete(&mut self, number: &str) {
+        match numbered(number) {
+            Some((text, pmid)) => {
+                let deletion = Deletion { kind: RecordKind::Document, id: format!("PMID:{text}") };
+                self.waiting.push_deletion(Item::of(Record::Deletion(deletion)), pmid);
+            }
+            None => {
+                let shown: String = number.chars().take(40).collect();
+                self.waiting.push(Item::rejected("DeleteCitation", format!("`{shown}` is no PubMed number")));
+            }
+        }
     }
 }
 
-fn deletion(number: &str) -> Item {
-    match paper::pmid(number) {
-        Some(pmid) => Item::of(Record::Deletion(Deletion { kind: RecordKind::Document, id: format!("PMID:{pmid}") })),
-        None => {
-            let shown: String = number.chars().take(40).collect();
-            Item::rejected("DeleteCitation", format!("`{shown}` is no PubMed number"))
-        }
-    }
+/// A PubMed number as text and as itself.
+fn numbered(text: &str) -> Option<(String, u32)> {
+    let text = paper::pmid(text)?;
+    let number = text.parse().ok()?;
+    Some((text, number))
+}
+
+fn revised(citation: &Element) -> Option<u32> {
+    let date = citation.first("DateRevised")?;
+    let part = |name| date.text_at(&[name]).and_then(|text| text.parse::<u32>().ok());
+    let year = part("Year").filter(|year| *year <= 9_999)?;
+    let below_hundred = |name| part(name).filter(|number| *number < 100).unwrap_or(0);
+    Some(year * 10_000 + below_hundred("Month") * 100 + below_hundred("Day"))
+}
+
+/// The papers that this one is the notice of retraction of.
+fn retracts(citation: &Element) -> Vec<u32> {
+    let corrections = citation.all("CommentsCorrectionsList").flat_map(|list| list.all("CommentsCorrections"));
+    let notices = corrections.filter(|correction| correction.attribute("RefType") == Some("RetractionOf"));
+    notices.filter_map(|notice| numbered(&notice.text_at(&["PMID"])?)).map(|(_, pmid)| pmid).collect()
 }
 
 /// `citation` is inside `article`, or is a book's own.
@@ -241,4 +281,90 @@ fn describe(attributes: &mut BTreeMap<String, Value>, citation: &Element, body: 
             Some(json!({ "kind": kind, "citation": found.text_at(&["RefSource"]), "pmid": found.text_at(&["PMID"]) }))
         });
     note(attributes, "corrections", corrections.collect());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::import::{Format, open};
+
+    fn article(pmid: u32, title: &str, more: &str) -> String {
+        format!(
+            "<PubmedArticle><MedlineCitation><PMID>{pmid}</PMID>{more}<Article><ArticleTitle>{title}</ArticleTitle>\
+             </Article></MedlineCitation></PubmedArticle>"
+        )
+    }
+
+    fn revised(day: u32) -> String {
+        format!("<DateRevised><Year>2020</Year><Month>02</Month><Day>{day:02}</Day></DateRevised>")
+    }
+
+    fn retracts(pmid: u32) -> String {
+        format!(
+            "<CommentsCorrectionsList><CommentsCorrections RefType=\"RetractionOf\"><RefSource>J</RefSource>\
+             <PMID>{pmid}</PMID></CommentsCorrections></CommentsCorrectionsList>"
+        )
+    }
+
+    fn check(articles: &[String], expected: &[&str]) {
+        let text = format!("<PubmedArticleSet>{}</PubmedArticleSet>", articles.concat());
+        let options = Options { source: Format::Pubmed.source(), lang: None };
+        let items = open(Format::Pubmed, options, std::io::Cursor::new(text)).unwrap();
+        let told = items.map(|item| match item.unwrap() {
+            Item::Record(record) => match *record {
+                Record::Document(document) => match document.retraction {
+                    Some(Retraction { kind, notice }) => {
+                        format!("{} {} {kind:?} {}", document.id, document.title, notice.unwrap_or_default())
+                    }
+                    None => format!("{} {}", document.id, document.title),
+                },
+                other => super::super::fits::id(&other),
+            },
+            Item::Rejected(rejection) => format!("rejected {}: {}", rejection.at, rejection.reason),
+        });
+        assert_eq!(told.collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn of_two_records_of_a_paper_the_one_revised_later_counts() {
+        let reason = "rejected PMID 1: a record of it that was revised later stands before it in the file";
+        check(&[article(1, "new", &revised(9)), article(1, "old", &revised(8))], &["PMID:1 new", reason]);
+        check(&[article(1, "old", &revised(8)), article(1, "new", &revised(9))], &["PMID:1 new"]);
+        check(&[article(1, "first", &revised(8)), article(1, "second", &revised(8))], &["PMID:1 second"]);
+        check(&[article(1, "first", &revised(8)), article(1, "undated", "")], &["PMID:1 undated"]);
+    }
+
+    #[test]
+    fn a_paper_that_comes_again_after_its_deletion_is_a_new_one() {
+        let deletion = "<DeleteCitation><PMID>1</PMID></DeleteCitation>".to_owned();
+        check(
+            &[article(1, "new", &revised(9)), deletion, article(1, "old", &revised(8))],
+            &["PMID:1 new", "deletion `PMID:1`", "PMID:1 old"],
+        );
+    }
+
+    #[test]
+    fn a_notice_marks_the_paper_that_it_retracts_wherever_it_stands() {
+        let (paper, notice) = (article(1, "a", ""), article(2, "n", &retracts(1)));
+        check(&[paper.clone(), notice.clone()], &["PMID:1 a Retracted PMID:2", "PMID:2 n"]);
+        check(&[notice.clone(), paper.clone()], &["PMID:2 n", "PMID:1 a Retracted PMID:2"]);
+        check(&[paper, notice, article(1, "b", "")], &["PMID:1 b Retracted PMID:2", "PMID:2 n"]);
+        check(&[article(2, "n", &retracts(2))], &["PMID:2 n"]);
+    }
+
+    #[test]
+    fn a_notice_says_more_than_a_concern_and_less_than_the_papers_own_record() {
+        let own = |kind: &str| {
+            format!(
+                "<CommentsCorrectionsList><CommentsCorrections RefType=\"{kind}\"><PMID>9</PMID>\
+                 </CommentsCorrections></CommentsCorrectionsList>"
+            )
+        };
+        let notice = article(2, "n", &retracts(1));
+        check(
+            &[notice.clone(), article(1, "a", &own("ExpressionOfConcernIn"))],
+            &["PMID:2 n", "PMID:1 a Retracted PMID:2"],
+        );
+        check(&[article(1, "a", &own("RetractionIn")), notice], &["PMID:1 a Retracted PMID:9", "PMID:2 n"]);
+    }
 }

@@ -1,6 +1,6 @@
 //! From the words of the formats to those of the record.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
 
 use contract::evidence::record::Name;
@@ -78,11 +78,41 @@ pub fn edge_id(parts: &[&str], qualifiers: &str) -> String {
     format!("edge:{}", hash.get(..32).unwrap_or(&hash))
 }
 
-/// A value as the record takes it: without NUL, without integers that are not exact everywhere, not too deep.
-pub fn tame(value: Value) -> Value {
-    tame_at(value, 0)
+/// The program's own mark of what was compared with its source, which no file may set.
+const VERIFIED: &str = "verified";
+
+/// Members as the record takes them: a file's own `verified` goes by another name.
+pub fn tame_members(members: impl IntoIterator<Item = (String, Value)>) -> BTreeMap<String, Value> {
+    tame_members_at(members, 0)
 }
 
+fn tame_members_at<C>(members: impl IntoIterator<Item = (String, Value)>, depth: usize) -> C
+where
+    C: FromIterator<(String, Value)>,
+{
+    let mut told = BTreeMap::new();
+    let mut verified = Vec::new();
+    for (key, value) in members {
+        let key = key.replace('\0', "");
+        let bare = key.trim();
+        let value = tame_at(value, depth);
+        if bare.strip_prefix("biolink:").unwrap_or(bare).eq_ignore_ascii_case(VERIFIED) {
+            verified.push(value);
+        } else {
+            told.insert(key, value);
+        }
+    }
+    for value in verified {
+        let mut key = format!("{VERIFIED}_by_source");
+        while told.contains_key(&key) {
+            key.push_str("_too");
+        }
+        told.insert(key, value);
+    }
+    told.into_iter().collect()
+}
+
+/// A value as the record takes it: without NUL, without integers that are not exact everywhere, not too deep.
 fn tame_at(value: Value, depth: usize) -> Value {
     match value {
         Value::Number(number) => {
@@ -96,9 +126,7 @@ fn tame_at(value: Value, depth: usize) -> Value {
         Value::String(text) if text.contains('\0') => Value::String(text.replace('\0', "")),
         Value::Array(_) | Value::Object(_) if depth >= DEPTH_MAX => Value::String(value.to_string()),
         Value::Array(items) => items.into_iter().map(|item| tame_at(item, depth + 1)).collect(),
-        Value::Object(members) => {
-            members.into_iter().map(|(key, member)| (key.replace('\0', ""), tame_at(member, depth + 1))).collect()
-        }
+        Value::Object(members) => Value::Object(tame_members_at(members, depth + 1)),
         Value::Null | Value::Bool(_) | Value::String(_) => value,
     }
 }
@@ -158,10 +186,29 @@ mod tests {
     #[test]
     fn values_are_made_fit() {
         assert_eq!(
-            tame(json!({"a": 9007199254740993_u64, "b": "x\u{0}y", "c": 1.5})),
+            tame_at(json!({"a": 9007199254740993_u64, "b": "x\u{0}y", "c": 1.5}), 0),
             json!({"a": "9007199254740993", "b": "xy", "c": 1.5})
         );
         let deep = (0..20).fold(json!(1), |value, _| json!([value]));
-        assert!(tame(deep).to_string().contains(r#""[["#));
+        assert!(tame_at(deep, 0).to_string().contains(r#""[["#));
+    }
+
+    #[test]
+    fn no_file_sets_the_mark_of_the_program() {
+        let check = |members: Value, expected: Value| {
+            let told: BTreeMap<String, Value> = tame_members(members.as_object().unwrap().clone());
+            assert_eq!(json!(told), expected);
+        };
+        check(json!({"verified": true}), json!({"verified_by_source": true}));
+        check(json!({"ver\u{0}ified": true}), json!({"verified_by_source": true}));
+        check(json!({"biolink:verified": true}), json!({"verified_by_source": true}));
+        check(
+            json!({"a": {"b": [{"verified": "by Ann"}]}, "c": 1}),
+            json!({"a": {"b": [{"verified_by_source": "by Ann"}]}, "c": 1}),
+        );
+        check(
+            json!({"verified": true, "verified_by_source": "by Ann"}),
+            json!({"verified_by_source": "by Ann", "verified_by_source_too": true}),
+        );
     }
 }

@@ -1,0 +1,192 @@
+//! Papers that were read and wait until more of the file is: the records of one file may speak of each other.
+//!
+//! A notice marks the paper that it retracts, whichever of the two comes first, and of two records of a paper the one
+//! that was revised later counts. Both hold as far as the papers that wait reach; beyond, records pass in their order.
+
+use std::collections::{HashMap, VecDeque};
+
+use contract::evidence::record::{Document, Record, Retraction, RetractionKind};
+
+use super::super::{Item, fits};
+
+const WAITING_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// What an item takes beside its own text.
+const ITEM_BYTES: usize = 500;
+/// A file of PubMed holds some ten thousands. Forgets all when full: what follows is read as if it began the file.
+const KNOWN_MAX: usize = 500_000;
+
+/// A paper as its record in the file states it.
+pub struct Paper {
+    pub pmid: u32,
+    /// Year, month and day as one number.
+    pub revised: Option<u32>,
+    /// The papers that it retracts.
+    pub retracts: Vec<u32>,
+    pub document: Document,
+}
+
+struct Waiter {
+    item: Item,
+    pmid: Option<u32>,
+    n_bytes: usize,
+}
+
+#[derive(Default)]
+pub struct Waiting {
+    waiters: VecDeque<Waiter>,
+    n_bytes: usize,
+    n_gone: usize,
+    /// Where a paper waits, counted from the first that ever did.
+    places: HashMap<u32, usize>,
+    revisions: HashMap<u32, u32>,
+    /// By the paper that does not stand: its notice.
+    notices: HashMap<u32, u32>,
+}
+
+impl Waiting {
+    pub fn push(&mut self, item: Item) {
+        self.add(Waiter { item, pmid: None, n_bytes: ITEM_BYTES });
+    }
+
+    /// What follows about a paper that was deleted is about a new one.
+    pub fn push_deletion(&mut self, item: Item, pmid: u32) {
+        self.places.remove(&pmid);
+        self.revisions.remove(&pmid);
+        self.push(item);
+    }
+
+    pub fn push_paper(&mut self, paper: Paper) {
+        let Paper { pmid, revised, retracts, mut document } = paper;
+        if let (Some(known), Some(revised)) = (self.revisions.get(&pmid), revised)
+            && revised < *known
+        {
+            let reason = "a record of it that was revised later stands before it in the file";
+            self.push(Item::rejected(format!("PMID {pmid}"), reason));
+            return;
+        }
+        if let Some(revised) = revised {
+            remember(&mut self.revisions, pmid, revised);
+        }
+        for retracted in retracts.into_iter().filter(|retracted| *retracted != pmid) {
+            remember(&mut self.notices, retracted, pmid);
+            if let Some(document) = self.document(retracted) {
+                mark(document, pmid);
+            }
+        }
+        if let Some(notice) = self.notices.get(&pmid) {
+            mark(&mut document, *notice);
+        }
+        let record = Record::Document(document);
+        let waiter = Waiter { n_bytes: ITEM_BYTES + fits::size(&record), item: Item::of(record), pmid: Some(pmid) };
+        let earlier = self.places.get(&pmid).and_then(|place| self.waiters.get_mut(place - self.n_gone));
+        match earlier {
+            // The store would see two changes, at every import anew.
+            Some(earlier) => {
+                self.n_bytes = self.n_bytes - earlier.n_bytes + waiter.n_bytes;
+                *earlier = waiter;
+            }
+            None => {
+                self.places.insert(pmid, self.n_gone + self.waiters.len());
+                self.add(waiter);
+            }
+        }
+    }
+
+    fn add(&mut self, waiter: Waiter) {
+        self.n_bytes += waiter.n_bytes;
+        self.waiters.push_back(waiter);
+    }
+
+    fn document(&mut self, pmid: u32) -> Option<&mut Document> {
+        let place = self.places.get(&pmid)? - self.n_gone;
+        match &mut self.waiters.get_mut(place)?.item {
+            Item::Record(record) => match record.as_mut() {
+                Record::Document(document) => Some(document),
+                Record::Source(_) | Record::Node(_) | Record::Edge(_) | Record::Deletion(_) => None,
+            },
+            Item::Rejected(_) => None,
+        }
+    }
+
+    /// Hands on what has waited long enough.
+    pub fn release(&mut self, out: &mut VecDeque<Item>) {
+        while self.n_bytes > WAITING_BYTES_MAX {
+            self.release_one(out);
+        }
+    }
+
+    pub fn release_all(&mut self, out: &mut VecDeque<Item>) {
+        while !self.waiters.is_empty() {
+            self.release_one(out);
+        }
+    }
+
+    fn release_one(&mut self, out: &mut VecDeque<Item>) {
+        let Some(Waiter { item, pmid, n_bytes }) = self.waiters.pop_front() else { return };
+        self.n_bytes -= n_bytes;
+        if let Some(pmid) = pmid
+            && self.places.get(&pmid) == Some(&self.n_gone)
+        {
+            self.places.remove(&pmid);
+        }
+        self.n_gone += 1;
+        out.push_back(item);
+    }
+}
+
+fn remember(known: &mut HashMap<u32, u32>, key: u32, value: u32) {
+    if known.len() >= KNOWN_MAX {
+        known.clear();
+    }
+    known.insert(key, value);
+}
+
+/// What the paper's own record says about its retraction stays.
+fn mark(document: &mut Document, notice: u32) {
+    let notice = format!("PMID:{notice}");
+    match &mut document.retraction {
+        Some(retraction) if retraction.kind == RetractionKind::Retracted => {
+            retraction.notice.get_or_insert(notice);
+        }
+        other => *other = Some(Retraction { kind: RetractionKind::Retracted, notice: Some(notice) }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::paper;
+    use super::*;
+
+    /// A paper of a megabyte.
+    fn paper(pmid: u32, retracts: &[u32]) -> Paper {
+        let mut document = paper::pubmed_document(&pmid.to_string(), "pubmed");
+        document.text = "a".repeat(1024 * 1024);
+        Paper { pmid, revised: Some(20_200_101), retracts: retracts.to_vec(), document }
+    }
+
+    #[test]
+    fn papers_that_waited_long_enough_pass_in_their_order() {
+        let (mut waiting, mut out) = (Waiting::default(), VecDeque::new());
+        for pmid in 1..=20 {
+            waiting.push_paper(paper(pmid, &[]));
+            waiting.release(&mut out);
+        }
+        assert_eq!(out.len(), 5);
+        for next in [paper(21, &[1, 20]), paper(1, &[]), paper(20, &[])] {
+            waiting.push_paper(next);
+            waiting.release(&mut out);
+        }
+        waiting.release_all(&mut out);
+        let told = out.iter().map(|item| match item {
+            Item::Record(record) => match record.as_ref() {
+                Record::Document(document) => (document.id.clone(), document.retraction.is_some()),
+                other => panic!("{other:?}"),
+            },
+            Item::Rejected(rejection) => panic!("{rejection:?}"),
+        });
+        let expected = (1..=19).map(|pmid| (pmid, false)).chain([(20, true), (21, false), (1, true)]);
+        let expected = expected.map(|(pmid, is_retracted)| (format!("PMID:{pmid}"), is_retracted));
+        assert_eq!(told.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
+        assert_eq!((waiting.n_bytes, waiting.places.len()), (0, 0));
+    }
+}
