@@ -55,7 +55,7 @@ impl Incoming {
                 check_edge(edge)?;
                 let incoming = Incoming::of(position, RecordKind::Edge, &edge.id, edge, Some(&edge.source));
                 let ends = Some([edge.subject.clone(), edge.object.clone()]);
-                let claims_verified = edge.qualifiers.contains_key("verified");
+                let claims_verified = edge.qualifiers.get("verified").is_some_and(|claim| *claim != Value::Bool(false));
                 incoming.map(|it| Incoming { ends, claims_verified, ..it })
             }
             Record::Document(document) => {

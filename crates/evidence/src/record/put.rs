@@ -196,7 +196,7 @@ impl<'a> Desk<'a> {
             return;
         }
         if record.claims_verified && !self.may_vouch {
-            let reason = "`qualifiers/verified`: expected to be absent, as only what comes with the program was compared with \
+            let reason = "`qualifiers/verified`: expected to be absent or false, as only what comes with the program was compared with \
                 its source by us; call it otherwise, such as `verified_by_source`";
             return self.reject(record, reason.to_owned());
         }

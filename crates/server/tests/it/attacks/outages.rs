@@ -236,7 +236,7 @@ fn a_locked_database_is_waited_out() {
 #[test]
 fn used_up_file_descriptors_are_waited_out() {
     let target = Target::with(&TargetOptions {
-        env: &[("MATERIA_HEADER_TIMEOUT_MS", "2000")],
+        env: &[("MATERIA_HEADER_TIMEOUT_MS", "1000")],
         under: &["prlimit", "--nofile=60:60"],
         ..TargetOptions::default()
     });
