@@ -189,6 +189,11 @@ fn print_lines(lines: impl IntoIterator<Item = String>) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Says something to whoever watches. Where standard error is broken nobody does, and the work must not end for that.
+pub fn say(line: impl std::fmt::Display) {
+    drop(writeln!(std::io::stderr().lock(), "{line}"));
+}
+
 /// Text with every character that cannot be seen written out.
 fn visible(text: &str) -> String {
     let mut seen = String::with_capacity(text.len());

@@ -7,7 +7,7 @@ async fn main() -> ExitCode {
     match server::cli::run().await {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("error: {error:#}");
+            server::cli::say(format_args!("error: {error:#}"));
             ExitCode::from(2)
         }
     }

@@ -203,12 +203,12 @@ mod tests {
         check(json!({"ver\u{0}ified": true}), json!({"verified_by_source": true}));
         check(json!({"biolink:verified": true}), json!({"verified_by_source": true}));
         check(
-            json!({"a": {"b": [{"verified": "by Ann"}]}, "c": 1}),
-            json!({"a": {"b": [{"verified_by_source": "by Ann"}]}, "c": 1}),
+            json!({"a": {"b": [{"verified": "by its reader"}]}, "c": 1}),
+            json!({"a": {"b": [{"verified_by_source": "by its reader"}]}, "c": 1}),
         );
         check(
-            json!({"verified": true, "verified_by_source": "by Ann"}),
-            json!({"verified_by_source": "by Ann", "verified_by_source_too": true}),
+            json!({"verified": true, "verified_by_source": "by its reader"}),
+            json!({"verified_by_source": "by its reader", "verified_by_source_too": true}),
         );
     }
 }

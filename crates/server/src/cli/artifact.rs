@@ -17,7 +17,7 @@ use workflow::catalogue::Catalogue;
 use workflow::markdown::Document;
 use workflow::metadata;
 
-use super::{Place, must_be_there, print_lines, table};
+use super::{Place, must_be_there, print_lines, say, table};
 use crate::assemble;
 use crate::auth::owner;
 use crate::settings::Settings;
@@ -144,7 +144,7 @@ pub async fn run(place: Place, arguments: Arguments) -> anyhow::Result<ExitCode>
     let output = match reply.result {
         Ok(success) => success.output,
         Err(error) => {
-            eprintln!("{}", dialect::body(reply.dialect, &error, Some(&reply.audit)));
+            say(dialect::body(reply.dialect, &error, Some(&reply.audit)));
             return Ok(ExitCode::FAILURE);
         }
     };

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use store::OwnerLock;
 use tokio::sync::mpsc;
 
-use super::{Place, must_be_there, print_lines};
+use super::{Place, must_be_there, print_lines, say};
 use crate::assemble::{self, AssembleError};
 use crate::auth::owner;
 use crate::owner::{HouseError, keys, store_options};
@@ -175,7 +175,7 @@ fn show_progress() -> (Progress, tokio::task::JoinHandle<()>) {
             }
         }
         if is_shown {
-            eprintln!();
+            say("");
         }
     });
     (Progress::to(sender), showing)

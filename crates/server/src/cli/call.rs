@@ -9,7 +9,7 @@ use contract::id::IdempotencyKey;
 use contract::strict::{self, Limits};
 use ops::Call;
 
-use super::{Place, print_lines};
+use super::{Place, print_lines, say};
 use crate::assemble;
 use crate::auth::owner;
 use crate::settings::Settings;
@@ -54,7 +54,7 @@ pub async fn run(place: Place, arguments: Arguments) -> anyhow::Result<ExitCode>
     let input = match strict::parse(text.as_bytes(), Limits::DEFAULT) {
         Ok(input) => input,
         Err(error) => {
-            eprintln!("{}", dialect::common(&error.into()));
+            say(dialect::common(&error.into()));
             return Ok(ExitCode::FAILURE);
         }
     };
@@ -71,7 +71,7 @@ pub async fn run(place: Place, arguments: Arguments) -> anyhow::Result<ExitCode>
             Ok(ExitCode::SUCCESS)
         }
         Err(error) => {
-            eprintln!("{}", dialect::body(reply.dialect, &error, Some(&reply.audit)));
+            say(dialect::body(reply.dialect, &error, Some(&reply.audit)));
             Ok(ExitCode::FAILURE)
         }
     }

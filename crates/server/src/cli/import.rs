@@ -19,7 +19,7 @@ use serde_json::json;
 
 use self::files::Opened;
 use self::send::Desk;
-use super::{Place, print_lines};
+use super::{Place, print_lines, say};
 use crate::assemble;
 use crate::auth::owner;
 use crate::owner::House;
@@ -128,7 +128,7 @@ async fn index(house: &House, settings: &Settings) {
     spinner.finish_and_clear();
     if let Err(error) = indexed {
         // Nothing is lost: the record has it all, and the next search makes the index.
-        eprintln!("The search index is not up to date yet: {}", error.message);
+        say(format_args!("The search index is not up to date yet: {}", error.message));
     }
 }
 

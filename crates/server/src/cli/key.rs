@@ -9,7 +9,7 @@ use ops::Call;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-use super::{Place, must_be_there, print_lines, table};
+use super::{Place, must_be_there, print_lines, say, table};
 use crate::assemble;
 use crate::auth::owner;
 use crate::settings::Settings;
@@ -89,7 +89,7 @@ pub async fn run(place: Place, arguments: Arguments) -> anyhow::Result<ExitCode>
         Ok(success) if arguments.json => print_lines([success.output.to_string()])?,
         Ok(success) => print_lines(shown(&arguments.command, success.output)?)?,
         Err(error) => {
-            eprintln!("{}", dialect::body(reply.dialect, &error, Some(&reply.audit)));
+            say(dialect::body(reply.dialect, &error, Some(&reply.audit)));
             return Ok(ExitCode::FAILURE);
         }
     }

@@ -8,7 +8,7 @@ use contract::evidence::search::EmbedRecordsOutput;
 use ops::Call;
 use serde_json::json;
 
-use super::{Place, print_lines};
+use super::{Place, print_lines, say};
 use crate::assemble;
 use crate::auth::owner;
 use crate::owner::House;
@@ -56,9 +56,9 @@ async fn rebuild_search(house: &House, settings: &Settings, index: &Path) -> any
         let done: EmbedRecordsOutput = serde_json::from_value(output)?;
         match &done.model {
             Some(model) => {
-                eprintln!("Index at change {}; `{model}`: {} texts still to embed", done.version, done.missing)
+                say(format_args!("Index at change {}; `{model}`: {} texts still to embed", done.version, done.missing))
             }
-            None => eprintln!("Index at change {}; no embedding model is in use", done.version),
+            None => say(format_args!("Index at change {}; no embedding model is in use", done.version)),
         }
         if done.embedded == 0 {
             return Ok(());

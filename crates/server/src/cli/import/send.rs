@@ -21,6 +21,7 @@ use uuid::Uuid;
 
 use super::files::{Opened, Pass};
 use super::{REJECTIONS_SHOWN_MAX, Totals, check_totals, refused};
+use crate::cli::say;
 use crate::owner::House;
 
 /// Half of what a line to the owner of the data folder may be.
@@ -129,7 +130,7 @@ impl<'a> Desk<'a> {
         if found.events.is_empty() {
             file.clear_mark();
         } else {
-            eprintln!("{}: goes on after {} records", file.name(), mark.totals.read);
+            say(format_args!("{}: goes on after {} records", file.name(), mark.totals.read));
             self.totals.add(mark.totals);
         }
         Ok(())
