@@ -53,6 +53,21 @@ pub fn cargo(arguments: &[&str]) -> Command {
     command
 }
 
+/// A cargo call whose compiler of our own crates is clippy's, which denies warnings and otherwise compiles as rustc does:
+/// `cargo clippy` would check every dependency once more, which costs a cold run minutes.
+pub fn cargo_with_lints(arguments: &[&str]) -> Result<Command> {
+    let sysroot = run_quietly(Command::new("rustc").args(["--print", "sysroot"]))?;
+    let driver = Path::new(sysroot.trim()).join("bin").join("clippy-driver");
+    if !driver.is_file() {
+        bail!("`{}` is missing; `rustup component add clippy` brings it", driver.display());
+    }
+    let mut command = cargo(arguments);
+    // The driver's own form of a list of arguments.
+    command.env("CLIPPY_ARGS", "--deny__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__");
+    command.env("RUSTC_WORKSPACE_WRAPPER", driver);
+    Ok(command)
+}
+
 /// Runs `command` on the terminal. An exit code other than zero is an error.
 pub fn run(command: &mut Command) -> Result<()> {
     let line = line(command);

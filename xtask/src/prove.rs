@@ -13,7 +13,7 @@ use std::{
 use anyhow::{Context, Result, bail};
 
 use crate::{
-    cargo::{self, cargo, root, run_quietly},
+    cargo::{self, cargo, cargo_with_lints, root, run_quietly},
     install,
     postgres::{self, Postgres},
     test::TOOLS_VARIABLE,
@@ -41,7 +41,7 @@ pub fn prove() -> Result<()> {
     // The tests as `cargo xtask test` builds them, and the program as `cargo xtask bench` does: a build of their own would
     // take longer than the proofs.
     cargo::run(&mut cargo(&["build", "--release", "--package", "server", "--package", "bench"]))?;
-    let mut tests = cargo(&["test", "--workspace", "--test", "it"]);
+    let mut tests = cargo_with_lints(&["test", "--workspace", "--test", "it"])?;
     // One test at a time: each has the machine to itself.
     tests.args(["--", "--nocapture", "--test-threads=1"]).args(SUITES);
     tests.env("MATERIA_PROVE", "1").env("MATERIA_TEST_PROGRAM", cargo::release("materia"));

@@ -5,7 +5,7 @@ use std::{process::Command, thread, time::Duration};
 use anyhow::{Result, bail};
 
 use crate::{
-    cargo::{self, cargo},
+    cargo::{self, cargo, cargo_with_lints},
     install,
     postgres::{self, Postgres},
     stages::{Stages, timed},
@@ -35,8 +35,9 @@ fn run(stages: &mut Stages) {
     // Downloads wait on the network and compilation on the processor, so the two overlap well.
     let (compiled, (installed, installing)) = thread::scope(|scope| {
         let installing = scope.spawn(|| timed(install::install_all));
-        let compiled =
-            stages.run("compile", || cargo::run(&mut cargo(&["build", "--workspace", "--all-targets"]))).is_some();
+        let compiled = stages
+            .run("compile and lint", || cargo::run(&mut cargo_with_lints(&["build", "--workspace", "--all-targets"])?))
+            .is_some();
         let installed =
             installing.join().unwrap_or_else(|_| (Err(anyhow::anyhow!("the thread panicked")), Duration::ZERO));
         (compiled, installed)
@@ -44,13 +45,9 @@ fn run(stages: &mut Stages) {
     let tools = stages.record("install (during compile)", installed, installing);
     stages.run("format", || cargo::run(&mut cargo(&["fmt", "--all", "--check"])));
     if !compiled {
-        stages.skip("clippy");
         stages.skip("tests");
         return;
     }
-    stages.run("clippy", || {
-        cargo::run(&mut cargo(&["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"]))
-    });
     let Some(tools) = tools else {
         stages.skip("tests");
         return;
@@ -65,7 +62,7 @@ fn run(stages: &mut Stages) {
         return;
     };
     stages.run("tests", || {
-        let mut tests = cargo(&["test", "--workspace", "--no-fail-fast"]);
+        let mut tests = cargo_with_lints(&["test", "--workspace", "--no-fail-fast"])?;
         tests.env(TOOLS_VARIABLE, &tools).env(postgres::URL_VARIABLE, postgres.url());
         cargo::run(&mut tests)
     });

@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::thread;
 
 use ops::Call;
 use serde_json::{Value, json};
@@ -45,6 +46,8 @@ const STEPS: [Step; 9] = [
     at("fsync", "artifacts/prds/.PRD-006_v1_metadata.json.tmp"),
     at("fsync", "artifacts/prds"),
 ];
+/// Points that are struck at once, each in a folder of its own.
+const N_SIDE_BY_SIDE: usize = 2;
 /// No command makes more calls of one kind.
 const POINTS_MAX: usize = 4_000;
 
@@ -68,19 +71,18 @@ impl Lab {
     }
 
     /// Runs the command with the fault at one call after the other, until it is beyond the last one.
-    fn check(&self, subject: &str, arguments: &[&str], judge: impl Fn(&Path) -> bool) {
+    fn check(&self, subject: &str, arguments: &[&str], judge: impl Fn(&Path) -> bool + Sync) {
         let (mut n_points, mut n_new) = (0, 0);
         for step in &STEPS {
             for fault in FAULTS.into_iter().take(size(1, FAULTS.len())) {
-                for point in (1..POINTS_MAX).step_by(size(step.stride, 1)) {
-                    let data = self.folder.path().join("data");
-                    fs::remove_dir_all(&data).ok();
-                    copy(&self.before, &data);
-                    if !self.run_with_fault(&data, arguments, step, fault, point) {
+                let points: Vec<usize> = (1..POINTS_MAX).step_by(size(step.stride, 1)).collect();
+                for side_by_side in points.chunks(N_SIDE_BY_SIDE) {
+                    let outcomes = self.strike_all(arguments, step, fault, side_by_side, &judge);
+                    n_points += outcomes.iter().flatten().count();
+                    n_new += outcomes.iter().flatten().filter(|is_new| **is_new).count();
+                    if outcomes.iter().any(Option::is_none) {
                         break;
                     }
-                    n_points += 1;
-                    n_new += usize::from(judge(&data));
                 }
             }
         }
@@ -88,9 +90,32 @@ impl Lab {
         assert!(n_points > 5 && n_new > 0 && n_new < n_points, "{subject}: {n_points} points, {n_new} new");
     }
 
+    /// Whether the state was the new one after the fault at each of the points; nothing where the command ended before it.
+    fn strike_all(
+        &self,
+        arguments: &[&str],
+        step: &Step,
+        fault: &str,
+        points: &[usize],
+        judge: &(impl Fn(&Path) -> bool + Sync),
+    ) -> Vec<Option<bool>> {
+        let strike = |point: usize| {
+            let place = self.folder.path().join(format!("point-{point}"));
+            let data = place.join("data");
+            copy(&self.before, &data);
+            let is_new = self.run_with_fault(&place, arguments, step, fault, point).then(|| judge(&data));
+            fs::remove_dir_all(&place).expect("the folder of a point can be removed");
+            is_new
+        };
+        thread::scope(|scope| {
+            let running: Vec<_> = points.iter().map(|point| scope.spawn(move || strike(*point))).collect();
+            running.into_iter().map(|running| running.join().expect("the state is whole")).collect()
+        })
+    }
+
     /// Whether the fault was met.
-    fn run_with_fault(&self, data: &Path, arguments: &[&str], step: &Step, fault: &str, point: usize) -> bool {
-        let trace = self.folder.path().join("trace");
+    fn run_with_fault(&self, place: &Path, arguments: &[&str], step: &Step, fault: &str, point: usize) -> bool {
+        let (data, trace) = (place.join("data"), place.join("trace"));
         let command = materia();
         let mut strace = Command::new("strace");
         strace.args(["-f", "-o"]).arg(&trace).args(["-e", &format!("trace={}", step.calls)]);
@@ -99,7 +124,7 @@ impl Lab {
             strace.arg("-P").arg(data.join(file));
         }
         // What the other commands are told by their environment, this one is told by a flag.
-        strace.arg(command.get_program()).args(arguments).args(["--no-starter-data", "--data"]).arg(data);
+        strace.arg(command.get_program()).args(arguments).args(["--no-starter-data", "--data"]).arg(&data);
         let output = strace.output().expect("`strace` runs");
         let traced = fs::read_to_string(&trace).expect("a trace");
         let is_met = traced.contains("(INJECTED)") || traced.contains("+++ killed by SIGKILL +++");
@@ -137,7 +162,8 @@ struct Found {
 fn start_again(data: &Path) -> Found {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime starts");
     runtime.block_on(async {
-        let settings = Settings::default();
+        // As the house was made: loading them would take longer than all the rest.
+        let settings = Settings { starter_data: false, ..Settings::default() };
         let house = assemble::enter(data.to_owned(), &settings).await.expect("the folder can be opened");
         let call = async |operation: &str, input: Value| -> Value {
             let call = Call { operation: operation.to_owned(), input, ..Call::default() };
