@@ -36,7 +36,9 @@ const fn any(calls: &'static str, stride: usize) -> Step {
 
 const STEPS: [Step; 9] = [
     any("fsync,fdatasync", 9),
-    any("pwrite64,write", 150),
+    // SQLite's way to write. `write` without a file would strike the pipes by which threads wake each other, which no disk
+    // can break.
+    any("pwrite64", 15),
     any("rename,renameat,renameat2", 1),
     any("unlink,unlinkat", 1),
     // Threads have counters of their own, and the database comes first: the files need to be named.
@@ -48,6 +50,10 @@ const STEPS: [Step; 9] = [
 ];
 /// Points that are struck at once, each in a folder of its own.
 const N_SIDE_BY_SIDE: usize = 2;
+/// Far more than the slowest command needs.
+const RUN_SECONDS_MAX: &str = "120";
+/// How `timeout` ends when it had to end the command.
+const RUN_TOO_LONG: i32 = 124;
 /// No command makes more calls of one kind.
 const POINTS_MAX: usize = 4_000;
 
@@ -117,15 +123,25 @@ impl Lab {
     fn run_with_fault(&self, place: &Path, arguments: &[&str], step: &Step, fault: &str, point: usize) -> bool {
         let (data, trace) = (place.join("data"), place.join("trace"));
         let command = materia();
-        let mut strace = Command::new("strace");
-        strace.args(["-f", "-o"]).arg(&trace).args(["-e", &format!("trace={}", step.calls)]);
+        // A command that hangs has failed.
+        let mut strace = Command::new("timeout");
+        strace
+            .args(["--kill-after=5", RUN_SECONDS_MAX, "strace", "-f", "-o"])
+            .arg(&trace)
+            .args(["-e", &format!("trace={}", step.calls)]);
         strace.args(["-e", &format!("inject={}:{fault}:when={point}", step.calls)]);
         if let Some(file) = step.file {
             strace.arg("-P").arg(data.join(file));
         }
-        // What the other commands are told by their environment, this one is told by a flag.
-        strace.arg(command.get_program()).args(arguments).args(["--no-starter-data", "--data"]).arg(&data);
+        strace.arg(command.get_program()).args(arguments).arg("--data").arg(&data);
+        for (name, value) in command.get_envs() {
+            match value {
+                Some(value) => strace.env(name, value),
+                None => strace.env_remove(name),
+            };
+        }
         let output = strace.output().expect("`strace` runs");
+        assert_ne!(output.status.code(), Some(RUN_TOO_LONG), "{} {fault} {point}: the command hangs", step.calls);
         let traced = fs::read_to_string(&trace).expect("a trace");
         let is_met = traced.contains("(INJECTED)") || traced.contains("+++ killed by SIGKILL +++");
         let errors = String::from_utf8_lossy(&output.stderr);
