@@ -8,14 +8,13 @@ use contract::evidence::record::{Edge, Node, RecordKind};
 use serde_json::Value;
 use store::{Conn, StoreError};
 
+use crate::graph::predicates::holds_both_ways;
 use crate::graph::{Direction, Graph, Hop, NodeNumber};
 use crate::record::read;
 
 /// Statements against taking something, along the edge.
 const AGAINST: [&str; 5] =
     ["contraindicated_in", "contraindicated_with", "cautioned_in", "has_contraindication", "interacts_with"];
-/// Those that hold in both directions, whichever way the source wrote them.
-const AGAINST_BOTH_WAYS: [&str; 3] = ["contraindicated_with", "has_contraindication", "interacts_with"];
 /// From a formulation to what is in it, and from that to the formulations it is in.
 const HAS_INGREDIENT: [&str; 5] = ["contains", "has_part", "has_ingredient", "has_active_ingredient", "has_component"];
 const IS_INGREDIENT_OF: [&str; 3] = ["part_of", "ingredient_of", "component_of"];
@@ -115,7 +114,8 @@ fn statements_about(graph: &Graph, entity: Entity) -> Vec<Statement> {
 
 fn against(graph: &Graph, node: NodeNumber) -> Vec<Hop> {
     let out = hops_by(graph, node, Direction::Out, &AGAINST);
-    let back = hops_by(graph, node, Direction::In, &AGAINST_BOTH_WAYS);
+    let both_ways: Vec<&str> = AGAINST.into_iter().filter(|predicate| holds_both_ways(predicate)).collect();
+    let back = hops_by(graph, node, Direction::In, &both_ways);
     out.into_iter().chain(back).collect()
 }
 
@@ -167,8 +167,8 @@ fn told(graph: &Graph, statement: &Statement, edge: &Edge) -> Contraindication {
     Contraindication {
         entity_id: nodes.id(statement.entity.node).to_owned(),
         kind: statement.entity.kind,
-        entity_label: nodes.shared_label(statement.entity.node).as_ref().to_owned(),
-        contraindication: nodes.shared_label(other).as_ref().to_owned(),
+        entity_label: nodes.label(statement.entity.node).to_owned(),
+        contraindication: nodes.label(other).to_owned(),
         contraindication_id: nodes.id(other).to_owned(),
         predicate: edge.predicate.clone(),
         evidence,

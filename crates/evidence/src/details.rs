@@ -43,7 +43,7 @@ pub fn herb(
     };
     let (constituents, treated, parts) =
         (take(&CONTAINS, &CONSTITUENTS), take(&TREATS, &[]), take(&["has_part"], &PARTS));
-    let named = |end: NodeNumber| nodes.shared_label(end).as_ref().to_owned();
+    let named = |end: NodeNumber| nodes.label(end).to_owned();
     let constituent = |(end, verified): &(NodeNumber, Option<bool>)| Constituent {
         id: nodes.id(*end).to_owned(),
         name: named(*end),
@@ -122,8 +122,8 @@ pub fn node(graph: &Graph, number: NodeNumber, node: Node) -> (NodeDetails, Vec<
         predicate: graph.predicates().text(hop.predicate).to_owned(),
         reverse: *reverse,
         id: nodes.id(hop.end).to_owned(),
-        kind: nodes.kind(hop.end).as_ref().to_owned(),
-        label: nodes.shared_label(hop.end).as_ref().to_owned(),
+        kind: nodes.kind(hop.end).to_owned(),
+        label: nodes.label(hop.end).to_owned(),
         edge_id: graph.edge_id(hop.edge).to_owned(),
         source: graph.sources().id(graph.edge_source(hop.edge)).to_owned(),
         strength: graph.edge_strength(hop.edge),

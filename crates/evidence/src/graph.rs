@@ -11,6 +11,8 @@ pub mod names;
 mod nodes;
 mod overlay;
 pub mod pattern;
+pub mod predicates;
+mod reach;
 mod snapshot;
 #[cfg(test)]
 mod tests;
@@ -24,6 +26,7 @@ use store::StoreError;
 
 use base::Base;
 use overlay::Overlay;
+use reach::Reach;
 
 pub use changes::{Changes, EdgeHead, Marks};
 pub use nodes::{NodeNumber, Nodes, label};
@@ -49,6 +52,7 @@ pub struct Graph {
     predicates: Arc<Words>,
     sources: Arc<Sources>,
     base: Arc<Base>,
+    reach: Arc<Reach>,
     overlay: Arc<Overlay>,
 }
 
@@ -84,10 +88,6 @@ impl Sources {
         self.ids.text(number)
     }
 
-    pub fn shared_id(&self, number: u32) -> Arc<str> {
-        self.ids.shared(number)
-    }
-
     pub fn find(&self, id: &str) -> Option<u32> {
         self.ids.find(id)
     }
@@ -114,6 +114,15 @@ pub enum Direction {
     In,
 }
 
+impl Direction {
+    pub fn back(self) -> Direction {
+        match self {
+            Direction::Out => Direction::In,
+            Direction::In => Direction::Out,
+        }
+    }
+}
+
 /// An edge, wherever it stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EdgeRef {
@@ -122,6 +131,30 @@ pub enum EdgeRef {
     /// Among the incoming edges of the base.
     In(u32),
     Added(u32),
+}
+
+/// What is kept of an edge beside its ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EdgeKept<'g> {
+    pub id: &'g str,
+    pub source: u32,
+    marks: u8,
+}
+
+impl EdgeKept<'_> {
+    pub fn strength(&self) -> Option<Strength> {
+        base::unpacked(self.marks)
+    }
+
+    /// Whether somebody compared the statement with its source; `None` where the source makes no statement of that.
+    pub fn verified(&self) -> Option<bool> {
+        base::verified(self.marks)
+    }
+
+    /// Whether the statement is one of those that nobody may overlook, by a rule of its source.
+    pub fn is_critical(&self) -> bool {
+        base::is_critical(self.marks)
+    }
 }
 
 /// A step to a neighbour.
@@ -155,37 +188,40 @@ impl Graph {
     }
 
     pub fn edge_id(&self, edge: EdgeRef) -> &str {
-        match self.placed(edge) {
-            Ok(place) => self.base.id(place),
-            Err(added) => self.overlay.edge(added).map_or("", |edge| &edge.id),
-        }
+        self.edge(edge).id
     }
 
     pub fn edge_source(&self, edge: EdgeRef) -> u32 {
-        match self.placed(edge) {
-            Ok(place) => self.base.source(place),
-            Err(added) => self.overlay.edge(added).map_or(0, |edge| edge.source),
-        }
+        self.edge(edge).source
     }
 
     pub fn edge_strength(&self, edge: EdgeRef) -> Option<Strength> {
-        base::unpacked(self.marks(edge))
+        self.edge(edge).strength()
     }
 
     /// Whether somebody compared the statement with its source; `None` where the source makes no statement of that.
     pub fn edge_verified(&self, edge: EdgeRef) -> Option<bool> {
-        base::verified(self.marks(edge))
+        self.edge(edge).verified()
     }
 
     /// Whether the statement is one of those that nobody may overlook, by a rule of its source.
     pub fn edge_is_critical(&self, edge: EdgeRef) -> bool {
-        base::is_critical(self.marks(edge))
+        self.edge(edge).is_critical()
     }
 
-    fn marks(&self, edge: EdgeRef) -> u8 {
+    /// What is kept of an edge beside its ends.
+    #[inline]
+    pub fn edge(&self, edge: EdgeRef) -> EdgeKept<'_> {
         match self.placed(edge) {
-            Ok(place) => self.base.strength(place),
-            Err(added) => self.overlay.edge(added).map_or(0, |edge| edge.strength),
+            Ok(place) => {
+                let (id, kept) = self.base.edge(place);
+                EdgeKept { id, source: kept.source, marks: kept.marks }
+            }
+            Err(added) => self.overlay.edge(added).map_or(EdgeKept { id: "", source: 0, marks: 0 }, |edge| EdgeKept {
+                id: &edge.id,
+                source: edge.source,
+                marks: edge.marks,
+            }),
         }
     }
 
@@ -239,6 +275,12 @@ impl Graph {
                 hops.push(Hop { end, predicate: edge.predicate, edge: EdgeRef::Added(added) });
             }
         }
+        self.sort(&mut hops);
+        hops
+    }
+
+    /// Puts hops in the order of predicate, id of the other end and id of the edge.
+    fn sort(&self, hops: &mut [Hop]) {
         hops.sort_unstable_by(|a, b| {
             self.predicates
                 .text(a.predicate)
@@ -246,7 +288,6 @@ impl Graph {
                 .then_with(|| self.nodes.id(a.end).cmp(self.nodes.id(b.end)))
                 .then_with(|| self.edge_id(a.edge).cmp(self.edge_id(b.edge)))
         });
-        hops
     }
 
     fn base_hops(&self, node: NodeNumber, direction: Direction, predicate: Option<u32>, hops: &mut Vec<Hop>) {

@@ -159,9 +159,9 @@ impl Network {
         let id = graph.nodes().id(node).to_owned();
         let group = group(&id);
         GraphNode {
-            name: graph.nodes().shared_label(node).as_ref().to_owned(),
+            name: graph.nodes().label(node).to_owned(),
             group,
-            entity_type: entity_type(&graph.nodes().kind(node)),
+            entity_type: entity_type(graph.nodes().kind(node)),
             val: n_links.max(1),
             is_starting_node: self.starts.contains(&node),
             id,
@@ -170,7 +170,7 @@ impl Network {
 
     /// The statements in words, for a model: one line each.
     pub fn text(&self, graph: &Graph, title: &str, edges: &HashMap<String, Edge>) -> String {
-        let named = |node: NodeNumber| format!("{} ({})", graph.nodes().shared_label(node), graph.nodes().id(node));
+        let named = |node: NodeNumber| format!("{} ({})", graph.nodes().label(node), graph.nodes().id(node));
         let line = |it: &Statement| {
             let source = graph.sources().id(graph.edge_source(it.edge));
             let predicate = graph.predicates().text(it.predicate).replace('_', " ");

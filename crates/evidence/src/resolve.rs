@@ -40,7 +40,7 @@ pub fn resolve_all(graph: &Graph, word: &str, kind: Option<&str>) -> Result<(Nod
         let expected = kind.unwrap_or("node").to_owned();
         return Err(match by_id.or(named.first().copied()) {
             Some(other) => {
-                let found = nodes.kind(other).as_ref().to_owned();
+                let found = nodes.kind(other).to_owned();
                 Unresolved::OtherKind { kind: expected, word: word.to_owned(), found }
             }
             None => Unresolved::Unknown { kind: expected, word: word.to_owned(), near: near(graph, word, is_wanted) },
@@ -74,8 +74,8 @@ fn near(graph: &Graph, word: &str, is_wanted: impl Fn(&NodeNumber) -> bool) -> V
         return Vec::new();
     }
     let likeness = |node: NodeNumber| {
-        let label = nodes.shared_label(node);
-        let spelt = [&*label, nodes.id(node)].into_iter().filter(|name| name.chars().count() <= 2 * n_chars);
+        let label = nodes.label(node);
+        let spelt = [label, nodes.id(node)].into_iter().filter(|name| name.chars().count() <= 2 * n_chars);
         let spelt = spelt.map(|name| normalise(&name.replace('_', " ")));
         spelt.map(|name| strsim::normalized_damerau_levenshtein(&word, &name)).fold(0.0, f64::max)
     };
@@ -84,7 +84,7 @@ fn near(graph: &Graph, word: &str, is_wanted: impl Fn(&NodeNumber) -> bool) -> V
     alike.retain(|(likeness, _)| *likeness >= NEAR_FROM);
     alike.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| nodes.id(a.1).cmp(nodes.id(b.1))));
     let shown = alike.iter().take(NEAR_MAX);
-    shown.map(|(_, node)| format!("{} ({})", nodes.shared_label(*node), nodes.id(*node))).collect()
+    shown.map(|(_, node)| format!("{} ({})", nodes.label(*node), nodes.id(*node))).collect()
 }
 
 fn did_you_mean(near: &[String]) -> String {

@@ -45,13 +45,25 @@ impl Ladybug {
 
     /// The rows, and the microseconds that the query and the reading of its rows took inside of Python.
     pub fn ask(&mut self, query: &str, start: &str) -> anyhow::Result<(Vec<Value>, f64)> {
-        writeln!(self.questions, "{}", json!({"query": query, "start": start})).context("ladybug is gone")?;
-        let mut answer = self.read()?;
-        let us = answer["us"].as_f64().context("a time")?;
+        let mut answer = self.put(query, &[start])?;
+        let us = answer["us"][0].as_f64().context("a time")?;
         match answer["rows"].take() {
             Value::Array(rows) => Ok((rows, us)),
             _ => anyhow::bail!("ladybug answered no rows"),
         }
+    }
+
+    /// The microseconds of each of the questions, which are answered in a row.
+    pub fn ask_all(&mut self, query: &str, starts: &[String]) -> anyhow::Result<Vec<f64>> {
+        let starts: Vec<&str> = starts.iter().map(String::as_str).collect();
+        let answer = self.put(query, &starts)?;
+        let us = answer["us"].as_array().context("times")?;
+        us.iter().map(|us| us.as_f64().context("a time")).collect()
+    }
+
+    fn put(&mut self, query: &str, starts: &[&str]) -> anyhow::Result<Value> {
+        writeln!(self.questions, "{}", json!({"query": query, "starts": starts})).context("ladybug is gone")?;
+        self.read()
     }
 
     fn read(&mut self) -> anyhow::Result<Value> {

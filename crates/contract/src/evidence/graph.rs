@@ -1,11 +1,13 @@
 //! `query_kg`: paths through the graph.
 
-use std::sync::Arc;
+mod paths;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::record::Strength;
+
+pub use paths::{Paths, Step, StepVia, Text};
 
 pub const DEPTH_MAX: u32 = 6;
 pub const DEPTH_DEFAULT: u32 = 3;
@@ -92,7 +94,8 @@ impl OneOrMore {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct QueryKgOutput {
     /// In the order of predicate and id, hop by hop; without a pattern the shorter ones first.
-    pub paths: Vec<Vec<PathNode>>,
+    #[schemars(with = "Vec<Vec<PathNode<'static>>>")]
+    pub paths: Paths,
     /// Where counting was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub count: Option<u64>,
@@ -112,25 +115,25 @@ pub enum Truncated {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct PathNode {
-    pub id: Arc<str>,
+pub struct PathNode<'a> {
+    pub id: &'a str,
     #[serde(rename = "type")]
-    pub kind: Arc<str>,
-    pub label: Arc<str>,
+    pub kind: &'a str,
+    pub label: &'a str,
     /// How the path came here from the node before.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub via: Option<Via>,
+    pub via: Option<Via<'a>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Via {
-    pub predicate: Arc<str>,
+pub struct Via<'a> {
+    pub predicate: &'a str,
     /// The edge points to the node before.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reverse: bool,
     /// The edge that says so; the first one where there are several.
-    pub edge_id: String,
-    pub source: Arc<str>,
+    pub edge_id: &'a str,
+    pub source: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub strength: Option<Strength>,
     /// An interaction that nobody may overlook, by a rule of its source.

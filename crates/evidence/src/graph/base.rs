@@ -20,7 +20,7 @@ pub(super) struct Loose {
     pub predicate: u32,
     pub object: NodeNumber,
     pub source: u32,
-    pub strength: u8,
+    pub marks: u8,
     /// Where its id begins in the text of all ids, and its length.
     pub id: (u32, u32),
 }
@@ -184,16 +184,23 @@ impl Rows {
     }
 }
 
+/// What is kept of an edge beside its ends, in twelve bytes that an answer reads together.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Kept {
+    /// Where its id ends in the text of all ids. It begins where that of the place before ends.
+    pub id_end: u32,
+    pub source: u32,
+    pub marks: u8,
+}
+
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Base {
     pub out: Rows,
     pub into: Rows,
     /// The place of each edge of `into`.
     pub into_places: Vec<Place>,
-    pub sources: Vec<u32>,
-    pub strengths: Vec<u8>,
-    /// Where the id of each place ends in the text of all ids.
-    pub id_ends: Vec<u32>,
+    /// By place.
+    pub edges: Vec<Kept>,
     pub ids: String,
     /// The places in the order of their ids.
     pub by_id: Vec<Place>,
@@ -209,12 +216,11 @@ impl Base {
         });
         let out = Rows::build(n_nodes, edges.iter().map(|it| (it.subject, it.predicate, it.object)), edges.len());
         let mut base = Base { out, ids: String::with_capacity(heap.ids.len()), ..Base::default() };
-        base.sources = edges.iter().map(|edge| edge.source).collect();
-        base.strengths = edges.iter().map(|edge| edge.strength).collect();
-        base.id_ends.reserve_exact(edges.len());
+        base.edges.reserve_exact(edges.len());
         for edge in &edges {
             base.ids.push_str(heap.id(edge));
-            base.id_ends.push(u32::try_from(base.ids.len()).map_err(|_| GraphError::TooLarge)?);
+            let id_end = u32::try_from(base.ids.len()).map_err(|_| GraphError::TooLarge)?;
+            base.edges.push(Kept { id_end, source: edge.source, marks: edge.marks });
         }
         drop(heap);
         let mut inward: Vec<(NodeNumber, u32, NodeNumber, Place)> =
@@ -231,27 +237,25 @@ impl Base {
     }
 
     pub fn n_edges(&self) -> usize {
-        self.sources.len()
+        self.edges.len()
     }
 
     pub fn id(&self, place: Place) -> &str {
-        let end = self.id_ends.get(index(place)).copied().unwrap_or_default();
-        let start =
-            place.checked_sub(1).and_then(|before| self.id_ends.get(index(before))).copied().unwrap_or_default();
-        self.ids.get(index(start)..index(end)).unwrap_or_default()
+        self.edge(place).0
+    }
+
+    /// The id of an edge, and what else is kept of it.
+    #[inline]
+    pub fn edge(&self, place: Place) -> (&str, Kept) {
+        let kept = self.edges.get(index(place)).copied().unwrap_or_default();
+        let before = place.checked_sub(1).and_then(|before| self.edges.get(index(before)));
+        let start = before.map_or(0, |before| before.id_end);
+        (self.ids.get(index(start)..index(kept.id_end)).unwrap_or_default(), kept)
     }
 
     pub fn find(&self, id: &str) -> Option<Place> {
         let at = self.by_id.binary_search_by(|place| self.id(*place).cmp(id)).ok()?;
         self.by_id.get(at).copied()
-    }
-
-    pub fn source(&self, place: Place) -> u32 {
-        self.sources.get(index(place)).copied().unwrap_or_default()
-    }
-
-    pub fn strength(&self, place: Place) -> u8 {
-        self.strengths.get(index(place)).copied().unwrap_or_default()
     }
 
     /// Subject, predicate and object of a place.
@@ -267,14 +271,14 @@ impl Base {
         let n = self.n_edges();
         self.out.is_sound(n_nodes, n)
             && self.into.is_sound(n_nodes, n)
-            && [self.into_places.len(), self.strengths.len(), self.id_ends.len(), self.by_id.len()] == [n; 4]
+            && [self.into_places.len(), self.by_id.len()] == [n; 2]
             && self.into_places.iter().chain(&self.by_id).all(|place| index(*place) < n)
-            && self.id_ends.is_sorted()
-            && self.id_ends.iter().all(|end| self.ids.is_char_boundary(index(*end)))
+            && self.edges.is_sorted_by_key(|edge| edge.id_end)
+            && self.edges.iter().all(|edge| self.ids.is_char_boundary(index(edge.id_end)))
     }
 
     pub fn size_bytes(&self) -> usize {
-        let columns = self.into_places.len() + self.sources.len() + self.id_ends.len() + self.by_id.len();
-        self.out.size_bytes() + self.into.size_bytes() + 4 * columns + self.strengths.len() + self.ids.len()
+        let columns = 4 * (self.into_places.len() + self.by_id.len()) + size_of::<Kept>() * self.edges.len();
+        self.out.size_bytes() + self.into.size_bytes() + columns + self.ids.len()
     }
 }

@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::base::{Base, Heap, Loose, marked};
 use super::nodes::{NodeEntry, NodeNumber, Nodes};
 use super::overlay::{Added, Overlay};
+use super::reach::Reach;
 use super::words::Words;
 use super::{Graph, GraphError, Sources};
 
@@ -129,7 +130,7 @@ impl Loading {
             predicate: self.predicates.intern(&edge.predicate),
             object: self.nodes.intern(&edge.object),
             source: self.sources.intern(&edge.source),
-            strength: marked(edge.strength, edge.marks),
+            marks: marked(edge.strength, edge.marks),
             id: (0, 0),
         };
         self.heap.push(loose, &edge.id)
@@ -147,12 +148,14 @@ impl Loading {
             edge.predicate = of(&new_predicates, edge.predicate);
         }
         let base = Base::build(nodes.len(), heap)?;
+        let reach = Reach::of(&base, &nodes);
         Ok(Graph {
             version,
             nodes: Arc::new(nodes),
             predicates: Arc::new(predicates),
             sources: Arc::new(sources),
             base: Arc::new(base),
+            reach: Arc::new(reach),
             overlay: Arc::default(),
         })
     }
@@ -202,15 +205,24 @@ impl Graph {
         }
         for id in &changes.gone_nodes {
             Arc::make_mut(&mut self.nodes).remove(id);
+            self.note_reach(id);
         }
         for node in &changes.nodes {
             let source = Arc::make_mut(&mut self.sources).intern(&node.source);
             Arc::make_mut(&mut self.nodes).put(&NodeEntry::new(node, source));
+            self.note_reach(&node.id);
         }
         for edge in &changes.edges {
             self.put_edge(edge);
         }
         self.version = changes.version;
+    }
+
+    /// Edges of the base may end at what a node is from now on.
+    fn note_reach(&mut self, id: &str) {
+        if let Some(node) = self.nodes.number(id) {
+            Arc::make_mut(&mut self.reach).note(&self.base, node, self.nodes.set(node));
+        }
     }
 
     fn put_edge(&mut self, edge: &EdgeHead<'_>) {
@@ -225,8 +237,8 @@ impl Graph {
             None => Arc::make_mut(&mut self.sources).intern(&edge.source),
         };
         let id = Arc::from(&*edge.id);
-        let strength = marked(edge.strength, edge.marks);
-        Arc::make_mut(&mut self.overlay).add(Added { subject, predicate, object, source, strength, id });
+        let marks = marked(edge.strength, edge.marks);
+        Arc::make_mut(&mut self.overlay).add(Added { subject, predicate, object, source, marks, id });
     }
 
     /// The nodes are copied only for an id that was never met.
@@ -259,16 +271,17 @@ impl Graph {
             for (predicate, start, ends) in self.base.out.segments(subject) {
                 for (place, object) in (start..n_places).zip(ends) {
                     if !self.overlay.is_removed(place) {
-                        let (source, strength) = (self.base.source(place), self.base.strength(place));
-                        let loose = Loose { subject, predicate, object: *object, source, strength, id: (0, 0) };
-                        heap.push(loose, self.base.id(place))?;
+                        let (id, kept) = self.base.edge(place);
+                        let (source, marks) = (kept.source, kept.marks);
+                        let loose = Loose { subject, predicate, object: *object, source, marks, id: (0, 0) };
+                        heap.push(loose, id)?;
                     }
                 }
             }
         }
         for edge in self.overlay.edges() {
-            let Added { subject, predicate, object, source, strength, .. } = *edge;
-            heap.push(Loose { subject, predicate, object, source, strength, id: (0, 0) }, &edge.id)?;
+            let Added { subject, predicate, object, source, marks, .. } = *edge;
+            heap.push(Loose { subject, predicate, object, source, marks, id: (0, 0) }, &edge.id)?;
         }
         let loading = Loading {
             nodes: (*self.nodes).clone(),

@@ -40,7 +40,16 @@ struct Inner {
     graphs: Mutex<HashMap<String, Arc<Live>>>,
     is_closed: AtomicBool,
     /// One long walk per core.
-    walkers: tokio::sync::Semaphore,
+    walkers: Arc<tokio::sync::Semaphore>,
+}
+
+/// Held by whoever waits for long work; a call that is given up drops it.
+struct Waiting(Arc<AtomicBool>);
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 /// One organisation's graph.
@@ -87,7 +96,7 @@ impl Graphs {
             folder,
             graphs: Mutex::default(),
             is_closed: AtomicBool::new(false),
-            walkers: tokio::sync::Semaphore::new(n_cores),
+            walkers: Arc::new(tokio::sync::Semaphore::new(n_cores)),
         };
         Graphs(Arc::new(inner))
     }
@@ -149,11 +158,22 @@ impl Graphs {
         }
     }
 
-    /// Runs long work where it holds nobody up.
-    pub async fn work<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, GraphError> {
+    /// Runs long work where it holds nobody up. It is told when nobody waits for it any more, and is to end then.
+    pub async fn work<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&AtomicBool) -> T + Send + 'static,
+    ) -> Result<T, GraphError> {
         let interrupted = GraphError::Unavailable("its walk was interrupted");
-        let Ok(_permit) = self.0.walkers.acquire().await else { return Err(interrupted) };
-        tokio::task::spawn_blocking(work).await.map_err(|_| interrupted)
+        let walkers = Arc::clone(&self.0.walkers);
+        let Ok(permit) = walkers.acquire_owned().await else { return Err(interrupted) };
+        let nobody_waits = Arc::new(AtomicBool::new(false));
+        let _waiting = Waiting(Arc::clone(&nobody_waits));
+        let working = tokio::task::spawn_blocking(move || {
+            // Whoever waits for a core waits until this one is really free.
+            let _permit = permit;
+            work(&nobody_waits)
+        });
+        working.await.map_err(|_| interrupted)
     }
 
     /// Asks the record for its change number, if nobody did lately. Where it is not urgent nobody waits for it.

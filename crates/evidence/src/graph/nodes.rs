@@ -1,12 +1,17 @@
 //! The nodes: ids, types, labels and names, by a number each.
 
+mod heads;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use contract::evidence::record::Node;
+use rustc_hash::FxHashMap;
 
 use super::names::{self, NameHash};
 use super::words::{Words, index};
+
+pub(super) use heads::Heads;
 
 /// The number of a node within one graph. It means nothing outside of it.
 pub type NodeNumber = u32;
@@ -16,12 +21,12 @@ pub(super) const NOTHING: u32 = 0;
 
 #[derive(Debug, Clone)]
 pub struct Nodes {
-    pub(super) ids: Vec<Arc<str>>,
-    pub(super) labels: Vec<Arc<str>>,
+    pub(super) heads: Heads,
     /// The node's categories, by the number of their set.
     pub(super) sets: Vec<u32>,
-    pub(super) sources: Vec<u32>,
     pub(super) names: Vec<Box<[NameHash]>>,
+    /// Of the id, of a node that is there.
+    pub(super) id_hashes: Vec<NameHash>,
     /// So many nodes, from the first on, are in the order of their ids.
     pub(super) n_sorted: u32,
     pub(super) categories: Words,
@@ -29,26 +34,37 @@ pub struct Nodes {
     pub(super) category_sets: Vec<Box<[u32]>>,
     set_numbers: HashMap<Box<[u32]>, u32>,
     by_id: HashMap<Arc<str>, NodeNumber>,
-    by_name: HashMap<NameHash, Vec<NodeNumber>>,
+    by_name: FxHashMap<NameHash, Vec<NodeNumber>>,
 }
 
 impl Default for Nodes {
     fn default() -> Nodes {
         let nothing: Box<[u32]> = Box::default();
         Nodes {
-            ids: Vec::new(),
-            labels: Vec::new(),
+            heads: Heads::default(),
             sets: Vec::new(),
-            sources: Vec::new(),
             names: Vec::new(),
+            id_hashes: Vec::new(),
             n_sorted: 0,
             categories: Words::default(),
             category_sets: vec![nothing.clone()],
             set_numbers: HashMap::from([(nothing, NOTHING)]),
             by_id: HashMap::new(),
-            by_name: HashMap::new(),
+            by_name: FxHashMap::default(),
         }
     }
+}
+
+/// What an answer tells of a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Told<'g> {
+    /// The id and behind it the label; the id alone where it is the label too.
+    pub id_and_label: &'g str,
+    /// Bytes of the id.
+    pub n_id: usize,
+    /// The number of the first category.
+    pub kind: u32,
+    pub source: u32,
 }
 
 /// What the graph keeps of a node.
@@ -59,6 +75,7 @@ pub(super) struct NodeEntry<'a> {
     pub categories: Vec<&'a str>,
     pub source: u32,
     pub names: Box<[NameHash]>,
+    pub id_hash: NameHash,
 }
 
 impl<'a> NodeEntry<'a> {
@@ -66,7 +83,8 @@ impl<'a> NodeEntry<'a> {
         let mut hashes: Vec<NameHash> = node.names.iter().map(|name| names::hash(&name.text)).collect();
         hashes.extend(node.same_as.iter().map(|id| names::hash(id)));
         // So that whoever calls it another id of theirs finds it, and whoever is called as its id says does not hide it.
-        hashes.push(names::hash(&node.id));
+        let id_hash = names::hash(&node.id);
+        hashes.push(id_hash);
         hashes.sort_unstable();
         hashes.dedup();
         NodeEntry {
@@ -75,6 +93,7 @@ impl<'a> NodeEntry<'a> {
             categories: node.categories.iter().map(String::as_str).collect(),
             source,
             names: hashes.into(),
+            id_hash,
         }
     }
 }
@@ -92,7 +111,7 @@ pub fn label(node: &Node) -> &str {
 
 impl Nodes {
     pub fn len(&self) -> u32 {
-        u32::try_from(self.ids.len()).unwrap_or(u32::MAX)
+        u32::try_from(self.heads.len()).unwrap_or(u32::MAX)
     }
 
     /// Every type that a node has or had.
@@ -101,7 +120,7 @@ impl Nodes {
     }
 
     pub fn is_empty(&self) -> bool {
-        self.ids.is_empty()
+        self.heads.len() == 0
     }
 
     /// A node that is there at the moment.
@@ -116,7 +135,10 @@ impl Nodes {
 
     /// Nodes with this name, in any language, or with this other id; in the order of their ids.
     pub fn find_named(&self, name: &str) -> Vec<NodeNumber> {
-        let found = self.by_name.get(&names::hash(name)).into_iter().flatten().copied();
+        // Whoever is found by the id has its hash already, and making one costs more than looking it up.
+        let hash = self.find(name).and_then(|node| self.id_hashes.get(index(node)).copied());
+        let hash = hash.unwrap_or_else(|| names::hash(name));
+        let found = self.by_name.get(&hash).into_iter().flatten().copied();
         let mut found: Vec<NodeNumber> = found.filter(|node| self.is_there(*node)).collect();
         found.sort_by(|a, b| self.id(*a).cmp(self.id(*b)));
         found
@@ -125,15 +147,16 @@ impl Nodes {
     /// Other nodes for the same thing, from other sources: those that call this one's id another id of theirs, and those
     /// that this one calls so. What is said of one of them is said of all.
     pub fn twins(&self, node: NodeNumber) -> Vec<NodeNumber> {
+        // Of those that are curies.
+        let id_hash = |node: NodeNumber| self.id_hashes.get(index(node)).copied().filter(|_| is_curie(self.id(node)));
         let mut all = vec![node];
         let mut at = 0;
         while let Some(one) = all.get(at).copied() {
-            let own = is_curie(self.id(one)).then(|| names::hash(self.id(one)));
+            let own = id_hash(one);
             for hash in self.names.get(index(one)).into_iter().flatten() {
                 for other in self.by_name.get(hash).into_iter().flatten().copied() {
                     // A name that two things share makes them no one thing.
-                    let is_id =
-                        own == Some(*hash) || (is_curie(self.id(other)) && names::hash(self.id(other)) == *hash);
+                    let is_id = own == Some(*hash) || id_hash(other) == Some(*hash);
                     if is_id && self.is_there(other) && !all.contains(&other) {
                         all.push(other);
                     }
@@ -149,24 +172,26 @@ impl Nodes {
     }
 
     pub fn id(&self, node: NodeNumber) -> &str {
-        self.ids.get(index(node)).map_or("", |id| id)
+        self.heads.id(node)
     }
 
-    pub fn shared_id(&self, node: NodeNumber) -> Arc<str> {
-        self.ids.get(index(node)).map_or_else(|| "".into(), Arc::clone)
+    pub fn label(&self, node: NodeNumber) -> &str {
+        self.heads.label(node)
     }
 
-    pub fn shared_label(&self, node: NodeNumber) -> Arc<str> {
-        self.labels.get(index(node)).map_or_else(|| "".into(), Arc::clone)
+    /// What an answer tells of a node that is there.
+    #[inline]
+    pub fn told(&self, node: NodeNumber) -> Told<'_> {
+        let head = self.heads.head(node);
+        let (id_and_label, n_id) = self.heads.texts(head);
+        Told { id_and_label, n_id, kind: head.kind, source: head.source }
     }
 
-    /// Reads the texts of nodes that are about to be shared. Sharing one waits for the memory it lies in; reading many waits
-    /// for all of them at once.
-    pub fn touch(&self, nodes: impl Iterator<Item = NodeNumber>) {
-        let first =
-            |text: Option<&Arc<str>>| text.and_then(|text| text.as_bytes().first()).copied().unwrap_or_default();
-        let of = |node: NodeNumber| first(self.ids.get(index(node))) ^ first(self.labels.get(index(node)));
-        std::hint::black_box(nodes.fold(0, |all, node| all ^ of(node)));
+    /// Reads what is about to be told of nodes. Telling one waits for the memory it lies in; reading many waits for all of
+    /// them at once.
+    pub fn touch(&self, nodes: impl Iterator<Item = NodeNumber> + Clone) {
+        std::hint::black_box(nodes.clone().fold(0, |all, node| all ^ self.heads.head(node).source));
+        std::hint::black_box(nodes.fold(0, |all, node| all ^ self.heads.first_byte(self.heads.head(node))));
     }
 
     #[inline]
@@ -175,7 +200,7 @@ impl Nodes {
     }
 
     pub fn source(&self, node: NodeNumber) -> u32 {
-        self.sources.get(index(node)).copied().unwrap_or_default()
+        self.heads.head(node).source
     }
 
     fn category_set(&self, node: NodeNumber) -> &[u32] {
@@ -183,8 +208,8 @@ impl Nodes {
     }
 
     /// The node's type: its first category.
-    pub fn kind(&self, node: NodeNumber) -> Arc<str> {
-        self.category_set(node).first().map_or_else(|| "".into(), |category| self.categories.shared(*category))
+    pub fn kind(&self, node: NodeNumber) -> &str {
+        self.category_set(node).first().map_or("", |category| self.categories.text(*category))
     }
 
     pub fn is_a(&self, node: NodeNumber, category: &str) -> bool {
@@ -208,12 +233,11 @@ impl Nodes {
             return *number;
         }
         let (id, number): (Arc<str>, NodeNumber) = (id.into(), self.len());
-        self.by_id.insert(Arc::clone(&id), number);
-        self.labels.push(Arc::clone(&id));
-        self.ids.push(id);
+        self.heads.push(&id, &id, 0, 0);
+        self.by_id.insert(id, number);
         self.sets.push(NOTHING);
-        self.sources.push(0);
         self.names.push(Box::default());
+        self.id_hashes.push(0);
         number
     }
 
@@ -222,20 +246,19 @@ impl Nodes {
         let node = self.intern(entry.id);
         self.forget_names(node);
         let set: Box<[u32]> = entry.categories.iter().map(|category| self.categories.intern(category)).collect();
+        let kind = set.first().copied().unwrap_or_default();
         let set = self.intern_set(set);
-        // The label is often the id's own text, or the same for many.
-        let label = if entry.label == entry.id { self.shared_id(node) } else { entry.label.into() };
         for hash in &entry.names {
             self.by_name.entry(*hash).or_default().push(node);
         }
+        self.heads.set(node, entry.label, entry.source, kind);
         let at = index(node);
-        if let (Some(to_label), Some(to_set), Some(to_source), Some(to_names)) =
-            (self.labels.get_mut(at), self.sets.get_mut(at), self.sources.get_mut(at), self.names.get_mut(at))
+        if let (Some(to_set), Some(to_names), Some(to_hash)) =
+            (self.sets.get_mut(at), self.names.get_mut(at), self.id_hashes.get_mut(at))
         {
-            *to_label = label;
             *to_set = set;
-            *to_source = entry.source;
             to_names.clone_from(&entry.names);
+            *to_hash = entry.id_hash;
         }
     }
 
@@ -271,7 +294,7 @@ impl Nodes {
     pub(super) fn sorted(&self) -> (Nodes, Vec<NodeNumber>) {
         let mut order: Vec<NodeNumber> = (0..self.len()).collect();
         order.sort_unstable_by(|a, b| self.id(*a).cmp(self.id(*b)));
-        let mut renumbered = vec![0; self.ids.len()];
+        let mut renumbered = vec![0; self.heads.len()];
         let mut nodes = Nodes {
             categories: self.categories.clone(),
             category_sets: self.category_sets.clone(),
@@ -280,17 +303,15 @@ impl Nodes {
         };
         for old in order {
             let at = index(old);
-            let id = self.shared_id(old);
-            let new = nodes.len();
+            let (id, new, head) = (self.id(old), nodes.len(), self.heads.head(old));
             if let Some(place) = renumbered.get_mut(at) {
                 *place = new;
             }
-            nodes.by_id.insert(Arc::clone(&id), new);
-            nodes.ids.push(id);
-            nodes.labels.push(self.shared_label(old));
+            nodes.by_id.insert(id.into(), new);
+            nodes.heads.push(id, self.label(old), head.source, head.kind);
             nodes.sets.push(self.set(old));
-            nodes.sources.push(self.source(old));
             nodes.names.push(self.names.get(at).cloned().unwrap_or_default());
+            nodes.id_hashes.push(self.id_hashes.get(at).copied().unwrap_or_default());
         }
         nodes.n_sorted = nodes.len();
         nodes.index_names();
@@ -306,10 +327,10 @@ impl Nodes {
     }
 
     /// Puts nodes together from their columns, as a snapshot has them.
-    pub(super) fn from_columns(columns: Columns) -> Option<Nodes> {
-        let Columns { ids, labels, sets, sources, names, categories, category_sets } = columns;
+    pub(super) fn from_columns(columns: Columns<'_>) -> Option<Nodes> {
+        let Columns { ids, labels, sets, sources, names, id_hashes, categories, category_sets } = columns;
         let n = ids.len();
-        let fits = labels.len() == n && sets.len() == n && sources.len() == n && names.len() == n;
+        let fits = [labels.len(), sets.len(), sources.len(), names.len(), id_hashes.len()] == [n; 5];
         let has_sets = sets.iter().all(|set| index(*set) < category_sets.len());
         if !(fits && has_sets && category_sets.first().is_some_and(|nothing| nothing.is_empty())) {
             return None;
@@ -322,21 +343,25 @@ impl Nodes {
         if !category_sets.iter().all(|set| is_known(set)) || !ids.is_sorted() {
             return None;
         }
-        let by_id = ids.iter().map(Arc::clone).zip(0..).collect();
+        let mut heads = Heads::default();
+        for (((id, label), source), set) in ids.iter().zip(&labels).zip(&sources).zip(&sets) {
+            let kind = category_sets.get(index(*set)).and_then(|set| set.first().copied()).unwrap_or_default();
+            heads.push(id, label, *source, kind);
+        }
+        let by_id = ids.iter().map(|id| Arc::from(*id)).zip(0..).collect();
         let set_numbers = category_sets.iter().cloned().zip(0..).collect();
         let n_sorted = u32::try_from(n).ok()?;
         let mut nodes = Nodes {
-            ids,
-            labels,
+            heads,
             sets,
-            sources,
             names,
+            id_hashes,
             n_sorted,
             categories: words,
             category_sets,
             set_numbers,
             by_id,
-            by_name: HashMap::new(),
+            by_name: FxHashMap::default(),
         };
         nodes.index_names();
         Some(nodes)
@@ -344,22 +369,23 @@ impl Nodes {
 
     /// About how much memory the nodes take.
     pub fn size_bytes(&self) -> usize {
-        let texts: usize = self.ids.iter().chain(&self.labels).map(|text| text.len() + 2 * size_of::<usize>()).sum();
-        let columns = self.ids.len() * (2 * size_of::<Arc<str>>() + 8 + size_of::<Box<[NameHash]>>());
+        let columns = self.heads.len() * (4 + 8 + size_of::<Box<[NameHash]>>());
         let names: usize = self.names.iter().map(|names| names.len() * 8).sum();
-        let by_id = self.by_id.capacity() * (size_of::<Arc<str>>() + 9);
+        let ids: usize = self.by_id.keys().map(|id| id.len() + 2 * size_of::<usize>()).sum();
+        let by_id = ids + self.by_id.capacity() * (size_of::<Arc<str>>() + 9);
         let by_name = self.by_name.capacity() * 33 + self.by_name.values().map(|it| it.capacity() * 4).sum::<usize>();
-        texts + columns + names + by_id + by_name + self.categories.size_bytes()
+        self.heads.size_bytes() + columns + names + by_id + by_name + self.categories.size_bytes()
     }
 }
 
 /// The columns of the nodes, in the order of their ids.
-pub(super) struct Columns {
-    pub ids: Vec<Arc<str>>,
-    pub labels: Vec<Arc<str>>,
+pub(super) struct Columns<'a> {
+    pub ids: Vec<&'a str>,
+    pub labels: Vec<&'a str>,
     pub sets: Vec<u32>,
     pub sources: Vec<u32>,
     pub names: Vec<Box<[NameHash]>>,
-    pub categories: Vec<String>,
+    pub id_hashes: Vec<NameHash>,
+    pub categories: Vec<&'a str>,
     pub category_sets: Vec<Box<[u32]>>,
 }

@@ -1,7 +1,9 @@
 //! What changed since the base was put in order.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Direction;
 use super::base::Place;
@@ -15,20 +17,20 @@ pub(super) struct Added {
     pub predicate: u32,
     pub object: NodeNumber,
     pub source: u32,
-    pub strength: u8,
+    pub marks: u8,
     pub id: Arc<str>,
 }
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct Overlay {
     /// Edges of the base that are no more, or are in `added` with other content.
-    removed: HashSet<Place>,
+    removed: FxHashSet<Place>,
     edges: Vec<Option<Added>>,
     by_id: HashMap<Arc<str>, u32>,
-    out: HashMap<NodeNumber, Vec<u32>>,
-    into: HashMap<NodeNumber, Vec<u32>>,
+    out: FxHashMap<NodeNumber, Vec<u32>>,
+    into: FxHashMap<NodeNumber, Vec<u32>>,
     /// Nodes at one of whose ends something was removed.
-    touched: HashSet<NodeNumber>,
+    touched: FxHashSet<NodeNumber>,
 }
 
 impl Overlay {

@@ -10,12 +10,13 @@ use std::sync::Arc;
 
 use contract::canonical;
 
-use super::base::{Base, Rows};
+use super::base::{Base, Kept, Rows};
 use super::nodes::{Columns, Nodes};
+use super::reach::Reach;
 use super::words::{Words, index};
 use super::{Graph, Sources};
 
-const MAGIC: &[u8] = b"materia graph 4\n";
+const MAGIC: &[u8] = b"materia graph 5\n";
 const HASH_BYTES: usize = 32;
 
 /// Where the snapshot of an organisation stands.
@@ -33,8 +34,8 @@ pub(super) fn write(path: &Path, graph: &Graph, batch: &str) -> io::Result<()> {
     out.nodes(&graph.nodes);
     out.words(&graph.predicates);
     out.words(&graph.sources.ids);
-    out.texts(graph.sources.licences.iter());
-    out.texts(graph.sources.versions.iter());
+    out.texts(graph.sources.licences.iter().map(|licence| &**licence));
+    out.texts(graph.sources.versions.iter().map(|version| &**version));
     out.base(&graph.base);
     let hash = canonical::digest(&out.0);
     out.0.extend_from_slice(&hash);
@@ -60,18 +61,20 @@ pub(super) fn read(path: &Path) -> Option<(Graph, String)> {
     let nodes = reader.nodes()?;
     let predicates = reader.words()?;
     let ids = reader.words()?;
-    let licences = reader.texts()?;
-    let versions = reader.texts()?;
+    let licences = reader.shared_texts()?;
+    let versions = reader.shared_texts()?;
     let base = reader.base()?;
     let n_sources = index(ids.n_words());
     let fits = [licences.len(), versions.len()] == [n_sources; 2] && base.is_sound(nodes.len()) && reader.0.is_empty();
     fits.then(|| {
+        let reach = Reach::of(&base, &nodes);
         let graph = Graph {
             version,
             nodes: Arc::new(nodes),
             predicates: Arc::new(predicates),
             sources: Arc::new(Sources { ids, licences, versions }),
             base: Arc::new(base),
+            reach: Arc::new(reach),
             overlay: Arc::default(),
         };
         (graph, batch)
@@ -90,7 +93,7 @@ impl Writer {
         self.0.extend_from_slice(text.as_bytes());
     }
 
-    fn texts<'a>(&mut self, texts: impl ExactSizeIterator<Item = &'a Arc<str>>) {
+    fn texts<'a>(&mut self, texts: impl ExactSizeIterator<Item = &'a str>) {
         self.length(texts.len());
         for text in texts {
             self.text(text);
@@ -98,7 +101,12 @@ impl Writer {
     }
 
     fn words(&mut self, words: &Words) {
-        self.texts(words.all().iter());
+        self.texts(words.all().iter().map(|word| &**word));
+    }
+
+    fn hashes(&mut self, hashes: &[u64]) {
+        self.length(hashes.len());
+        self.0.extend(hashes.iter().flat_map(|hash| hash.to_le_bytes()));
     }
 
     fn numbers(&mut self, numbers: &[u32]) {
@@ -107,14 +115,14 @@ impl Writer {
     }
 
     fn nodes(&mut self, nodes: &Nodes) {
-        self.texts(nodes.ids.iter());
-        self.texts(nodes.labels.iter());
+        self.texts((0..nodes.len()).map(|node| nodes.id(node)));
+        self.texts((0..nodes.len()).map(|node| nodes.label(node)));
         self.numbers(&nodes.sets);
-        self.numbers(&nodes.sources);
+        self.numbers(&(0..nodes.len()).map(|node| nodes.source(node)).collect::<Vec<u32>>());
         for names in &nodes.names {
-            self.length(names.len());
-            self.0.extend(names.iter().flat_map(|hash| hash.to_le_bytes()));
+            self.hashes(names);
         }
+        self.hashes(&nodes.id_hashes);
         self.words(&nodes.categories);
         self.length(nodes.category_sets.len());
         for set in &nodes.category_sets {
@@ -134,10 +142,10 @@ impl Writer {
         self.rows(&base.out);
         self.rows(&base.into);
         self.numbers(&base.into_places);
-        self.numbers(&base.sources);
-        self.length(base.strengths.len());
-        self.0.extend_from_slice(&base.strengths);
-        self.numbers(&base.id_ends);
+        self.numbers(&base.edges.iter().map(|edge| edge.source).collect::<Vec<u32>>());
+        self.length(base.edges.len());
+        self.0.extend(base.edges.iter().map(|edge| edge.marks));
+        self.numbers(&base.edges.iter().map(|edge| edge.id_end).collect::<Vec<u32>>());
         self.text(&base.ids);
         self.numbers(&base.by_id);
     }
@@ -161,9 +169,13 @@ impl<'a> Reader<'a> {
         std::str::from_utf8(self.take(n_bytes)?).ok()
     }
 
-    fn texts(&mut self) -> Option<Vec<Arc<str>>> {
+    fn texts(&mut self) -> Option<Vec<&'a str>> {
         let n = self.length()?;
-        (0..n).map(|_| self.text().map(Arc::from)).collect()
+        (0..n).map(|_| self.text()).collect()
+    }
+
+    fn shared_texts(&mut self) -> Option<Vec<Arc<str>>> {
+        self.texts().map(|texts| texts.into_iter().map(Arc::from).collect())
     }
 
     fn words(&mut self) -> Option<Words> {
@@ -194,10 +206,11 @@ impl<'a> Reader<'a> {
         let labels = self.texts()?;
         let (sets, sources) = (self.numbers()?, self.numbers()?);
         let names = (0..ids.len()).map(|_| self.hashes()).collect::<Option<Vec<_>>>()?;
-        let categories = self.texts()?.iter().map(|text| text.as_ref().to_owned()).collect();
+        let id_hashes = self.hashes()?.into_vec();
+        let categories = self.texts()?;
         let n_sets = self.length()?;
         let category_sets = (0..n_sets).map(|_| self.numbers().map(Into::into)).collect::<Option<Vec<_>>>()?;
-        Nodes::from_columns(Columns { ids, labels, sets, sources, names, categories, category_sets })
+        Nodes::from_columns(Columns { ids, labels, sets, sources, names, id_hashes, categories, category_sets })
     }
 
     fn rows(&mut self) -> Option<Rows> {
@@ -211,10 +224,16 @@ impl<'a> Reader<'a> {
     fn base(&mut self) -> Option<Base> {
         let (out, into) = (self.rows()?, self.rows()?);
         let (into_places, sources) = (self.numbers()?, self.numbers()?);
-        let n_strengths = self.length()?;
-        let strengths = self.take(n_strengths)?.to_vec();
+        let n_marks = self.length()?;
+        let marks = self.take(n_marks)?;
         let id_ends = self.numbers()?;
+        if [marks.len(), id_ends.len()] != [sources.len(); 2] {
+            return None;
+        }
+        let edges = sources.iter().zip(marks).zip(&id_ends);
+        let edges = edges.map(|((source, marks), id_end)| Kept { id_end: *id_end, source: *source, marks: *marks });
+        let edges = edges.collect();
         let ids = self.text()?.to_owned();
-        Some(Base { out, into, into_places, sources, strengths, id_ends, ids, by_id: self.numbers()? })
+        Some(Base { out, into, into_places, edges, ids, by_id: self.numbers()? })
     }
 }

@@ -12,7 +12,7 @@ use super::walk::{Filter, Stop, Walk};
 use super::*;
 
 const KINDS: [&str; 3] = ["herb", "constituent", "indication"];
-const PREDICATES: [&str; 3] = ["treats", "contains", "affects"];
+const PREDICATES: [&str; 4] = ["treats", "contains", "affects", "interacts_with"];
 
 fn node(id: &str, kind: &str) -> Node {
     let names = vec![Name { text: format!("name of {id}"), lang: "en".to_owned() }];
@@ -64,7 +64,7 @@ fn change() -> impl Strategy<Value = Change> {
     prop_oneof![
         3 => (0..12_u8, 0..3_u8).prop_map(|(id, kind)| Change::Node(id, kind)),
         1 => (0..12_u8).prop_map(Change::GoneNode),
-        8 => (0..40_u8, 0..12_u8, 0..3_u8, 0..12_u8, 0..4_u8).prop_map(|(id, s, p, o, x)| Change::Edge(id, s, p, o, x)),
+        8 => (0..40_u8, 0..12_u8, 0..4_u8, 0..12_u8, 0..4_u8).prop_map(|(id, s, p, o, x)| Change::Edge(id, s, p, o, x)),
         2 => (0..40_u8).prop_map(Change::GoneEdge),
     ]
 }
@@ -115,16 +115,35 @@ impl Plain {
         for hop in &pattern.hops {
             let mut longer = BTreeSet::new();
             for path in &paths {
-                for edge in self.edges.values() {
-                    let (from, to) = match hop.direction {
-                        Direction::Out => (&edge.subject, &edge.object),
-                        Direction::In => (&edge.object, &edge.subject),
+                let along = |edge: &EdgeHead<'static>| (edge.clone(), edge.subject.clone(), edge.object.clone());
+                let against = |edge: &EdgeHead<'static>| (edge.clone(), edge.object.clone(), edge.subject.clone());
+                let both_ways = |edge: &&EdgeHead<'static>| predicates::holds_both_ways(&edge.predicate);
+                let ways: Vec<_> = match hop.direction {
+                    Direction::Out => self
+                        .edges
+                        .values()
+                        .map(along)
+                        .chain(self.edges.values().filter(both_ways).map(against))
+                        .collect(),
+                    Direction::In => self
+                        .edges
+                        .values()
+                        .map(against)
+                        .chain(self.edges.values().filter(both_ways).map(along))
+                        .collect(),
+                };
+                for (edge, from, to) in &ways {
+                    let mut visited = path.iter().step_by(2).rev();
+                    let stays = both_ways(&edge) && visited.next() == Some(&to.to_string()) && from == to;
+                    let is_new = if stays {
+                        visited.next() != Some(&to.to_string())
+                    } else {
+                        !path.iter().step_by(2).any(|before| **before == **to)
                     };
-                    let visited: Vec<&String> = path.iter().step_by(2).collect();
                     let is_next = path.last().unwrap() == from
                         && hop.predicate.as_ref().is_none_or(|it| **it == edge.predicate)
                         && fits(to, &hop.end)
-                        && !visited.iter().any(|before| ***before == **to);
+                        && is_new;
                     if is_next {
                         longer.insert([path.clone(), vec![edge.predicate.to_string(), to.to_string()]].concat());
                     }
@@ -140,9 +159,9 @@ fn walked(graph: &Graph, start: &str, pattern: &Pattern, filter: &Filter) -> Vec
     let Some(number) = graph.nodes().find(start) else { return Vec::new() };
     let mut paths = Vec::new();
     let walk = Walk::along(graph, number, pattern, filter, u64::MAX);
-    walk.each(|hops| {
+    walk.each(|before, last| {
         let mut path = vec![start.to_owned()];
-        for hop in hops {
+        for hop in before.iter().chain([&last]) {
             path.push(graph.predicates().text(hop.predicate).to_owned());
             path.push(graph.nodes().id(hop.end).to_owned());
         }
@@ -154,13 +173,16 @@ fn walked(graph: &Graph, start: &str, pattern: &Pattern, filter: &Filter) -> Vec
     paths
 }
 
-const QUESTIONS: [&str; 6] = [
+const QUESTIONS: [&str; 9] = [
     "herb -*-> constituent -*-> indication",
     "* -*-> *",
     "* -contains-> constituent -treats-> *",
     "* <-*- * -*-> *",
     "* -treats-> indication <-treats- herb -contains-> *",
     "herb -affects-> * -affects-> * -affects-> *",
+    "* -interacts_with-> * <-contains- *",
+    "* -contains-> * <-interacts_with- constituent <-contains- *",
+    "herb <-*- constituent",
 ];
 
 proptest! {
@@ -253,7 +275,7 @@ fn a_walk_stops_at_the_same_place_wherever_the_edges_are() {
         let stops = [&plain.graph(), &grown].map(|graph| {
             let start = graph.nodes().find("H1").unwrap();
             let mut n_paths = 0;
-            let ended = Walk::along(graph, start, &pattern, &Filter::default(), n_work_max).each(|_| {
+            let ended = Walk::along(graph, start, &pattern, &Filter::default(), n_work_max).each(|_, _| {
                 n_paths += 1;
                 ControlFlow::Continue(())
             });
@@ -325,4 +347,87 @@ fn only_a_truth_value_is_a_mark() {
     assert_eq!(read(r#", "qualifiers": {"verified": "yes"}"#), None);
     assert_eq!(read(r#", "qualifiers": {}"#), None);
     assert_eq!(read(""), None);
+}
+
+#[test]
+fn what_holds_both_ways_is_found_from_either_end_however_it_is_asked_for() {
+    let mut plain = small();
+    plain.edges.insert("X".to_owned(), edge("X", "C2", "interacts_with", "C1", None));
+    let pattern = |text: &str| Pattern::parse(text).unwrap();
+    let some = |word: &str| Some(vec![word.to_owned()]);
+    let only = Filter { predicates: some("interacts_with"), ..Filter::default() };
+    let mut grown = small().graph();
+    let edges = vec![plain.edges["X"].clone()];
+    grown.apply(&Changes { edges, version: 2, ..Changes::default() });
+    for graph in [plain.graph(), grown] {
+        for (start, other) in [("C1", "C2"), ("C2", "C1")] {
+            let expected = [start, "interacts_with", other].map(str::to_owned).to_vec();
+            for (text, filter) in [
+                ("* -interacts_with-> *", &Filter::default()),
+                ("* <-interacts_with- *", &Filter::default()),
+                ("* -*-> constituent", &Filter::default()),
+                ("* -*-> *", &only),
+            ] {
+                assert_eq!(walked(&graph, start, &pattern(text), filter), [expected.clone()], "{text}");
+            }
+            let number = graph.nodes().find(start).unwrap();
+            let anywhere = Walk::anywhere(&graph, number, 1, &only, u64::MAX);
+            assert_eq!(anywhere.count(), Ok(1));
+        }
+    }
+}
+
+#[test]
+fn two_members_of_a_class_that_interacts_with_itself_are_connected() {
+    let mut plain = Plain::default();
+    for (id, kind) in [("D1", "drug"), ("D2", "drug"), ("QT", "drug_class")] {
+        plain.nodes.insert(id.to_owned(), node(id, kind));
+    }
+    for (id, subject, predicate, object) in
+        [("E1", "D1", "member_of", "QT"), ("E2", "D2", "member_of", "QT"), ("E3", "QT", "interacts_with", "QT")]
+    {
+        plain.edges.insert(id.to_owned(), edge(id, subject, predicate, object, None));
+    }
+    let graph = plain.graph();
+    let check = |start: &str, pattern: &str, expected: &[&str]| {
+        let found = walked(&graph, start, &Pattern::parse(pattern).unwrap(), &Filter::default());
+        let found: Vec<String> = found.iter().map(|path| path.join(" ")).collect();
+        assert_eq!(found, expected, "{pattern}");
+    };
+    check(
+        "D1",
+        "drug -member_of-> drug_class -interacts_with-> drug_class <-member_of- drug",
+        &["D1 member_of QT interacts_with QT member_of D2"],
+    );
+    check("QT", "* -interacts_with-> *", &["QT interacts_with QT"]);
+    check("QT", "* -*-> * -*-> *", &[]);
+    check("D1", "* -member_of-> * <-member_of- *", &["D1 member_of QT member_of D2"]);
+}
+
+#[test]
+fn a_walk_ends_when_nobody_waits_for_it() {
+    let graph = small().graph();
+    let start = graph.nodes().find("H1").unwrap();
+    let nobody_waits = std::sync::atomic::AtomicBool::new(true);
+    for pattern in ["herb -contains-> constituent -treats-> indication", "* -*-> * -*-> *"] {
+        let pattern = Pattern::parse(pattern).unwrap();
+        let walk = Walk::along(&graph, start, &pattern, &Filter::default(), u64::MAX);
+        assert_eq!(walk.clone().count(), Ok(2));
+        assert_eq!(walk.clone().unless(&nobody_waits).count(), Err(Stop::Alone));
+        assert_eq!(walk.unless(&nobody_waits).each(|_, _| ControlFlow::Continue(())), Err(Stop::Alone));
+    }
+}
+
+#[test]
+fn a_node_that_becomes_something_else_is_met_as_what_it_is() {
+    let mut graph = small().graph();
+    let pattern = Pattern::parse("herb -contains-> constituent -treats-> indication").unwrap();
+    let ends = |graph: &Graph| walked(graph, "H1", &pattern, &Filter::default()).len();
+    assert_eq!(ends(&graph), 2);
+    graph.apply(&Changes { nodes: vec![node("C1", "herb")], version: 2, ..Changes::default() });
+    assert_eq!(ends(&graph), 1);
+    graph.apply(&Changes { gone_nodes: vec!["C2".to_owned()], version: 3, ..Changes::default() });
+    assert_eq!(ends(&graph), 0);
+    graph.apply(&Changes { nodes: vec![node("C1", "constituent")], version: 4, ..Changes::default() });
+    assert_eq!(ends(&graph), 1);
 }

@@ -37,7 +37,7 @@ impl Read for KgGetEverything {
         }
         let (node, same) = found.map_err(|error| unresolved("curie", &error))?;
         let thing: Vec<NodeNumber> = std::iter::once(node).chain(same).collect();
-        let title = format!("{} ({})", graph.nodes().shared_label(node), graph.nodes().id(node));
+        let title = format!("{} ({})", graph.nodes().label(node), graph.nodes().id(node));
         show_network(ctx, &graph, &network::everything(&graph, &thing), &title).await
     }
 }

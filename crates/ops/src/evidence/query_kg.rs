@@ -2,7 +2,7 @@
 
 use contract::actor::Role;
 use contract::error::{Kind, OpError};
-use contract::evidence::graph::{DEPTH_DEFAULT, PATHS_DEFAULT, QueryKg, QueryKgOutput};
+use contract::evidence::graph::{DEPTH_DEFAULT, PATHS_DEFAULT, Paths, QueryKg, QueryKgOutput};
 use evidence::paths::{PathsError, Question};
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ impl Read for QueryKg {
     async fn run(&self, ctx: &Context<'_>) -> Result<Answer<QueryKgOutput>, OpError> {
         let question = Question::parse(self).map_err(refused)?;
         if self.dry {
-            return Ok(Answer::of(QueryKgOutput { paths: Vec::new(), count: None, truncated: None }));
+            return Ok(Answer::of(QueryKgOutput { paths: Paths::default(), count: None, truncated: None }));
         }
         let graph = graph(ctx, self.min_version).await?;
         let found = match question.ask(&graph, WORK_AT_ONCE_MAX).map_err(refused)? {
@@ -43,7 +43,8 @@ impl Read for QueryKg {
             None => {
                 let graphs = ctx.services().evidence.graphs().map_err(graph_error)?;
                 let graph = Arc::clone(&graph);
-                graphs.work(move || question.ask_fully(&graph)).await.map_err(graph_error)?.map_err(refused)?
+                let asked = graphs.work(move |nobody_waits| question.ask_fully(&graph, nobody_waits)).await;
+                asked.map_err(graph_error)?.map_err(refused)?
             }
         };
         let mut answer = Answer::of(found.output);
@@ -54,6 +55,7 @@ impl Read for QueryKg {
 
 fn refused(error: PathsError) -> OpError {
     let field = match &error {
+        PathsError::Abandoned => return OpError::timeout(error.to_string()),
         PathsError::Start(error) => return unresolved("start/id", error),
         PathsError::Pattern(_) | PathsError::OtherStart { .. } => "pattern",
         PathsError::TooDeep { .. } | PathsError::NoDepth => "max_depth",

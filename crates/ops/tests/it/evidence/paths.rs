@@ -1,11 +1,15 @@
 //! `query_kg` through the door.
 
+use std::sync::atomic::Ordering;
+
 use contract::canonical;
+use evidence::graph::live::Graphs;
 use serde_json::{Value, json};
+use tokio::sync::oneshot;
 
 use super::herbs::{edge, herbal, node, put};
 use crate::ledger::both;
-use crate::script::{Stage, on_postgres};
+use crate::script::{Stage, on_postgres, on_sqlite};
 
 async fn ask(stage: &Stage, input: Value) -> Result<Value, String> {
     let reply = stage.call("agent", "query_kg", input).await;
@@ -180,4 +184,57 @@ async fn two_processes_answer_the_same_question_with_the_same_hash() {
         assert_eq!(one.audit.in_hash, other.audit.in_hash);
         assert_eq!(one.result.unwrap().metadata, other.result.unwrap().metadata);
     }
+}
+
+#[tokio::test]
+async fn an_interaction_is_found_from_both_ends_and_within_a_class() {
+    for stage in both().await {
+        put(&stage, &herbal()).await;
+        let drug = json!({"type": "drug", "id": "D1"});
+        for asked in [
+            json!({"start": drug, "pattern": "drug -*-> herb"}),
+            json!({"start": drug, "max_depth": 1}),
+            json!({"start": drug, "max_depth": 1, "filters": {"predicate": "interacts_with"}}),
+        ] {
+            let found = ask(&stage, asked.clone()).await.unwrap();
+            assert_eq!(ids(&found), ["D1 H1", "D1 H2"], "{asked}");
+            // The first edge is the herb's, the second the drug's.
+            let reverse = |at: usize| &found["paths"][at][1]["via"]["reverse"];
+            assert_eq!((reverse(0), reverse(1)), (&json!(true), &Value::Null));
+        }
+        let names = |text: &str| json!([{"text": text, "lang": "en"}]);
+        let class = [
+            node("qt", "drug_class", names("QT-prolonging drugs")),
+            node("D8", "drug", names("one of them")),
+            node("D9", "drug", names("another")),
+            edge("M8", "D8", "member_of", "qt"),
+            edge("M9", "D9", "member_of", "qt"),
+            edge("QT", "qt", "interacts_with", "qt"),
+        ];
+        put(&stage, &class).await;
+        let pattern = "drug -member_of-> drug_class -interacts_with-> drug_class <-member_of- drug";
+        let asked = json!({"start": {"type": "drug", "id": "D8"}, "pattern": pattern});
+        assert_eq!(ids(&ask(&stage, asked).await.unwrap()), ["D8 qt qt D9"]);
+    }
+}
+
+#[tokio::test]
+async fn long_work_is_told_when_nobody_waits_for_it() {
+    let stage = on_sqlite(ops::operations::OPERATIONS).await;
+    let folder = testkit::temp_dir();
+    let graphs = Graphs::new(stage.store.clone(), folder.path().to_owned());
+    let ((begin, begun), (end, ended)) = (oneshot::channel(), oneshot::channel());
+    let call = tokio::spawn(async move {
+        let work = graphs.work(move |nobody_waits| {
+            begin.send(()).unwrap();
+            while !nobody_waits.load(Ordering::Relaxed) {
+                std::thread::yield_now();
+            }
+            end.send(()).unwrap();
+        });
+        work.await.unwrap();
+    });
+    begun.await.unwrap();
+    call.abort();
+    ended.await.unwrap();
 }

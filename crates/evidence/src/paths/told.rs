@@ -1,0 +1,138 @@
+//! Paths on their way into the words of the answer: numbers while the graph is walked, and all texts at once afterwards,
+//! because what is far apart in memory is fetched much faster together than one after the other.
+
+use contract::evidence::graph::{Paths, QueryKgOutput, Step, StepVia, Text, Truncated};
+
+use super::{Found, licences};
+use crate::graph::pattern::HOPS_MAX;
+use crate::graph::{Direction, Graph, Hop, NodeNumber, Words};
+
+/// Bytes that the texts of one step mostly take.
+const STEP_BYTES: usize = 80;
+
+/// A node of one or more paths; the first of a path has no hop.
+#[derive(Debug, Clone, Copy)]
+struct Met {
+    node: NodeNumber,
+    /// The number of the one before, and the hop from there.
+    via: Option<(u32, Hop)>,
+}
+
+pub(super) struct Told<'g> {
+    graph: &'g Graph,
+    met: Vec<Met>,
+    /// The last of each path.
+    ends: Vec<u32>,
+    /// Where the paths begin at the moment, and its number once there is one.
+    start: (NodeNumber, Option<u32>),
+    /// Of the path before, from its first hop on: each hop and its number.
+    way: [Option<(Hop, u32)>; HOPS_MAX],
+}
+
+impl<'g> Told<'g> {
+    pub fn new(graph: &'g Graph, n_paths_max: usize) -> Told<'g> {
+        let (met, ends) = (Vec::with_capacity(n_paths_max + n_paths_max / 2), Vec::with_capacity(n_paths_max));
+        Told { graph, met, ends, start: (0, None), way: [None; HOPS_MAX] }
+    }
+
+    pub fn n_paths(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// The paths that follow begin here.
+    pub fn begin(&mut self, start: NodeNumber) {
+        self.way = [None; HOPS_MAX];
+        self.start = (start, None);
+    }
+
+    fn push(&mut self, met: Met) -> u32 {
+        let number = u32::try_from(self.met.len()).unwrap_or(u32::MAX);
+        self.met.push(met);
+        number
+    }
+
+    pub fn add(&mut self, before: &[Hop], last: Hop) {
+        let mut from = match self.start {
+            (_, Some(number)) => number,
+            (node, None) => self.push(Met { node, via: None }),
+        };
+        self.start.1 = Some(from);
+        // Paths come in order, so they mostly begin like the one before.
+        let mut is_alike = true;
+        for (depth, hop) in before.iter().enumerate() {
+            let known = self.way.get(depth).copied().flatten();
+            from = match known.filter(|(known, _)| is_alike && known == hop) {
+                Some((_, number)) => number,
+                None => {
+                    is_alike = false;
+                    let number = self.push(Met { node: hop.end, via: Some((from, *hop)) });
+                    if let Some(place) = self.way.get_mut(depth) {
+                        *place = Some((*hop, number));
+                    }
+                    number
+                }
+            };
+        }
+        let end = self.push(Met { node: last.end, via: Some((from, last)) });
+        self.ends.push(end);
+    }
+
+    pub fn finish(self, truncated: Option<Truncated>) -> Found {
+        let Told { graph, met, ends, .. } = self;
+        graph.nodes().touch(met.iter().map(|met| met.node));
+        let mut paths = Paths::with_capacity(ends.len(), met.len(), met.len() * STEP_BYTES);
+        let (mut predicates, mut kinds, mut sources) = (Shown::default(), Shown::default(), Shown::default());
+        let mut noted = Vec::new();
+        for met in &met {
+            let told = graph.nodes().told(met.node);
+            note(&mut noted, told.source);
+            let (id, label) = match told.n_id {
+                n_id if n_id == told.id_and_label.len() => {
+                    let id = paths.text(told.id_and_label);
+                    (id, id)
+                }
+                n_id => paths.two_texts(told.id_and_label, n_id),
+            };
+            let kind = kinds.text(told.kind, graph.nodes().categories(), &mut paths);
+            let via = met.via.map(|(from, hop)| {
+                let edge = graph.edge(hop.edge);
+                note(&mut noted, edge.source);
+                StepVia {
+                    from,
+                    predicate: predicates.text(hop.predicate, graph.predicates(), &mut paths),
+                    reverse: graph.direction(hop.edge, hop.end) == Direction::In,
+                    edge_id: paths.text(edge.id),
+                    source: sources.text(edge.source, graph.sources().words(), &mut paths),
+                    strength: edge.strength(),
+                    critical: edge.is_critical(),
+                    verified: edge.verified(),
+                }
+            });
+            paths.push_step(Step { id, kind, label, via });
+        }
+        ends.iter().for_each(|end| paths.push_path(*end));
+        let licences = licences(graph, noted);
+        Found { output: QueryKgOutput { paths, count: None, truncated }, licences }
+    }
+}
+
+/// Words that were told already. There are few, so a list is quicker than a set.
+#[derive(Default)]
+struct Shown(Vec<(u32, Text)>);
+
+impl Shown {
+    fn text(&mut self, number: u32, words: &Words, paths: &mut Paths) -> Text {
+        if let Some((_, text)) = self.0.iter().find(|(known, _)| *known == number) {
+            return *text;
+        }
+        let text = paths.text(words.text(number));
+        self.0.push((number, text));
+        text
+    }
+}
+
+fn note(sources: &mut Vec<u32>, source: u32) {
+    if !sources.contains(&source) {
+        sources.push(source);
+    }
+}
