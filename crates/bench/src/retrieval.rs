@@ -7,19 +7,21 @@ mod beir;
 mod cache;
 mod measures;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context as _, bail};
 use contract::model::{Embedder, Side};
-use evidence::search::entry::Entry;
+use evidence::search::embeddings;
+use evidence::search::entry::{ContentHash, Entry};
 use evidence::search::gazetteer::Gazetteer;
 use evidence::search::hybrid::{Filter, Library, Mode};
 use evidence::search::index::{Change, State, TextIndex};
 use evidence::search::lexicon::files::PAIRS;
 use evidence::search::lexicon::{self, Lexicon};
-use evidence::search::vectors::{Packed, Vectors};
+use evidence::search::vectors::Vectors;
 use model::SentenceModel;
 use model::shelf::Shelf;
 use serde_json::json;
@@ -122,24 +124,29 @@ async fn embed(corpus: &[Entry], model: &SentenceModel, folder: &Path) -> anyhow
     let mut cache = cache::Cache::open(folder, &card.sha256)?;
     let mut vectors = Vectors::new(card.n_dimensions);
     let spoken: Vec<&Entry> = corpus.iter().filter(|entry| card.speaks(&entry.lang)).collect();
-    let missing: Vec<&Entry> = spoken.iter().filter(|entry| !cache.has(&entry.content_hash())).copied().collect();
-    if !missing.is_empty() {
-        eprintln!("embedding {} of {} documents …", missing.len(), spoken.len());
+    let mut missing: BTreeMap<ContentHash, String> = BTreeMap::new();
+    for text in spoken.iter().flat_map(|entry| embeddings::texts(entry)) {
+        let hash = ContentHash::of(&text);
+        if !cache.has(&hash) {
+            missing.insert(hash, text);
+        }
     }
+    if !missing.is_empty() {
+        eprintln!("embedding {} texts of {} documents …", missing.len(), spoken.len());
+    }
+    let missing: Vec<(ContentHash, String)> = missing.into_iter().collect();
     let started = Instant::now();
     let n_threads = std::thread::available_parallelism().map_or(1, usize::from);
     let mut n_done = 0;
     for batch in missing.chunks(16 * n_threads) {
-        let parts: Vec<_> = batch
-            .chunks(16)
-            .map(|part| {
-                let texts = part.iter().map(|entry| entry.passage()).collect();
-                tokio::spawn(model.embed(texts, Side::Passage))
-            })
-            .collect();
+        let embed = |part: &[(ContentHash, String)]| {
+            let texts = part.iter().map(|(_, text)| text.clone()).collect();
+            tokio::spawn(model.embed(texts, Side::Passage))
+        };
+        let parts: Vec<_> = batch.chunks(16).map(embed).collect();
         for (part, working) in batch.chunks(16).zip(parts) {
-            for (entry, vector) in part.iter().zip(working.await.context("a thread broke")??) {
-                cache.insert(entry.content_hash(), &Packed::of(&vector))?;
+            for ((hash, _), vector) in part.iter().zip(working.await.context("a thread broke")??) {
+                cache.insert(*hash, vector)?;
             }
         }
         n_done += batch.len();
@@ -148,9 +155,10 @@ async fn embed(corpus: &[Entry], model: &SentenceModel, folder: &Path) -> anyhow
         }
     }
     for entry in spoken {
-        let hash = entry.content_hash();
-        let Some(packed) = cache.find(&hash) else { bail!("the cache lost a vector") };
-        vectors.insert(hash.short(), std::slice::from_ref(packed));
+        let texts = embeddings::texts(entry);
+        let made = texts.iter().map(|text| cache.find(&ContentHash::of(text)).cloned());
+        let Some(made) = made.collect() else { bail!("the cache lost a vector") };
+        vectors.insert(entry.content_hash().short(), &embeddings::vectors(entry, made));
     }
     Ok(vectors)
 }
@@ -167,7 +175,8 @@ async fn ask(set: &Set, library: &Library, model: &SentenceModel, mode: Mode) ->
         };
         let hits = library.search(&reading, vector.as_deref(), &Filter::default(), mode, HITS)?;
         latencies.push(started.elapsed());
-        let ids: Vec<&str> = hits.iter().filter_map(|hit| hit.key.split_once(':').map(|(_, id)| id)).collect();
+        let keys: Vec<String> = hits.iter().map(|hit| library.key(hit)).collect::<Result<_, _>>()?;
+        let ids: Vec<&str> = keys.iter().filter_map(|key| key.split_once(':').map(|(_, id)| id)).collect();
         measures.push(Measures::of(&ids, &question.judgements));
     }
     Ok((Measures::mean(&measures), latencies))

@@ -127,6 +127,7 @@ fn build(n_documents: usize, folder: &std::path::Path, dice: &mut Dice) -> anyho
             categories: Vec::new(),
             names: Vec::new(),
             about: None,
+            abstract_by: None,
             retraction: None,
         };
         vectors.insert(entry.content_hash().short(), &[Packed::of(&dice.vector())]);

@@ -225,10 +225,15 @@ struct Limits<'a> {
 
 /// Tells of a word that nothing has, with those that there are, the likest first.
 fn unknown(field: &'static str, what: &'static str, word: &str, known: &Words) -> PathsError {
-    let mut known: Vec<String> = known.all().iter().map(|word| word.as_ref().to_owned()).collect();
+    let known = closest(known.all().iter().map(|word| word.as_ref().to_owned()).collect(), word);
+    PathsError::Unknown { field, what, word: word.to_owned(), known }
+}
+
+/// Of the words that could have been meant, those to show.
+pub(crate) fn closest(mut known: Vec<String>, word: &str) -> Vec<String> {
     known.sort_by_cached_key(|one| (Reverse(likeness(one, word)), one.clone()));
     known.truncate(KNOWN_SHOWN_MAX);
-    PathsError::Unknown { field, what, word: word.to_owned(), known }
+    known
 }
 
 /// Letters that two words begin with in common: enough to put `treats` before the others for `treat`.

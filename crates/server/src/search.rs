@@ -2,6 +2,7 @@
 
 mod endpoint;
 
+use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -24,22 +25,22 @@ pub fn searches(folder: &Path) -> Searches {
 
 /// A model that cannot be used is told of and done without: words still find.
 fn embedder(shelf: &Shelf) -> Option<Arc<dyn Embedder>> {
-    let problem: Box<dyn std::error::Error> = match shelf.chosen() {
-        Ok(Choice::None) => return None,
-        Ok(Choice::Folder { name, path, languages }) => match SentenceModel::load(&path, &name, languages) {
-            Ok(model) => return Some(Arc::new(model)),
-            Err(error) => error.into(),
-        },
-        Ok(Choice::Endpoint { name, url, n_dimensions, languages, key_variable }) => {
-            match Endpoint::new(name, &url, n_dimensions, languages, key_variable.as_deref()) {
-                Ok(endpoint) => return Some(Arc::new(endpoint)),
-                Err(error) => error.into(),
-            }
+    open_embedder(shelf).unwrap_or_else(|problem| {
+        let cause = problem.source().map(ToString::to_string);
+        tracing::error!(error = %problem, cause = ?cause, "The embedding model cannot be used");
+        None
+    })
+}
+
+/// The model in use; `None` where none is.
+pub fn open_embedder(shelf: &Shelf) -> Result<Option<Arc<dyn Embedder>>, Box<dyn Error + Send + Sync>> {
+    Ok(match shelf.chosen()? {
+        Choice::None => None,
+        Choice::Folder { name, path, languages } => Some(Arc::new(SentenceModel::load(&path, &name, languages)?)),
+        Choice::Endpoint { name, url, n_dimensions, languages, key_variable } => {
+            Some(Arc::new(Endpoint::new(name, &url, n_dimensions, languages, key_variable.as_deref())?))
         }
-        Err(error) => error.into(),
-    };
-    tracing::error!(error = %problem, cause = ?problem.source().map(ToString::to_string), "The embedding model cannot be used");
-    None
+    })
 }
 
 fn lexicon(folder: &Path) -> Lexicon {

@@ -1,4 +1,4 @@
-// Small signs on facts and papers: what kind of thing, how strong, checked or not, withdrawn or not.
+// Small signs on facts and papers: what kind of thing, how strong, checked or not, withdrawn or not, in whose words.
 
 import { useLanguage } from '../i18n/language.tsx';
 import { evidence } from '../i18n/messages/evidence.ts';
@@ -40,4 +40,16 @@ export function RetractionBadge({ status }: { status: string | null | undefined 
   if (status === 'retracted') return <Badge tone="bad">{words.retraction(status)}</Badge>;
   if (status === 'expression_of_concern') return <Badge tone="warn">{words.retraction(status)}</Badge>;
   return null;
+}
+
+/** Whose words a text is, where it is not the authors' abstract. */
+export function AbstractBadge({ by }: { by: string | null | undefined }) {
+  const { t } = useLanguage();
+  if (by == null) return null;
+  const isOurs = by === 'materia';
+  return (
+    <span title={t(isOurs ? evidence.ownSummaryHint : evidence.summaryByHint)}>
+      <Badge tone="quiet">{isOurs ? t(evidence.ownSummary) : t(evidence.summaryBy, { who: by })}</Badge>
+    </span>
+  );
 }

@@ -9,7 +9,7 @@ import { Dialog } from '../parts/dialog.tsx';
 import { Markdown } from '../parts/markdown.tsx';
 import { Facts, Notice } from '../parts/page.tsx';
 import { EmptyState, ErrorState, Loading } from '../parts/states.tsx';
-import { CheckBadge, KindTag } from './badges.tsx';
+import { AbstractBadge, CheckBadge, KindTag } from './badges.tsx';
 import { checkOf, type DocumentRecord, documentOf, readByIds } from './record.ts';
 import { addressOf, isWebAddress } from './reference.ts';
 import { OutsideLink, SourceLine } from './source-line.tsx';
@@ -38,11 +38,17 @@ export function DocumentDialog({ id, sources, onClose }: { id: string; sources: 
 function DocumentBody({ document, sources }: { document: DocumentRecord; sources: Sources }) {
   const { t } = useLanguage();
   const { isVerified, reviewed } = checkOf(document.attributes);
+  const abstractBy = document.attributes['abstract_by'];
   const links = [...new Set([addressOf(document.id), ...document.links.filter(isWebAddress)])].filter((link) => link !== undefined);
   const others = Object.entries(document.ids).filter(([, value]) => typeof value === 'string') as [string, string][];
   return (
     <div className="stack">
       <RetractionNotice document={document} />
+      {typeof abstractBy === 'string' && (
+        <p>
+          <AbstractBadge by={abstractBy} />
+        </p>
+      )}
       <div className="document-text" lang={document.lang === 'und' ? undefined : document.lang}>
         {document.text === '' ? <p className="quiet">{t(evidence.noText)}</p> : <Markdown text={document.text} />}
       </div>

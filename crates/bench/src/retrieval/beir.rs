@@ -63,6 +63,7 @@ fn entry(text: Text) -> Entry {
         categories: Vec::new(),
         names: Vec::new(),
         about: None,
+        abstract_by: None,
         retraction: None,
     }
 }

@@ -1,4 +1,5 @@
-//! Vectors of one model in one file, by the hash of their text. What was written when a run was interrupted stays.
+//! Vectors of one model in one file, by the hash of their text, as the model gives them: what search makes of them may
+//! change without making them again. What was written when a run was interrupted stays.
 
 use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
@@ -7,12 +8,11 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use evidence::search::entry::ContentHash;
-use evidence::search::vectors::Packed;
-use serde_json::{Value, json};
+use serde_json::json;
 
 pub struct Cache {
     file: File,
-    vectors: HashMap<ContentHash, Packed>,
+    vectors: HashMap<ContentHash, Vec<f32>>,
 }
 
 impl Cache {
@@ -23,7 +23,7 @@ impl Cache {
         if path.is_file() {
             // A line that broke off is made anew.
             for line in BufReader::new(File::open(&path)?).lines() {
-                vectors.extend(serde_json::from_str(&line?).ok().and_then(|line| parse(&line)));
+                vectors.extend(parse(&line?));
             }
         }
         let file = OpenOptions::new().create(true).append(true).open(&path);
@@ -34,18 +34,18 @@ impl Cache {
         self.vectors.contains_key(hash)
     }
 
-    pub fn find(&self, hash: &ContentHash) -> Option<&Packed> {
+    pub fn find(&self, hash: &ContentHash) -> Option<&Vec<f32>> {
         self.vectors.get(hash)
     }
 
-    pub fn insert(&mut self, hash: ContentHash, packed: &Packed) -> anyhow::Result<()> {
-        writeln!(self.file, "{}", json!([hash.0, packed.bytes, packed.scale])).context("could not write the cache")?;
-        self.vectors.insert(hash, packed.clone());
+    pub fn insert(&mut self, hash: ContentHash, vector: Vec<f32>) -> anyhow::Result<()> {
+        writeln!(self.file, "{}", json!([hash.0, vector])).context("could not write the cache")?;
+        self.vectors.insert(hash, vector);
         Ok(())
     }
 }
 
-fn parse(line: &Value) -> Option<(ContentHash, Packed)> {
-    let (hash, bytes, scale): ([u8; 32], Vec<i8>, f32) = serde_json::from_value(line.clone()).ok()?;
-    Some((ContentHash(hash), Packed { bytes, scale }))
+fn parse(line: &str) -> Option<(ContentHash, Vec<f32>)> {
+    let (hash, vector): ([u8; 32], Vec<f32>) = serde_json::from_str(line).ok()?;
+    Some((ContentHash(hash), vector))
 }

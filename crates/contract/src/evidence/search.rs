@@ -37,7 +37,7 @@ pub enum SearchLang {
     Auto,
 }
 
-/// Every condition must hold; of the values of one list, any.
+/// Every condition must hold; of the values of one list, any. A word that nothing in the record has is refused.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SearchFilters {
@@ -94,6 +94,8 @@ pub struct HybridSearchOutput {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SearchHit {
     pub id: String,
+    /// Whether it is a document or a node of the graph: both may use the same ids.
+    pub record: HitRecord,
     /// `herb`, `paper`, `chunk` …
     #[serde(rename = "type")]
     pub kind: String,
@@ -108,9 +110,20 @@ pub struct SearchHit {
     pub source: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub year: Option<i32>,
-    /// On every paper.
+    /// Whose words the text is, where it is not the authors' abstract: `materia` for a summary of our own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub abstract_by: Option<String>,
+    /// On every document, and on every node that stands for a paper.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retraction: Option<RetractionStatus>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+pub enum HitRecord {
+    Document,
+    Node,
 }
 
 /// Characters of a text, from `start` to before `end`.
@@ -148,6 +161,10 @@ pub struct EmbedRecords {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 256))]
     pub limit: Option<u32>,
+    /// Also deletes vectors whose text is not in the record any more, or that were made in a way that is no longer used; a
+    /// thousand in a call.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub forget: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -155,6 +172,9 @@ pub struct EmbedRecordsOutput {
     pub embedded: u64,
     /// Texts that still have none.
     pub missing: u64,
+    /// Vectors that were deleted; absent where none was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forgotten: Option<u64>,
     /// The change number that the index is at.
     pub version: u64,
     /// Absent where no model is in use.

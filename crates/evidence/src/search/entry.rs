@@ -6,6 +6,9 @@ use sha2::{Digest as _, Sha256};
 
 use super::words::script_language;
 
+/// How vectors are made from an entry. Whoever changes that changes this word: it is part of every content hash, so that
+/// vectors that were made in another way are never taken for those of today.
+const VECTOR_RULE: &str = "text 0.7, title 0.3";
 /// Names of a node beyond this many are not searched for in texts; nobody's thing has more.
 const NAMES_SHOWN_MAX: usize = 500;
 
@@ -27,6 +30,9 @@ pub struct Entry {
     /// Of a node, so that each reader is shown the name in their language.
     pub names: Vec<Name>,
     pub retraction: Option<Retraction>,
+    /// Whose words the text is, where it is not the authors' abstract.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub abstract_by: Option<String>,
     /// The node that a document is about as a whole, such as the herb of a monograph.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub about: Option<String>,
@@ -51,6 +57,7 @@ impl EntryRecord {
 impl Entry {
     pub fn of_document(document: &Document) -> Entry {
         let lang = script_language(&format!("{} {}", document.title, document.text)).to_owned();
+        let attribute = |name: &str| document.attributes.get(name).and_then(|value| value.as_str()).map(str::to_owned);
         Entry {
             record: EntryRecord::Document,
             id: document.id.clone(),
@@ -63,7 +70,8 @@ impl Entry {
             categories: vec![document.kind.clone()],
             names: Vec::new(),
             retraction: document.retraction.clone(),
-            about: document.attributes.get("about").and_then(|id| id.as_str()).map(str::to_owned),
+            abstract_by: attribute("abstract_by"),
+            about: attribute("about"),
         }
     }
 
@@ -85,6 +93,7 @@ impl Entry {
             categories: node.categories.clone(),
             names: node.names.clone(),
             retraction: None,
+            abstract_by: None,
             about: None,
         }
     }
@@ -94,7 +103,7 @@ impl Entry {
         key(self.record, &self.id)
     }
 
-    /// What a model reads.
+    /// Title and text as one.
     pub fn passage(&self) -> String {
         match (self.title.is_empty(), self.text.is_empty()) {
             (true, _) => self.text.clone(),
@@ -103,8 +112,9 @@ impl Entry {
         }
     }
 
+    /// A title moves the vectors of its text, so both count, and where one ends and the other begins.
     pub fn content_hash(&self) -> ContentHash {
-        ContentHash::of(&self.passage())
+        ContentHash::of(&format!("{VECTOR_RULE}\n{}\n{}\n{}", self.title.len(), self.title, self.text))
     }
 }
 
@@ -112,7 +122,7 @@ pub fn key(record: EntryRecord, id: &str) -> String {
     format!("{}:{id}", record.name())
 }
 
-/// Of what a model reads: equal texts share their vectors.
+/// Of what vectors are made from: equal texts share them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ContentHash(pub [u8; 32]);
 
@@ -124,5 +134,25 @@ impl ContentHash {
     /// The first eight bytes, as the index keeps it beside every entry.
     pub fn short(self) -> u64 {
         self.0.first_chunk::<8>().map(|bytes| u64::from_be_bytes(*bytes)).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_ends_a_title_is_part_of_the_hash() {
+        let entry = |title: &str, text: &str| {
+            let document: Document =
+                serde_json::from_value(serde_json::json!({"id": "P1", "kind": "paper", "title": title, "text": text,
+                    "lang": "en", "source": "s"}))
+                .unwrap();
+            Entry::of_document(&document)
+        };
+        let hash = |title: &str, text: &str| entry(title, text).content_hash();
+        assert_eq!(entry("Ginger and", "nausea").passage(), entry("Ginger", "and nausea").passage());
+        assert_ne!(hash("Ginger and", "nausea"), hash("Ginger", "and nausea"));
+        assert_ne!(hash("Ginger", "nausea"), ContentHash::of(&entry("Ginger", "nausea").passage()));
     }
 }

@@ -3,25 +3,27 @@
 //! Words (with the nodes that they name), their translations, and vectors each give a list; the lists are fused, the best
 //! two hits correct the question's vector, and the lists are fused again. No weight here was set on a test set.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ops::Bound;
 use std::sync::{Arc, OnceLock};
 
+use contract::evidence::search::RetractionStatus;
 use contract::model::ModelCard;
 use tantivy::query::{AllQuery, BooleanQuery, Occur, Query, RangeQuery, TermSetQuery};
 use tantivy::schema::Field;
 use tantivy::{DocAddress, Term};
 
-use super::entry::Entry;
-use super::fusion::{DEPTH, Stretched};
+use super::entry::{Entry, EntryRecord, key};
+use super::fusion::{DEPTH, Stretched, highest};
 use super::gazetteer::Gazetteer;
-use super::index::{SearchError, Snapshot, failed};
-use super::lexical::{self, Clause, Found, order_ties};
+use super::index::{Allowed, SearchError, Snapshot};
+use super::lexical::{self, Clause, Found, rank};
 use super::lexicon::sound::SoundTable;
 use super::lexicon::{Lexicon, Translation, is_english_stop_word};
 use super::vectors::{Links, Vectors};
 use super::words::{gram_analyzer, has_thai, script_language, thai_parts, word_analyzer, words};
 use crate::graph::names::APOSTROPHES;
+use crate::paths::closest;
 
 /// The share of vectors in the first fusion.
 const VECTORS: f64 = 0.45;
@@ -41,6 +43,8 @@ const ENTITIES: f64 = 1.0;
 const ABOUT: (f64, f64) = (0.8, 1.0);
 const NAMES_IT: (f64, f64) = (0.6, 0.8);
 const NAMES_IT_NOT: (f64, f64) = (0.0, 0.5);
+/// Categories of nodes that stand for papers, ours and Biolink's.
+const PAPER_CATEGORIES: [&str; 4] = ["paper", "publication", "article", "journal_article"];
 /// Words of a question that count; a whole document is no question.
 const WORDS_MAX: usize = 256;
 
@@ -93,7 +97,6 @@ pub struct Reading {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hit {
     pub address: DocAddress,
-    pub key: String,
     /// 0…1, rounded.
     pub score: f64,
     pub reason: Reason,
@@ -106,6 +109,21 @@ pub struct Reason {
     pub vector: Option<f64>,
     /// Nodes that both the question and the hit name.
     pub entities: Vec<String>,
+}
+
+/// A word of a filter that nothing has. What was meant would not be found, and that would look as if there were nothing.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the record has no {what} `{word}`; it has {}", told(known))]
+pub struct Unknown {
+    pub field: &'static str,
+    pub what: &'static str,
+    pub word: String,
+    /// Words that it has, the likeliest first.
+    pub known: Vec<String>,
+}
+
+fn told(known: &[String]) -> String {
+    if known.is_empty() { "none yet".to_owned() } else { known.join(", ") }
 }
 
 impl Library {
@@ -257,13 +275,13 @@ impl Library {
             Mode::Vectors => Stretched::default(),
         };
         let near =
-            |vector: &[f32]| Stretched::vectors(&self.vectors.search(&self.links, vector, allowed.as_ref(), DEPTH));
+            |vector: &[f32]| Stretched::vectors(self.vectors.search(&self.links, vector, allowed.as_ref(), DEPTH));
         let vector = vector.filter(|_| mode != Mode::Words && self.links.n_entries() > 0);
         let (mut fused, vectors) = match (vector, mode) {
-            (None, _) => (self.fuse(&lexical, None), None),
+            (None, _) => (lexical.clone().into_found(), None),
             (Some(vector), Mode::Vectors) => {
                 let vectors = near(vector);
-                (vectors.0.iter().map(|(address, score)| (*address, *score)).collect(), Some(vectors))
+                (vectors.clone().into_found(), Some(vectors))
             }
             (Some(vector), _) => {
                 let first = near(vector);
@@ -271,16 +289,16 @@ impl Library {
                 let corrected = if reading.is_gloss {
                     None
                 } else {
-                    self.corrected(vector, &self.fuse(&lexical, Some((&first, VECTORS))))?
+                    self.corrected(vector, self.fuse(&lexical, &first, VECTORS))?
                 };
                 match corrected {
                     Some(corrected) => {
                         let second = near(&corrected);
-                        (self.fuse(&lexical, Some((&second, VECTORS_AFTER_FEEDBACK))), Some(second))
+                        (self.fuse(&lexical, &second, VECTORS_AFTER_FEEDBACK), Some(second))
                     }
                     None => {
                         let weight = if reading.is_gloss { VECTORS_OF_GLOSS } else { VECTORS };
-                        (self.fuse(&lexical, Some((&first, weight))), Some(first))
+                        (self.fuse(&lexical, &first, weight), Some(first))
                     }
                 }
             }
@@ -293,31 +311,23 @@ impl Library {
 
     /// The question's own words and their translations: an entry is worth the better of both. A translation that finds less
     /// than the words themselves counts for as much less.
-    fn lexical(
-        &self,
-        reading: &Reading,
-        narrowed: Option<(&dyn Query, &super::index::Allowed)>,
-    ) -> Result<Stretched, SearchError> {
+    fn lexical(&self, reading: &Reading, narrowed: Option<(&dyn Query, &Allowed)>) -> Result<Stretched, SearchError> {
         let native = lexical::search(&self.snapshot, &reading.native, narrowed, DEPTH)?;
-        let mut best = Stretched::words(&native);
-        if !reading.translated.is_empty() {
-            let translated = lexical::search(&self.snapshot, &reading.translated, narrowed, DEPTH)?;
-            let highest = |found: &[Found]| found.first().map_or(0.0, |first| first.score);
-            let share = (highest(&translated) / highest(&native).max(f64::MIN_POSITIVE)).min(1.0);
-            for (address, score) in Stretched::words(&translated).0 {
-                let place = best.0.entry(address).or_default();
-                *place = place.max(share * score);
-            }
+        if reading.translated.is_empty() {
+            return Ok(Stretched::words(native));
         }
-        Ok(best)
+        let translated = lexical::search(&self.snapshot, &reading.translated, narrowed, DEPTH)?;
+        let share = (highest(&translated) / highest(&native).max(f64::MIN_POSITIVE)).min(1.0);
+        let translated = Stretched::words(translated);
+        Ok(Stretched::words(native).merge(&translated, |_, native, translated| native.max(share * translated)))
     }
 
     /// Who asks for a thing by its name wants what is about it, then what names it, before what merely sounds like it.
     fn prefer_subjects(
         &self,
         reading: &Reading,
-        allowed: Option<&super::index::Allowed>,
-        fused: &mut BTreeMap<DocAddress, f64>,
+        allowed: Option<&Allowed>,
+        fused: &mut Vec<Found>,
     ) -> Result<(), SearchError> {
         let (mut about, mut naming) = (BTreeSet::new(), BTreeSet::new());
         for id in &reading.subjects {
@@ -327,40 +337,35 @@ impl Library {
         if about.is_empty() && naming.is_empty() {
             return Ok(());
         }
-        about.retain(|address| allowed.is_none_or(|allowed| allowed.has(*address)));
-        for address in &about {
-            fused.entry(*address).or_default();
-        }
-        for (address, score) in fused {
-            let (from, to) = match (about.contains(address), naming.contains(address)) {
+        let found: BTreeSet<DocAddress> = fused.iter().map(|one| one.address).collect();
+        let is_missing = |address: &&DocAddress| {
+            !found.contains(*address) && allowed.is_none_or(|allowed| allowed.has(**address))
+        };
+        fused.extend(about.iter().filter(is_missing).map(|address| Found { address: *address, score: 0.0 }));
+        for one in fused {
+            let (from, to) = match (about.contains(&one.address), naming.contains(&one.address)) {
                 (true, _) => ABOUT,
                 (false, true) => NAMES_IT,
                 (false, false) => NAMES_IT_NOT,
             };
-            *score = from + (to - from) * *score;
+            one.score = from + (to - from) * one.score;
         }
         Ok(())
     }
 
     /// An entry that can have no vector is not punished for having none.
-    fn fuse(&self, lexical: &Stretched, vectors: Option<(&Stretched, f64)>) -> BTreeMap<DocAddress, f64> {
-        let Some((vectors, weight)) = vectors else { return lexical.0.clone() };
-        let addresses: BTreeSet<DocAddress> = lexical.0.keys().chain(vectors.0.keys()).copied().collect();
-        let fused = addresses.into_iter().map(|address| {
-            let words = lexical.get(address);
-            let score =
-                if self.links.has(address) { (1.0 - weight) * words + weight * vectors.get(address) } else { words };
-            (address, score)
+    fn fuse(&self, lexical: &Stretched, vectors: &Stretched, weight: f64) -> Vec<Found> {
+        let fused = lexical.merge(vectors, |address, words, vector| {
+            // What is near has a vector, without a look.
+            if vector > 0.0 || self.links.has(address) { (1.0 - weight) * words + weight * vector } else { words }
         });
-        fused.collect()
+        fused.into_found()
     }
 
     /// The question's vector, moved towards the best hits.
-    fn corrected(&self, vector: &[f32], fused: &BTreeMap<DocAddress, f64>) -> Result<Option<Vec<f32>>, SearchError> {
-        let mut best: Vec<Found> =
-            fused.iter().map(|(address, score)| Found { address: *address, score: rounded(*score) }).collect();
-        best.sort_by(|a, b| b.score.total_cmp(&a.score));
-        order_ties(&self.snapshot, &mut best, FEEDBACK_HITS)?;
+    fn corrected(&self, vector: &[f32], mut best: Vec<Found>) -> Result<Option<Vec<f32>>, SearchError> {
+        best.iter_mut().for_each(|one| one.score = rounded(one.score));
+        rank(&self.snapshot, &mut best, FEEDBACK_HITS)?;
         let mean = self.vectors.mean(&self.links, best.iter().take(FEEDBACK_HITS).map(|found| found.address));
         if mean.is_empty() {
             return Ok(None);
@@ -372,28 +377,22 @@ impl Library {
     fn hits(
         &self,
         reading: &Reading,
-        fused: BTreeMap<DocAddress, f64>,
+        mut best: Vec<Found>,
         lexical: &Stretched,
         vectors: Option<&Stretched>,
         n_hits: usize,
     ) -> Result<Vec<Hit>, SearchError> {
-        let mut best: Vec<Found> = fused
-            .into_iter()
-            .map(|(address, score)| Found { address, score: rounded(score.clamp(0.0, 1.0)) })
-            .filter(|found| found.score > 0.0)
-            .collect();
-        best.sort_by(|a, b| b.score.total_cmp(&a.score));
-        order_ties(&self.snapshot, &mut best, n_hits)?;
-        let mut hits = Vec::new();
-        for found in best.into_iter().take(n_hits) {
-            let address = found.address;
-            let reason = Reason {
-                bm25: lexical.0.get(&address).copied().map(rounded),
-                vector: vectors.and_then(|vectors| vectors.0.get(&address)).copied().map(rounded),
-                entities: Vec::new(),
-            };
-            hits.push(Hit { address, key: self.snapshot.key(address)?, score: found.score, reason });
-        }
+        best.retain_mut(|one| {
+            one.score = rounded(one.score.clamp(0.0, 1.0));
+            one.score > 0.0
+        });
+        rank(&self.snapshot, &mut best, n_hits)?;
+        let hit = |Found { address, score }| {
+            let bm25 = lexical.get(address).map(rounded);
+            let vector = vectors.and_then(|vectors| vectors.get(address)).map(rounded);
+            Hit { address, score, reason: Reason { bm25, vector, entities: Vec::new() } }
+        };
+        let mut hits: Vec<Hit> = best.into_iter().take(n_hits).map(hit).collect();
         if !reading.entities.is_empty() {
             for hit in &mut hits {
                 let named: BTreeSet<&str> =
@@ -409,22 +408,48 @@ impl Library {
         self.snapshot.entry(hit.address)
     }
 
-    /// Values of a filter that nothing here has, each with the name of its list.
-    pub fn unknown(&self, filter: &Filter) -> Result<Vec<(&'static str, String)>, SearchError> {
+    /// The key of a hit's entry, without reading the entry itself.
+    pub fn key(&self, hit: &Hit) -> Result<String, SearchError> {
+        self.snapshot.key(hit.address)
+    }
+
+    /// Whether a paper was withdrawn, as far as the record knows; `None` where the entry is no paper. A node that stands for
+    /// a paper is as its document is.
+    pub fn retraction(&self, entry: &Entry) -> Result<Option<RetractionStatus>, SearchError> {
+        let status = |entry: &Entry| RetractionStatus::from(entry.retraction.as_ref().map(|retraction| retraction.kind));
+        if entry.record == EntryRecord::Document {
+            return Ok(Some(status(entry)));
+        }
+        if let Some(address) = self.snapshot.find(&key(EntryRecord::Document, &entry.id))? {
+            return Ok(Some(status(&self.snapshot.entry(address)?)));
+        }
+        let is_paper = entry.categories.iter().any(|category| PAPER_CATEGORIES.contains(&category.as_str()));
+        Ok(is_paper.then_some(RetractionStatus::NoneKnown))
+    }
+
+    /// Words of a filter that nothing here has.
+    pub fn unknown(&self, filter: &Filter) -> Result<Vec<Unknown>, SearchError> {
         let fields = *self.snapshot.fields();
         let lists = [
-            ("type", fields.kind, &filter.kinds),
-            ("source", fields.source, &filter.sources),
-            ("category", fields.category, &filter.categories),
+            ("filters/type", "type", fields.kind, &filter.kinds),
+            ("filters/source", "source", fields.source, &filter.sources),
+            ("filters/category", "category", fields.category, &filter.categories),
         ];
         let mut unknown = Vec::new();
-        for (name, field, values) in lists {
-            for value in values {
-                let term = Term::from_field_text(field, value);
-                let n_entries = self.snapshot.searcher().doc_freq(&term).map_err(failed("looking up a filter"))?;
-                if n_entries == 0 {
-                    unknown.push((name, value.clone()));
+        for (path, what, field, words) in lists {
+            let holds = |word: &str| Ok(self.snapshot.n_with(&Term::from_field_text(field, word))? > 0);
+            for word in words {
+                if holds(word)? {
+                    continue;
                 }
+                let mut known = Vec::new();
+                for one in self.snapshot.terms(field)? {
+                    // What the last entry of a word was deleted from keeps the word for a while.
+                    if holds(&one)? {
+                        known.push(one);
+                    }
+                }
+                unknown.push(Unknown { field: path, what, word: word.clone(), known: closest(known, word) });
             }
         }
         Ok(unknown)

@@ -1,10 +1,12 @@
 //! The text index: entries in, an unchanging view of them out.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tantivy::columnar::{Column, StrColumn};
 use tantivy::directory::MmapDirectory;
+use tantivy::postings::TermInfo;
 use tantivy::query::{Bm25StatisticsProvider, BooleanQuery, Occur, Query, TermQuery};
 use tantivy::schema::{Field, IndexRecordOption, TantivyDocument, Value as _};
 use tantivy::{DocAddress, DocSet, Index, IndexReader, IndexWriter, ReloadPolicy, Searcher, TERMINATED, Term};
@@ -18,6 +20,8 @@ use super::words::{gram_analyzer, is_thai, thai_parts, word_analyzer, words};
 const WRITER_BYTES: usize = 64 << 20;
 /// A text with more different names than this names nothing in particular.
 const NAMES_MAX: usize = 2_000;
+/// How entries are kept. An index in another form is made anew.
+const FORM: &str = "form2";
 
 #[derive(Debug, thiserror::Error)]
 pub enum SearchError {
@@ -54,8 +58,12 @@ pub struct State {
 
 impl State {
     fn parse(text: &str) -> Option<State> {
-        let (version, batch) = text.split_once(' ')?;
+        let (version, batch) = text.strip_prefix(FORM)?.strip_prefix(' ')?.split_once(' ')?;
         Some(State { version: version.parse().ok()?, batch: batch.to_owned() })
+    }
+
+    fn print(&self) -> String {
+        format!("{FORM} {} {}", self.version, self.batch)
     }
 }
 
@@ -119,7 +127,7 @@ impl TextIndex {
 
     pub fn commit(&mut self, state: &State) -> Result<(), SearchError> {
         let mut commit = self.writer.prepare_commit().map_err(failed("preparing a commit"))?;
-        commit.set_payload(&format!("{} {}", state.version, state.batch));
+        commit.set_payload(&state.print());
         commit.commit().map_err(failed("committing"))?;
         self.reader.reload().map_err(failed("looking at a commit"))
     }
@@ -219,8 +227,11 @@ impl Snapshot {
         }
         let n_docs = searcher.num_docs();
         let mut view = View { searcher, fields, segments, n_docs, n_words, n_grams, has_thai: false, has_latin: false };
-        view.has_thai = view.doc_freq(&Term::from_field_text(fields.lang, "th")).map_err(failed("counting"))? > 0;
-        view.has_latin = view.doc_freq(&Term::from_field_text(fields.lang, "en")).map_err(failed("counting"))? > 0;
+        let holds = |lang: &str| -> Result<bool, SearchError> {
+            let counted = view.count(&Term::from_field_text(fields.lang, lang)).map_err(failed("counting"))?;
+            Ok(counted.n_entries > 0)
+        };
+        (view.has_thai, view.has_latin) = (holds("th")?, holds("en")?);
         Ok(Snapshot(Arc::new(view)))
     }
 
@@ -241,13 +252,14 @@ impl Snapshot {
         &self.0.fields
     }
 
-    pub(super) fn statistics(&self) -> &(dyn Bm25StatisticsProvider + 'static) {
-        &*self.0
+    /// How many entries hold a term.
+    pub(super) fn n_with(&self, term: &Term) -> Result<u64, SearchError> {
+        Ok(self.0.count(term).map_err(failed("counting a word"))?.n_entries)
     }
 
     /// The average number of words of an entry in this field.
     pub(super) fn average_length(&self, field: Field) -> f64 {
-        let total = self.0.total_num_tokens(field).unwrap_or_default();
+        let total = self.0.n_tokens(field).unwrap_or_default();
         if self.0.n_docs == 0 { 1.0 } else { (total as f64 / self.0.n_docs as f64).max(1.0) }
     }
 
@@ -401,10 +413,29 @@ impl Allowed {
     }
 }
 
-/// tantivy counts deleted entries until a merge, and estimates lengths after one. Here both are exact, so that an index
-/// that grew and one that was rebuilt give the same scores.
-impl Bm25StatisticsProvider for View {
-    fn total_num_tokens(&self, field: Field) -> tantivy::Result<u64> {
+impl View {
+    fn count(&self, term: &Term) -> tantivy::Result<Counted> {
+        let mut counted = Counted { n_entries: 0, places: Vec::with_capacity(self.segments.len()) };
+        for (reader, view) in self.searcher.segment_readers().iter().zip(&self.segments) {
+            let index = reader.inverted_index(term.field())?;
+            let place = index.get_term_info(term)?;
+            match &place {
+                Some(place) if view.has_deletes => {
+                    let mut postings = index.read_postings_from_terminfo(place, IndexRecordOption::Basic)?;
+                    while postings.doc() != TERMINATED {
+                        counted.n_entries += u64::from(!reader.is_deleted(postings.doc()));
+                        postings.advance();
+                    }
+                }
+                Some(place) => counted.n_entries += u64::from(place.doc_freq),
+                None => {}
+            }
+            counted.places.push(place);
+        }
+        Ok(counted)
+    }
+
+    fn n_tokens(&self, field: Field) -> tantivy::Result<u64> {
         if field == self.fields.body {
             Ok(self.n_words)
         } else if field == self.fields.grams {
@@ -413,26 +444,70 @@ impl Bm25StatisticsProvider for View {
             self.searcher.total_num_tokens(field)
         }
     }
+}
+
+/// A word that was looked up: in how many entries it is, and where each segment keeps them.
+pub(super) struct Counted {
+    pub n_entries: u64,
+    places: Vec<Option<TermInfo>>,
+}
+
+impl Counted {
+    pub fn place(&self, segment_ord: u32) -> Option<&TermInfo> {
+        self.places.get(segment_ord as usize)?.as_ref()
+    }
+}
+
+/// The words of one question, each looked up once.
+///
+/// tantivy counts deleted entries until a merge, and estimates lengths after one. Here both are exact, so that an index
+/// that grew and one that was rebuilt give the same scores.
+pub(super) struct Counts<'a> {
+    view: &'a View,
+    words: HashMap<&'a Term, Counted>,
+}
+
+impl<'a> Counts<'a> {
+    pub fn new(snapshot: &'a Snapshot) -> Counts<'a> {
+        Counts { view: &snapshot.0, words: HashMap::new() }
+    }
+
+    pub fn add(&mut self, term: &'a Term) -> Result<(), SearchError> {
+        self.words.insert(term, self.view.count(term).map_err(failed("counting a word"))?);
+        Ok(())
+    }
+
+    pub fn find(&self, term: &Term) -> Option<&Counted> {
+        self.words.get(term)
+    }
+}
+
+impl Bm25StatisticsProvider for Counts<'_> {
+    fn total_num_tokens(&self, field: Field) -> tantivy::Result<u64> {
+        self.view.n_tokens(field)
+    }
 
     fn total_num_docs(&self) -> tantivy::Result<u64> {
-        Ok(self.n_docs)
+        Ok(self.view.n_docs)
     }
 
     fn doc_freq(&self, term: &Term) -> tantivy::Result<u64> {
-        let mut total = 0;
-        for (reader, view) in self.searcher.segment_readers().iter().zip(&self.segments) {
-            let index = reader.inverted_index(term.field())?;
-            if !view.has_deletes {
-                total += u64::from(index.doc_freq(term)?);
-                continue;
-            }
-            let Some(mut postings) = index.read_postings(term, IndexRecordOption::Basic)? else { continue };
-            let mut doc = postings.doc();
-            while doc != TERMINATED {
-                total += u64::from(!reader.is_deleted(doc));
-                doc = postings.advance();
-            }
+        match self.find(term) {
+            Some(counted) => Ok(counted.n_entries),
+            None => Ok(self.view.count(term)?.n_entries),
         }
-        Ok(total)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_index_in_another_form_is_of_no_record() {
+        let state = State { version: 7, batch: "ab12".to_owned() };
+        assert_eq!(State::parse(&state.print()), Some(state));
+        assert_eq!(State::parse("7 ab12"), None);
+        assert_eq!(State::parse("form1 7 ab12"), None);
     }
 }

@@ -3,15 +3,15 @@
 //! tantivy finds the candidates; their scores are then summed anew in the order of the query and in double precision:
 //! its own sums depend on where segments begin.
 
-use std::collections::{BTreeMap, HashMap};
+use std::cmp::Ordering;
 
 use tantivy::collector::TopDocs;
 use tantivy::postings::Postings as _;
-use tantivy::query::{BooleanQuery, BoostQuery, Occur, Query, TermQuery};
+use tantivy::query::{BooleanQuery, BoostQuery, EnableScoring, Occur, Query, TermQuery};
 use tantivy::schema::{Field, IndexRecordOption};
-use tantivy::{DocAddress, DocId, DocSet, SegmentReader, TERMINATED, Term};
+use tantivy::{DocAddress, DocId, DocSet, Executor, SegmentReader, TERMINATED, Term};
 
-use super::index::{Allowed, SearchError, Snapshot, failed};
+use super::index::{Allowed, Counted, Counts, SearchError, Snapshot, failed};
 
 const K1: f64 = 1.2;
 const B: f64 = 0.75;
@@ -48,7 +48,7 @@ impl Clause {
     }
 }
 
-/// The best `n_max` entries, best first; equal ones always in the same order.
+/// The best `n_max` entries, in the order of the index. Which of several equal ones have the last places is chance.
 pub fn search(
     snapshot: &Snapshot,
     clauses: &[Clause],
@@ -60,33 +60,39 @@ pub fn search(
     }
     let singles: Option<Vec<(&Clause, &Term)>> =
         clauses.iter().map(|clause| Some((clause, clause.single()?))).collect();
-    let mut found = match singles {
-        Some(terms) => search_words(snapshot, &terms, filter.map(|(query, _)| query), n_max)?,
-        None => search_sets(snapshot, clauses, filter.map(|(_, allowed)| allowed))?,
-    };
-    found.sort_by(|a, b| b.score.total_cmp(&a.score));
-    order_ties(snapshot, &mut found, n_max)?;
-    found.truncate(n_max);
-    Ok(found)
+    match singles {
+        Some(terms) => search_words(snapshot, &terms, filter.map(|(query, _)| query), n_max),
+        None => Ok(best(search_sets(snapshot, clauses, filter.map(|(_, allowed)| allowed))?, n_max)),
+    }
 }
 
-/// Sorts entries of equal score by the hash of their content, as far as the first `n_max` places are concerned, and those
-/// of equal content by key: an order that does not depend on where an entry stands in the index.
-pub(super) fn order_ties(snapshot: &Snapshot, found: &mut [Found], n_max: usize) -> Result<(), SearchError> {
-    let mut start = 0;
-    let mut rest = found;
-    while start < n_max {
-        let Some(score) = rest.first().map(|first| first.score) else { break };
-        let n_equal = rest.iter().take_while(|one| one.score == score).count();
-        let (equal, others) = rest.split_at_mut(n_equal);
-        if n_equal > 1 {
-            equal.sort_by_cached_key(|one| snapshot.content(one.address));
-            for same in equal.chunk_by_mut(|a, b| snapshot.content(a.address) == snapshot.content(b.address)) {
-                order_by_key(snapshot, same)?;
-            }
+/// The `n_max` entries of the highest scores, in the order of the index.
+pub(super) fn best(mut found: Vec<Found>, n_max: usize) -> Vec<Found> {
+    if found.len() > n_max {
+        found.select_nth_unstable_by(n_max, |a, b| by_score(a, b).then(a.address.cmp(&b.address)));
+        found.truncate(n_max);
+    }
+    found.sort_unstable_by_key(|one| one.address);
+    found
+}
+
+/// The highest first.
+fn by_score(a: &Found, b: &Found) -> Ordering {
+    b.score.total_cmp(&a.score)
+}
+
+/// Sorts entries by score, those of equal score by the hash of their content, and those of equal content, as far as the
+/// first `n_max` places are concerned, by key: an order that does not depend on where an entry stands in the index.
+pub(super) fn rank(snapshot: &Snapshot, found: &mut [Found], n_max: usize) -> Result<(), SearchError> {
+    let content = |one: &Found| snapshot.content(one.address);
+    found.sort_unstable_by(|a, b| by_score(a, b).then_with(|| content(a).cmp(&content(b))));
+    let mut n_ranked = 0;
+    for same in found.chunk_by_mut(|a, b| a.score == b.score && content(a) == content(b)) {
+        if n_ranked >= n_max {
+            break;
         }
-        start += n_equal;
-        rest = others;
+        n_ranked += same.len();
+        order_by_key(snapshot, same)?;
     }
     Ok(())
 }
@@ -111,8 +117,10 @@ fn search_words(
     filter: Option<&dyn Query>,
     n_max: usize,
 ) -> Result<Vec<Found>, SearchError> {
-    let mut wanted: Vec<(Occur, Box<dyn Query>)> = Vec::new();
+    let mut counts = Counts::new(snapshot);
+    let mut wanted: Vec<(Occur, Box<dyn Query>)> = Vec::with_capacity(terms.len());
     for (clause, term) in terms {
+        counts.add(term)?;
         let query = TermQuery::new((*term).clone(), IndexRecordOption::WithFreqs);
         if clause.weight == 1.0 {
             wanted.push((Occur::Should, Box::new(query)));
@@ -126,12 +134,22 @@ fn search_words(
         query = Box::new(BooleanQuery::new(vec![(Occur::Must, query), (Occur::Must, filter)]));
     }
     let searcher = snapshot.searcher();
-    let scoring = tantivy::query::EnableScoring::enabled_from_statistics_provider(snapshot.statistics(), searcher);
+    let scoring = EnableScoring::enabled_from_statistics_provider(&counts, searcher);
     let collector = TopDocs::with_limit(n_max).order_by_score();
-    let executor = tantivy::Executor::single_thread();
-    let best = searcher.search_with_executor(&*query, &collector, &executor, scoring).map_err(failed("searching"))?;
-    let candidates: Vec<DocAddress> = best.into_iter().map(|(_, address)| address).collect();
-    rescore(snapshot, terms, &candidates)
+    let candidates = searcher.search_with_executor(&*query, &collector, &Executor::single_thread(), scoring);
+    let candidates = candidates.map_err(failed("searching"))?;
+    let mut found: Vec<Found> =
+        candidates.into_iter().map(|(_, address)| Found { address, score: 0.0 }).collect();
+    found.sort_unstable_by_key(|one| one.address);
+    let words = terms.iter().map(|(clause, term)| {
+        let counted = counts.find(term)?;
+        Some((*clause, counted, Weight::new(snapshot, clause.field, counted.n_entries, clause.weight)))
+    });
+    let words: Vec<(&Clause, &Counted, Weight)> = words.flatten().collect();
+    for same in found.chunk_by_mut(|a, b| a.address.segment_ord == b.address.segment_ord) {
+        rescore(snapshot, &words, same)?;
+    }
+    Ok(found)
 }
 
 /// How a word weighs, and how long its field is on the average.
@@ -153,87 +171,103 @@ impl Weight {
     }
 }
 
+/// The scores of entries of one segment, word after word in the order of the question.
 fn rescore(
     snapshot: &Snapshot,
-    terms: &[(&Clause, &Term)],
-    candidates: &[DocAddress],
-) -> Result<Vec<Found>, SearchError> {
-    let mut by_segment: BTreeMap<u32, Vec<DocId>> = BTreeMap::new();
-    for address in candidates {
-        by_segment.entry(address.segment_ord).or_default().push(address.doc_id);
-    }
-    let mut scores: BTreeMap<DocAddress, f64> = candidates.iter().map(|address| (*address, 0.0)).collect();
-    by_segment.values_mut().for_each(|docs| docs.sort_unstable());
-    for (clause, term) in terms {
-        let n_with = snapshot.statistics().doc_freq(term).map_err(failed("counting a word"))?;
-        let weight = Weight::new(snapshot, clause.field, n_with, clause.weight);
-        for (segment_ord, docs) in &by_segment {
-            let reader = snapshot.searcher().segment_reader(*segment_ord);
-            let lengths = reader.get_fieldnorms_reader(clause.field).map_err(failed("reading lengths"))?;
-            let index = reader.inverted_index(clause.field).map_err(failed("reading words"))?;
-            let postings = index.read_postings(term, IndexRecordOption::WithFreqs);
-            let Some(mut postings) = postings.map_err(|error| failed("reading a word")(error.into()))? else {
-                continue;
-            };
-            for doc in docs {
-                let here = if postings.doc() < *doc { postings.seek(*doc) } else { postings.doc() };
-                if here == *doc {
-                    let score = weight.score(f64::from(postings.term_freq()), lengths.fieldnorm(*doc));
-                    let address = DocAddress { segment_ord: *segment_ord, doc_id: *doc };
-                    scores.entry(address).and_modify(|sum| *sum += score);
+    words: &[(&Clause, &Counted, Weight)],
+    found: &mut [Found],
+) -> Result<(), SearchError> {
+    let Some(segment_ord) = found.first().map(|one| one.address.segment_ord) else { return Ok(()) };
+    let reader = snapshot.searcher().segment_reader(segment_ord);
+    for of_field in words.chunk_by(|(a, ..), (b, ..)| a.field == b.field) {
+        let Some(field) = of_field.first().map(|(clause, ..)| clause.field) else { continue };
+        let lengths = reader.get_fieldnorms_reader(field).map_err(failed("reading lengths"))?;
+        let index = reader.inverted_index(field).map_err(failed("reading words"))?;
+        for (_, counted, weight) in of_field {
+            let Some(place) = counted.place(segment_ord) else { continue };
+            let postings = index.read_postings_from_terminfo(place, IndexRecordOption::WithFreqs);
+            let mut postings = postings.map_err(|error| failed("reading a word")(error.into()))?;
+            for one in found.iter_mut() {
+                let doc = one.address.doc_id;
+                let here = if postings.doc() < doc { postings.seek(doc) } else { postings.doc() };
+                if here == doc {
+                    one.score += weight.score(f64::from(postings.term_freq()), lengths.fieldnorm(doc));
                 }
             }
         }
     }
-    Ok(scores.into_iter().map(|(address, score)| Found { address, score }).collect())
+    Ok(())
 }
 
 fn search_sets(snapshot: &Snapshot, clauses: &[Clause], allowed: Option<&Allowed>) -> Result<Vec<Found>, SearchError> {
-    let mut scores: HashMap<DocAddress, f64> = HashMap::new();
+    let readers = snapshot.searcher().segment_readers();
+    let mut scores: Vec<Vec<f64>> = readers.iter().map(|reader| vec![0.0; reader.max_doc() as usize]).collect();
     for clause in clauses {
-        let frequencies = set_frequencies(snapshot, clause)?;
-        let weight = Weight::new(snapshot, clause.field, frequencies.len() as u64, clause.weight);
-        for (address, frequency) in frequencies {
-            if allowed.is_some_and(|allowed| !allowed.has(address)) {
-                continue;
-            }
-            let reader = snapshot.searcher().segment_reader(address.segment_ord);
+        let segments = readers.iter().map(|reader| set_frequencies(reader, clause));
+        let segments: Vec<Frequencies> = segments.collect::<Result<_, _>>()?;
+        let n_with = segments.iter().map(|segment| segment.len() as u64).sum();
+        let weight = Weight::new(snapshot, clause.field, n_with, clause.weight);
+        for ((reader, frequencies), scores) in readers.iter().zip(&segments).zip(&mut scores) {
             let lengths = reader.get_fieldnorms_reader(clause.field).map_err(failed("reading lengths"))?;
-            *scores.entry(address).or_default() +=
-                weight.score(f64::from(frequency), lengths.fieldnorm(address.doc_id));
+            for (doc, frequency) in frequencies {
+                if let Some(sum) = scores.get_mut(*doc as usize) {
+                    *sum += weight.score(f64::from(*frequency), lengths.fieldnorm(*doc));
+                }
+            }
         }
     }
-    Ok(scores.into_iter().map(|(address, score)| Found { address, score }).collect())
+    let mut found = Vec::new();
+    for (segment_ord, scores) in (0u32..).zip(&scores) {
+        let scored = (0u32..).zip(scores).filter(|(_, score)| **score > 0.0);
+        let scored = scored.map(|(doc_id, score)| Found { address: DocAddress { segment_ord, doc_id }, score: *score });
+        found.extend(scored.filter(|one| allowed.is_none_or(|allowed| allowed.has(one.address))));
+    }
+    Ok(found)
 }
 
+/// How often something occurs in the entries of a segment that hold it, in their order.
+type Frequencies = Vec<(DocId, u32)>;
+
 /// How often the set occurs in each entry: an alternative of several words as often as its rarest word.
-fn set_frequencies(snapshot: &Snapshot, clause: &Clause) -> Result<BTreeMap<DocAddress, u32>, SearchError> {
-    let mut sums = BTreeMap::new();
-    for (segment_ord, reader) in (0u32..).zip(snapshot.searcher().segment_readers()) {
-        for alternative in &clause.alternatives {
-            let mut words = alternative.iter();
-            let Some(first) = words.next() else { continue };
-            let mut together = term_frequencies(reader, first)?;
-            for word in words {
-                let other = term_frequencies(reader, word)?;
-                together.retain(|doc, frequency| match other.get(doc) {
-                    Some(rarer) => {
-                        *frequency = (*frequency).min(*rarer);
-                        true
-                    }
-                    None => false,
-                });
-            }
-            for (doc_id, frequency) in together {
-                *sums.entry(DocAddress { segment_ord, doc_id }).or_default() += frequency;
-            }
+fn set_frequencies(reader: &SegmentReader, clause: &Clause) -> Result<Frequencies, SearchError> {
+    let mut sums = Frequencies::new();
+    for alternative in &clause.alternatives {
+        let mut words = alternative.iter();
+        let Some(first) = words.next() else { continue };
+        let mut together = term_frequencies(reader, first)?;
+        for word in words {
+            together = in_both(&together, &term_frequencies(reader, word)?);
         }
+        sums = if sums.is_empty() { together } else { in_either(&sums, &together) };
     }
     Ok(sums)
 }
 
-fn term_frequencies(reader: &SegmentReader, term: &Term) -> Result<BTreeMap<DocId, u32>, SearchError> {
-    let mut frequencies = BTreeMap::new();
+fn in_both(a: &[(DocId, u32)], b: &[(DocId, u32)]) -> Frequencies {
+    let mut rest = b.iter().peekable();
+    let rarer = a.iter().filter_map(|(doc, frequency)| {
+        while rest.next_if(|(other, _)| other < doc).is_some() {}
+        rest.next_if(|(other, _)| other == doc).map(|(_, other)| (*doc, *frequency.min(other)))
+    });
+    rarer.collect()
+}
+
+fn in_either(a: &[(DocId, u32)], b: &[(DocId, u32)]) -> Frequencies {
+    let mut sums = Frequencies::with_capacity(a.len() + b.len());
+    let mut rest = b.iter().copied().peekable();
+    for (doc, frequency) in a {
+        while let Some(before) = rest.next_if(|(other, _)| other < doc) {
+            sums.push(before);
+        }
+        let other = rest.next_if(|(other, _)| other == doc).map_or(0, |(_, other)| other);
+        sums.push((*doc, frequency + other));
+    }
+    sums.extend(rest);
+    sums
+}
+
+fn term_frequencies(reader: &SegmentReader, term: &Term) -> Result<Frequencies, SearchError> {
+    let mut frequencies = Frequencies::new();
     let index = reader.inverted_index(term.field()).map_err(failed("reading words"))?;
     let postings = index.read_postings(term, IndexRecordOption::WithFreqs);
     let Some(mut postings) = postings.map_err(|error| failed("reading a word")(error.into()))? else {
@@ -242,9 +276,31 @@ fn term_frequencies(reader: &SegmentReader, term: &Term) -> Result<BTreeMap<DocI
     let mut doc = postings.doc();
     while doc != TERMINATED {
         if !reader.is_deleted(doc) {
-            frequencies.insert(doc, postings.term_freq());
+            frequencies.push((doc, postings.term_freq()));
         }
         doc = postings.advance();
     }
     Ok(frequencies)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frequencies_of_a_set_are_the_rarest_of_a_phrase_and_the_sum_of_alternatives() {
+        let (a, b) = ([(1, 2), (3, 1), (7, 4)], [(0, 5), (3, 9), (7, 1), (8, 1)]);
+        assert_eq!(in_both(&a, &b), [(3, 1), (7, 1)]);
+        assert_eq!(in_either(&a, &b), [(0, 5), (1, 2), (3, 10), (7, 5), (8, 1)]);
+        assert_eq!(in_both(&a, &[]), []);
+        assert_eq!(in_either(&[], &b), b);
+    }
+
+    #[test]
+    fn the_best_are_kept_in_the_order_of_the_index() {
+        let found = |doc_id, score| Found { address: DocAddress { segment_ord: 0, doc_id }, score };
+        let all = vec![found(0, 1.0), found(1, 3.0), found(2, 0.5), found(3, 2.0)];
+        assert_eq!(best(all.clone(), 2), [found(1, 3.0), found(3, 2.0)]);
+        assert_eq!(best(all.clone(), 9), all);
+    }
 }

@@ -14,7 +14,7 @@ use super::entry::Entry;
 use super::hybrid::Library;
 use super::keeping::{Keep, KeepError};
 use super::lexicon::Lexicon;
-use super::vectors::{Packed, Vectors};
+use super::vectors::Vectors;
 use crate::record::batches;
 
 /// How often a process looks for vectors that another one made.
@@ -145,10 +145,8 @@ impl Searches {
         let Some(embedder) = &*self.0.embedder else { return Ok(Vec::new()) };
         let mut all = Vec::new();
         for entry in entries {
-            let windows = embeddings::windows(&entry.passage());
-            let vectors = embedder.embed(windows, Side::Passage).await?;
-            let windows = vectors.iter().map(|vector| Packed::of(vector)).collect();
-            all.push(Embedded { content: entry.content_hash(), windows });
+            let made = embedder.embed(embeddings::texts(entry), Side::Passage).await?;
+            all.push(Embedded { content: entry.content_hash(), windows: embeddings::vectors(entry, made) });
         }
         Ok(all)
     }

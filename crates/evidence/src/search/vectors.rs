@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use tantivy::DocAddress;
 
 use super::index::{Allowed, Snapshot};
-use super::lexical::Found;
+use super::lexical::{Found, best};
 
 /// Up to here every vector is compared exactly.
 const EXACT_MAX: usize = 100_000;
@@ -111,22 +111,20 @@ impl Vectors {
         mean
     }
 
-    /// The nearest entries, nearest first. Equal ones stay in the order of the index.
+    /// The nearest entries, in the order of the index.
     pub fn search(&self, links: &Links, query: &[f32], allowed: Option<&Allowed>, n_max: usize) -> Vec<Found> {
         if query.len() != self.n_dimensions {
             return Vec::new();
         }
         let query = Packed::of(query);
         let let_through = |link: &&Link| allowed.is_none_or(|allowed| allowed.has(link.address));
-        let mut found: Vec<Found> = if links.0.len() <= EXACT_MAX {
+        let found: Vec<Found> = if links.0.len() <= EXACT_MAX {
             links.0.iter().filter(let_through).map(|link| self.compare(link, &query)).collect()
         } else {
             let near = self.nearest_by_sign(links, &query, allowed, n_max.saturating_mul(CANDIDATES_PER_RESULT));
             near.into_iter().map(|link| self.compare(link, &query)).collect()
         };
-        found.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.address.cmp(&b.address)));
-        found.truncate(n_max);
-        found
+        best(found, n_max)
     }
 
     /// A text is as near as its nearest window.

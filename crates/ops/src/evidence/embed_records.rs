@@ -1,22 +1,25 @@
 //! `embed_records`: bring the search index up to date and make the vectors of the next texts that have none of the model
 //! in use. The house calls it until none is missing; what was made stays when it is interrupted.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use contract::actor::Role;
 use contract::error::OpError;
 use contract::evidence::search::{EmbedRecords, EmbedRecordsOutput};
 use contract::model::ModelCard;
-use evidence::search::embeddings::{self, Embedded};
+use evidence::search::embeddings::{self, Embedded, Place};
+use evidence::search::hybrid::Library;
 use evidence::search::index::SearchError;
 use store::Tx;
 
 use super::hybrid_search::current;
 use crate::context::Context;
 use crate::family::Family;
-use crate::operation::{Answer, ApplyError, Operation, Write};
+use crate::operation::{Answer, ApplyError, Operation, Write, store_error};
 
 const LIMIT_DEFAULT: u32 = 32;
+const FORGOTTEN_MAX: usize = 1_000;
 
 pub struct Plan {
     organisation_id: String,
@@ -24,6 +27,7 @@ pub struct Plan {
     model: Option<ModelCard>,
     embedded: Vec<Embedded>,
     n_missing: usize,
+    stale: Vec<Place>,
 }
 
 impl Operation for EmbedRecords {
@@ -51,7 +55,11 @@ impl Write for EmbedRecords {
             model: searches.model().cloned(),
             embedded: Vec::new(),
             n_missing: 0,
+            stale: Vec::new(),
         };
+        if self.forget {
+            plan.stale = stale(ctx, current.library.clone()).await?;
+        }
         let Some(model) = plan.model.clone() else { return Ok(plan) };
         let n_max = usize::try_from(self.limit.unwrap_or(LIMIT_DEFAULT)).unwrap_or(usize::MAX);
         let library = current.library;
@@ -69,10 +77,12 @@ impl Write for EmbedRecords {
         if let Some(model) = &plan.model {
             embeddings::insert(tx, &plan.organisation_id, &model.sha256, &plan.embedded).await?;
         }
+        embeddings::delete(tx, &plan.organisation_id, &plan.stale).await?;
         let wide = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
         Ok(Answer::of(EmbedRecordsOutput {
             embedded: wide(plan.embedded.len()),
             missing: wide(plan.n_missing),
+            forgotten: (!plan.stale.is_empty()).then(|| wide(plan.stale.len())),
             version: plan.version,
             model: plan.model.as_ref().map(|model| model.name.clone()),
         }))
@@ -87,4 +97,16 @@ impl Write for EmbedRecords {
             tracing::warn!(error = %error, "New vectors could not be taken into the library");
         }
     }
+}
+
+/// Vectors in the record that nothing in the library is made of.
+async fn stale(ctx: &Context<'_>, library: Library) -> Result<Vec<Place>, OpError> {
+    let known = tokio::task::spawn_blocking(move || {
+        library.snapshot().contents().into_iter().map(|(_, content)| content).collect::<HashSet<u64>>()
+    });
+    let known = known.await.map_err(OpError::internal)?;
+    let mut reader = ctx.read().await?;
+    let organisation_id = ctx.actor().organisation_id.as_str();
+    let found = embeddings::find_stale(&mut reader, organisation_id, |short| known.contains(&short), FORGOTTEN_MAX);
+    found.await.map_err(store_error)
 }

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use contract::actor::Role;
-use contract::error::OpError;
+use contract::error::{Kind, OpError};
 use contract::evidence::search::{
-    HybridSearch, HybridSearchOutput, RetractionStatus, SearchFilters, SearchHit, SearchLang, Span,
+    HitRecord, HybridSearch, HybridSearchOutput, RetractionStatus, SearchFilters, SearchHit, SearchLang, Span,
 };
 use evidence::search::entry::{Entry, EntryRecord};
-use evidence::search::hybrid::{Filter, Hit, Mode, Reading};
+use evidence::search::hybrid::{Filter, Hit, Library, Mode, Reading, Unknown};
 use evidence::search::index::SearchError;
 use evidence::search::keeping::KeepError;
 use evidence::search::searches::Current;
@@ -17,6 +17,7 @@ use evidence::search::words::script_language;
 use serde_json::{Map, Value, json};
 
 use super::note_data_version;
+use super::sources::{credits, sources};
 use crate::context::{Context, Settings};
 use crate::family::Family;
 use crate::limits::RETRY_AFTER_MS;
@@ -31,7 +32,7 @@ const LOOK_EVERY_MS: u64 = 50;
 impl Operation for HybridSearch {
     const NAME: &'static str = "hybrid_search";
     const ABOUT: &'static str = "Search papers, passages and the nodes of the evidence graph by words and by meaning, in Thai and \
-        English at once. Each hit names its source; `metadata` tells why it was found.";
+        English at once. Each hit names its source; `metadata` tells why it was found and under which licences.";
     const FAMILY: Family = Family::Evidence;
     const ROLES: &'static [Role] = &Role::ALL;
     const ALIASES: &'static [&'static str] = &["tool.hybrid_search"];
@@ -52,6 +53,7 @@ impl Read for HybridSearch {
         }
         let filter = filter(self.filters.as_ref().unwrap_or(&SearchFilters::default()))?;
         let current = current(ctx, self.min_version).await?;
+        let nothing_from = check_words(ctx, &current.library, &filter).await?;
         let searches = &ctx.services().search;
         let (library, query, model) = (current.library.clone(), self.query.clone(), searches.model().cloned());
         let reading = blocking(move || library.read(&query, model.as_ref())).await?;
@@ -78,24 +80,29 @@ impl Read for HybridSearch {
             Some(SearchLang::Auto) => script_language(&self.query),
             Some(SearchLang::Th) | None => "th",
         };
-        let (hits, reasons, unknown) = blocking(move || {
+        let (hits, reasons) = blocking(move || {
             let library = &current.library;
-            let unknown = library.unknown(&filter)?;
             let found = library.search(&reading, vector.as_deref(), &filter, Mode::Both, n_hits)?;
             let mut hits = Vec::new();
             let mut reasons = Vec::new();
             for hit in found {
                 let entry = library.entry(&hit)?;
+                let retraction = library.retraction(&entry)?;
+                // A node stays in the index as it is when the paper that it stands for is withdrawn.
+                if filter.without_retracted && retraction.is_some_and(|status| status != RetractionStatus::NoneKnown) {
+                    continue;
+                }
                 reasons.push(reason(&hit, &entry));
-                hits.push(shown(&hit, entry, &reading, lang));
+                hits.push(shown(&hit, entry, retraction, &reading, lang));
             }
-            Ok((hits, reasons, unknown))
+            Ok((hits, reasons))
         })
         .await?;
-        if let Some(message) = say_what_is_unknown(&unknown) {
-            // Before anything else: a misspelt filter looks as if there were nothing to find.
+        if let Some(message) = nothing_from {
             metadata.insert("message".to_owned(), json!(message));
         }
+        let source_ids: Vec<&str> = hits.iter().map(|hit| hit.source.as_str()).collect();
+        metadata.insert("licences".to_owned(), credits(ctx, &source_ids).await?);
         metadata.insert("reasons".to_owned(), Value::Array(reasons));
         let mut answer = Answer::of(HybridSearchOutput { hits });
         answer.metadata = metadata;
@@ -187,9 +194,25 @@ fn say_what_was_searched(
     }
 }
 
-fn say_what_is_unknown(unknown: &[(&'static str, String)]) -> Option<String> {
-    let each: Vec<String> = unknown.iter().map(|(name, value)| format!("the {name} `{value}`")).collect();
-    (!each.is_empty()).then(|| format!("Nothing in the record has {}: check how it is written.", each.join(" or ")))
+/// Words that nothing has are mistakes, as in `query_kg`. A source that is recorded is none, even where nothing of it can be
+/// searched: that is told in the answer.
+async fn check_words(ctx: &Context<'_>, library: &Library, filter: &Filter) -> Result<Option<String>, OpError> {
+    if [&filter.kinds, &filter.sources, &filter.categories].into_iter().all(Vec::is_empty) {
+        return Ok(None);
+    }
+    let (library, filter) = (library.clone(), filter.clone());
+    let unknown = blocking(move || library.unknown(&filter)).await?;
+    let of_sources = unknown.iter().filter(|one| one.what == "source").map(|one| one.word.as_str());
+    let of_sources: Vec<&str> = of_sources.collect();
+    let recorded = sources(ctx, &of_sources).await?;
+    let is_mistake = |one: &&Unknown| one.what != "source" || !recorded.contains_key(&one.word);
+    if let Some(mistake) = unknown.iter().find(is_mistake) {
+        let mut refusal = OpError::new(Kind::Invalid, format!("`{}`: {mistake}", mistake.field));
+        refusal.details.field = Some(mistake.field.to_owned());
+        return Err(refusal);
+    }
+    let each: Vec<String> = of_sources.iter().map(|id| format!("`{id}`")).collect();
+    Ok((!each.is_empty()).then(|| format!("Nothing that can be searched is from the source {}.", each.join(" or "))))
 }
 
 fn reason(hit: &Hit, entry: &Entry) -> Value {
@@ -201,7 +224,13 @@ fn reason(hit: &Hit, entry: &Entry) -> Value {
     })
 }
 
-fn shown(hit: &Hit, entry: Entry, reading: &Reading, lang: &str) -> SearchHit {
+fn shown(
+    hit: &Hit,
+    entry: Entry,
+    retraction: Option<RetractionStatus>,
+    reading: &Reading,
+    lang: &str,
+) -> SearchHit {
     // A node is called by its name in the reader's language, where it has one there.
     let named = entry.names.iter().find(|name| name.lang == lang).map(|name| name.text.clone());
     let title = named.unwrap_or_else(|| entry.title.clone());
@@ -209,12 +238,12 @@ fn shown(hit: &Hit, entry: Entry, reading: &Reading, lang: &str) -> SearchHit {
     let snippet = Snippet::cut(text, &reading.terms, SNIPPET_CHARS);
     let wide = |place: usize| u64::try_from(place).unwrap_or(u64::MAX);
     let matches = snippet.matches.iter().map(|(start, end)| Span { start: wide(*start), end: wide(*end) }).collect();
-    let retraction = match entry.record {
-        EntryRecord::Document => Some(RetractionStatus::from(entry.retraction.map(|retraction| retraction.kind))),
-        EntryRecord::Node => None,
-    };
     SearchHit {
         id: entry.id,
+        record: match entry.record {
+            EntryRecord::Document => HitRecord::Document,
+            EntryRecord::Node => HitRecord::Node,
+        },
         kind: entry.kind,
         title,
         snippet: snippet.text,
@@ -222,6 +251,7 @@ fn shown(hit: &Hit, entry: Entry, reading: &Reading, lang: &str) -> SearchHit {
         score: hit.score,
         source: entry.source,
         year: entry.year,
+        abstract_by: entry.abstract_by,
         retraction,
     }
 }

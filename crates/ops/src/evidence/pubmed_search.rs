@@ -4,14 +4,13 @@ use contract::actor::Role;
 use contract::envelope::{Artifact, Audience, Content};
 use contract::error::OpError;
 use contract::evidence::pubmed::{BIBLIOGRAPHY, PubmedSearch, SortBy};
-use contract::evidence::record::{Document, RecordKind, Source};
+use contract::evidence::record::{Document, RecordKind};
 use evidence::import::Format;
 use evidence::literature::{self, Query, QueryError};
 use evidence::record::read;
 use serde_json::{Value, json};
 
-use super::note_data_version;
-use super::sources::sources;
+use super::{note_data_version, sources};
 use crate::context::Context;
 use crate::family::Family;
 use crate::literature::LiteratureSearch;
@@ -138,14 +137,10 @@ async fn credits(documents: &[Document], is_of_record: bool, ctx: &Context<'_>) 
         return Ok(json!([]));
     }
     if !is_of_record {
-        return Ok(json!([credit(Format::Pubmed.source())]));
+        return Ok(json!([sources::credit(Format::Pubmed.source())]));
     }
     let ids: Vec<&str> = documents.iter().map(|document| document.source.as_str()).collect();
-    Ok(sources(ctx, &ids).await?.into_values().map(credit).collect())
-}
-
-fn credit(source: Source) -> Value {
-    json!({ "source": source.id, "licence": source.licence, "notice": source.notice })
+    sources::credits(ctx, &ids).await
 }
 
 fn refusal(error: QueryError) -> OpError {

@@ -1,5 +1,7 @@
 //! `materia doctor`: what works here, what does not, and what to do.
 
+mod search;
+
 use std::net::{SocketAddr, TcpListener};
 use std::os::unix::fs::PermissionsExt;
 use std::process::ExitCode;
@@ -14,7 +16,7 @@ use crate::owner::witnesses::{Standing, WitnessStanding};
 use crate::owner::{House, HouseError};
 use crate::settings::Settings;
 
-/// One line of the report.
+/// One line of the report, with advice where something can be done.
 struct Finding {
     is_fine: bool,
     what: String,
@@ -24,6 +26,11 @@ struct Finding {
 impl Finding {
     fn fine(what: impl Into<String>) -> Finding {
         Finding { is_fine: true, what: what.into(), advice: None }
+    }
+
+    /// Everything works, and more could.
+    fn lacking(what: impl Into<String>, advice: impl Into<String>) -> Finding {
+        Finding { is_fine: true, what: what.into(), advice: Some(advice.into()) }
     }
 
     fn wrong(what: impl Into<String>, advice: impl Into<String>) -> Finding {
@@ -37,6 +44,7 @@ pub async fn run(place: &Place) -> anyhow::Result<ExitCode> {
         Ok(settings) => {
             findings.push(Finding::fine("the settings can be read"));
             findings.extend(look(place, &settings).await);
+            findings.extend(search::look(&place.data).await);
         }
         Err(error) => findings.push(Finding::wrong(
             format!("{:#}", anyhow::Error::from(error)),
@@ -44,7 +52,11 @@ pub async fn run(place: &Place) -> anyhow::Result<ExitCode> {
         )),
     }
     let lines = findings.iter().flat_map(|finding| {
-        let mark = if finding.is_fine { "ok     " } else { "WRONG  " };
+        let mark = match (finding.is_fine, &finding.advice) {
+            (true, None) => "ok     ",
+            (true, Some(_)) => "note   ",
+            (false, _) => "WRONG  ",
+        };
         let advice = finding.advice.as_ref().map(|advice| format!("         {advice}"));
         std::iter::once(format!("{mark}{}", finding.what)).chain(advice)
     });

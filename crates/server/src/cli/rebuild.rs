@@ -40,15 +40,15 @@ pub async fn run(place: Place) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Deletes the index, then calls for vectors until none is missing. Those that are in the record are not made again, so an
-/// interrupted run goes on where it was.
+/// Deletes the index, then calls for vectors until none is missing and none is left of what is no longer there. Those that
+/// are in the record are not made again, so an interrupted run goes on where it was.
 async fn rebuild_search(house: &House, settings: &Settings, index: &Path) -> anyhow::Result<()> {
     if index.is_dir() {
         std::fs::remove_dir_all(index).with_context(|| format!("could not remove `{}`", index.display()))?;
     }
     let actor = owner(&settings.organisation_id);
     loop {
-        let call = Call { operation: "embed_records".to_owned(), input: json!({}), ..Call::default() };
+        let call = Call { operation: "embed_records".to_owned(), input: json!({"forget": true}), ..Call::default() };
         let output = match house.call(&actor, call).await.result {
             Ok(success) => success.output,
             Err(error) => bail!("the index could not be made: {}", error.message),
@@ -60,7 +60,10 @@ async fn rebuild_search(house: &House, settings: &Settings, index: &Path) -> any
             }
             None => say(format_args!("Index at change {}; no embedding model is in use", done.version)),
         }
-        if done.embedded == 0 {
+        if let Some(n_forgotten) = done.forgotten {
+            say(format_args!("{n_forgotten} vectors of texts that are no longer there were deleted"));
+        }
+        if done.embedded == 0 && done.forgotten.is_none() {
             return Ok(());
         }
     }

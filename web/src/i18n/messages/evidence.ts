@@ -64,6 +64,14 @@ export const evidence = {
   verifiedUnknown: { en: 'not stated whether verified', th: 'ไม่ได้ระบุว่าตรวจสอบแล้วหรือไม่' },
   newTab: { en: 'opens in a new tab', th: 'เปิดในแท็บใหม่' },
 
+  ownSummary: { en: 'Our own summary', th: 'สรุปของเราเอง' },
+  ownSummaryHint: {
+    en: "Written for Materia in its own words. It is not the authors' abstract.",
+    th: 'เรียบเรียงขึ้นใหม่สำหรับ Materia ไม่ใช่บทคัดย่อของผู้เขียน',
+  },
+  summaryBy: { en: 'Summary by {who}', th: 'สรุปโดย {who}' },
+  summaryByHint: { en: "These are not the words of the authors' abstract.", th: 'ไม่ใช่บทคัดย่อของผู้เขียน' },
+
   retractions: {
     retracted: { en: 'Retracted', th: 'ถูกเพิกถอน' },
     expression_of_concern: { en: 'Expression of concern', th: 'มีข้อกังวลจากผู้จัดพิมพ์' },

@@ -134,7 +134,7 @@ export function inOneLine(text: string): string {
   return text.replaceAll(/^#{1,6}\s+/g, '').replaceAll(/\s*\n\s*(?:#{1,6}\s+)?/g, ' · ');
 }
 
-/** Only documents can be cited; nodes have no retraction status. */
+/** Only documents can be cited and read; a node may stand for a paper, and is none. */
 export function isDocument(hit: Hit): boolean {
-  return hit.retraction != null;
+  return hit.record === 'document';
 }

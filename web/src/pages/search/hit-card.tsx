@@ -1,7 +1,7 @@
 // One hit: what it is, where it says what was asked for, why it was found, who says it.
 
 import { type ReactNode, useId } from 'react';
-import { KindTag, RetractionBadge } from '../../evidence/badges.tsx';
+import { AbstractBadge, KindTag, RetractionBadge } from '../../evidence/badges.tsx';
 import { SourceLine } from '../../evidence/source-line.tsx';
 import type { Sources } from '../../evidence/sources.ts';
 import { useWords } from '../../evidence/words.ts';
@@ -44,6 +44,7 @@ export function HitCard({ hit, reason, sources, nameOf, isSelected, onSelect, ac
               {hit.year != null && <span>{hit.year}</span>}
               <RetractionBadge status={hit.retraction} />
               {hit.type === 'paper' && hit.retraction === 'none_known' && <span>{retraction('none_known')}</span>}
+              <AbstractBadge by={hit.abstract_by} />
             </p>
           </div>
         </div>

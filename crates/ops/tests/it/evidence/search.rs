@@ -1,6 +1,10 @@
 //! Search through the door: both languages, filters, snippets, changes, two processes.
 
+use contract::evidence::record::Record;
+use evidence::search::embeddings::{self, Embedded};
+use evidence::search::entry::{ContentHash, Entry};
 use evidence::search::keeping::Keep;
+use evidence::search::vectors::Packed;
 use ops::operations::OPERATIONS;
 use serde_json::{Value, json};
 
@@ -95,7 +99,7 @@ async fn the_answer_has_the_shape_of_the_seed_and_tells_why() {
         let hit = &success.output["hits"][0];
         assert_eq!(
             hit,
-            &json!({"id": "P2", "type": "paper", "title": "Ginger and nausea", "score": 1.0, "source": "herbal", "year": 2021,
+            &json!({"id": "P2", "record": "document", "type": "paper", "title": "Ginger and nausea", "score": 1.0, "source": "herbal", "year": 2021,
                 "snippet": "Ginger eased nausea after surgery. Some adults bled longer while taking warfarin.",
                 "matches": [{"start": 0, "end": 6}, {"start": 13, "end": 19}], "retraction": "none_known"})
         );
@@ -103,6 +107,8 @@ async fn the_answer_has_the_shape_of_the_seed_and_tells_why() {
         let metadata = Value::Object(success.metadata);
         assert_eq!(metadata["reasons"], json!([{"id": "P2", "bm25": 1.0, "vector": null, "entity": ["H2"]}]));
         assert_eq!((&metadata["version"], &metadata["model"]), (&json!(1), &Value::Null));
+        let licence = &source()["licence"];
+        assert_eq!(metadata["licences"], json!([{"source": "herbal", "licence": licence, "notice": null}]));
         assert!(metadata["message"].as_str().unwrap().starts_with("No embedding model is in use"));
     }
 }
@@ -121,13 +127,6 @@ async fn filters_narrow_and_nonsense_is_refused() {
         check(json!({"type": ["paper"], "year_from": 2016}), &["P2", "P3"]).await;
         check(json!({"year_to": 2015}), &["P4"]).await;
         check(json!({"lang": ["th"], "type": ["paper"]}), &["P3"]).await;
-        check(json!({"source": ["elsewhere"]}), &[]).await;
-        let misspelt = json!({"query": "ginger", "filters": {"type": ["paper", "herbs"], "source": ["elsewhere"]}});
-        let reply = stage.call("viewer", "hybrid_search", misspelt).await.result.unwrap();
-        assert_eq!(
-            reply.metadata["message"],
-            "Nothing in the record has the type `herbs` or the source `elsewhere`: check how it is written."
-        );
         for (input, field) in [
             (json!({"query": " "}), "query"),
             (json!({"query": "x", "top_k": 0}), "top_k"),
@@ -139,6 +138,109 @@ async fn filters_narrow_and_nonsense_is_refused() {
             let error = stage.call("viewer", "hybrid_search", input.clone()).await.result.unwrap_err();
             assert!(error.code() == "INVALID_ARG" && error.message.contains(field), "{input}: {}", error.message);
         }
+    }
+}
+
+#[tokio::test]
+async fn a_filter_of_a_word_that_nothing_has_is_refused_with_those_that_it_has() {
+    for stage in both().await {
+        put(&stage, &shelf()).await;
+        put(&stage, &[json!({"record": "source", "id": "silent", "title": "Silent", "licence": "CC0-1.0"})]).await;
+        let check = async |filters: Value, field: &str, message: &str| {
+            let input = json!({"query": "ginger", "filters": filters});
+            let error = stage.call("viewer", "hybrid_search", input).await.result.unwrap_err();
+            assert_eq!((error.code(), error.message.as_str()), ("INVALID_ARG", message));
+            assert_eq!(error.details.field.as_deref(), Some(field));
+        };
+        let types = json!({"type": ["paper", "herbs"]});
+        check(types, "filters/type", "`filters/type`: the record has no type `herbs`; it has herb, paper").await;
+        let sources = json!({"source": ["elsewhere"]});
+        check(sources, "filters/source", "`filters/source`: the record has no source `elsewhere`; it has herbal").await;
+        let input = json!({"query": "ginger", "filters": {"source": ["silent"]}});
+        let reply = stage.call("viewer", "hybrid_search", input).await.result.unwrap();
+        assert_eq!((&reply.output["hits"], &reply.metadata["licences"]), (&json!([]), &json!([])));
+        assert_eq!(reply.metadata["message"], "Nothing that can be searched is from the source `silent`.");
+        // A word goes with the last record that has it.
+        put(&stage, &[json!({"record": "deletion", "kind": "document", "id": "P1"}),
+            json!({"record": "deletion", "kind": "document", "id": "P2"}),
+            json!({"record": "deletion", "kind": "document", "id": "P3"}),
+            json!({"record": "deletion", "kind": "document", "id": "P4"})]).await;
+        let types = json!({"type": ["paper"]});
+        check(types, "filters/type", "`filters/type`: the record has no type `paper`; it has herb").await;
+    }
+}
+
+/// Also where the snippet begins after the mark that stands before the summary.
+#[tokio::test]
+async fn a_summary_of_our_own_is_called_one() {
+    let stage = on_sqlite(OPERATIONS).await;
+    let text = format!("[Summary in our own words] {}Ginger eased nausea.", "Nothing else was found. ".repeat(20));
+    let mut summary = paper("P9", "On ginger", &text, "en", 2021);
+    summary["attributes"] = json!({"abstract_by": "materia"});
+    put(&stage, &[source(), summary, paper("P2", "Ginger", "Nausea was eased.", "en", 2020)]).await;
+    let found = search(&stage, json!({"query": "nausea"})).await;
+    let hits = found["hits"].as_array().unwrap();
+    let by = |id: &str| hits.iter().find(|hit| hit["id"] == id).unwrap();
+    assert_eq!(by("P9")["abstract_by"], "materia");
+    assert!(!by("P9")["snippet"].as_str().unwrap().contains("Summary"), "{found}");
+    assert!(by("P2").get("abstract_by").is_none(), "{found}");
+}
+
+#[tokio::test]
+async fn a_node_that_stands_for_a_paper_is_as_its_document_is() {
+    for stage in both().await {
+        let mut withdrawn = paper("PMID:1", "Ginger and nausea", "Ginger eased nausea.", "en", 2021);
+        withdrawn["retraction"] = json!({"kind": "retracted", "notice": "PMID:9"});
+        let article = |id: &str| node(id, "article", json!([{"text": format!("nausea article {id}"), "lang": "en"}]));
+        put(&stage, &[source(), withdrawn, article("PMID:1"), article("PMID:2")]).await;
+        put(&stage, &[node("H2", "herb", json!([{"text": "nausea root", "lang": "en"}]))]).await;
+        let found = search(&stage, json!({"query": "nausea", "lang": "en"})).await;
+        let told: std::collections::BTreeMap<String, Value> = found["hits"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|hit| (format!("{} {}", hit["record"].as_str().unwrap(), hit["id"].as_str().unwrap()), hit["retraction"].clone()))
+            .collect();
+        let expected = [
+            ("document PMID:1", json!("retracted")),
+            ("node H2", Value::Null),
+            ("node PMID:1", json!("retracted")),
+            ("node PMID:2", json!("none_known")),
+        ];
+        assert_eq!(told, expected.map(|(id, status)| (id.to_owned(), status)).into());
+        let filters = json!({"without_retracted": true});
+        let mut kept = search(&stage, json!({"query": "nausea", "filters": filters})).await;
+        let mut kept: Vec<Value> = kept["hits"].as_array_mut().unwrap().drain(..).map(|hit| hit["id"].clone()).collect();
+        kept.sort_by_key(ToString::to_string);
+        assert_eq!(kept, ["H2", "PMID:2"]);
+    }
+}
+
+#[tokio::test]
+async fn vectors_of_what_is_no_longer_there_are_forgotten_where_that_is_asked() {
+    for stage in both().await {
+        put(&stage, &shelf()).await;
+        let Ok(Record::Document(kept)) = serde_json::from_value(shelf().remove(5)) else { panic!("a document") };
+        let hashes = [Entry::of_document(&kept).content_hash(), ContentHash::of("Ginger and nausea")];
+        let apply: store::Apply<()> = Box::new(move |tx| {
+            Box::pin(async move {
+                let embedded = hashes.map(|content| Embedded { content, windows: vec![Packed::of(&[1.0])] });
+                embeddings::insert(tx, "here", "model", &embedded).await?;
+                Ok(store::Applied { value: (), event: None, keep: store::Keep::Changes })
+            })
+        });
+        let deadline = tokio::time::Instant::now() + std::time::Duration::from_secs(5);
+        stage.store.write(None, deadline, apply).await.unwrap();
+        let count = async || {
+            let mut reader = stage.store.read().await.unwrap();
+            embeddings::count(&mut reader, "here", "model").await.unwrap()
+        };
+        let embed = async |input: Value| stage.call("curator", "embed_records", input).await.result.unwrap().output;
+        assert_eq!(embed(json!({})).await.get("forgotten"), None);
+        assert_eq!(count().await, 2);
+        assert_eq!(embed(json!({"forget": true})).await["forgotten"], 1);
+        assert_eq!(count().await, 1);
+        assert_eq!(embed(json!({"forget": true})).await.get("forgotten"), None);
     }
 }
 
