@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use contract::error::OpError;
 use serde::{Deserialize, Serialize};
 
 /// An event that waits longer than this for its place was forgotten, or nothing gets a place any more.
@@ -60,6 +61,8 @@ struct Memory {
     waiting: Option<(String, i64, i64)>,
     /// Witnesses that know of another history, each with its word.
     witnesses: BTreeMap<String, String>,
+    /// Somebody said that the loss is meant.
+    is_loss_accepted: bool,
 }
 
 impl LogWatch {
@@ -152,6 +155,23 @@ impl LogWatch {
     /// Witnesses that know of another history, each with its word.
     pub(crate) fn contradicting_witnesses(&self) -> Vec<(String, String)> {
         self.memory().witnesses.iter().map(|(name, word)| (name.clone(), word.clone())).collect()
+    }
+
+    /// Whether somebody said that what the witnesses miss was lost on purpose.
+    pub fn accept_loss(&self, is_accepted: bool) {
+        self.memory().is_loss_accepted = is_accepted;
+    }
+
+    /// Why nothing may be written: a number that is given out over a lost history may have been given out before.
+    pub(crate) fn check_writes(&self) -> Result<(), OpError> {
+        let memory = self.memory();
+        match memory.witnesses.iter().next() {
+            Some((name, word)) if !memory.is_loss_accepted => Err(OpError::conflict(format!(
+                "nothing is written: the witness `{name}` {word}; restore what was lost, or stop the server and run \
+                 `materia recover --accept-rollback`"
+            ))),
+            Some(_) | None => Ok(()),
+        }
     }
 
     pub fn standing(&self, now_us: i64) -> LogStanding {

@@ -35,7 +35,7 @@ async fn show(State(health): State<Health>) -> Response {
     let witnesses = if database.is_ok() { health.house.witness_standings().await } else { Vec::new() };
     let is_contradicted = witnesses.iter().any(|witness| witness.standing.is_contradiction());
     let log = if database.is_ok() { health.house.log_standing().await } else { None };
-    // Calls are answered all the same, so the status code stays that of a server in service.
+    // Reads are answered all the same, so the status code stays that of a server in service.
     let word = match &log {
         _ if is_contradicted => "contradicted",
         Some(LogStanding::Contradicted { .. } | LogStanding::Stalled { .. }) => "degraded",

@@ -1,5 +1,6 @@
 //! Settings: a default for each, then `materia.toml`, then `MATERIA_*`, then flags; the later one wins.
 
+mod mistakes;
 pub mod oauth;
 mod ranges;
 pub mod witness;
@@ -19,8 +20,9 @@ use tracing_subscriber::EnvFilter;
 
 #[derive(Debug, thiserror::Error)]
 pub enum SettingsError {
-    #[error("the settings are wrong")]
-    Wrong(#[source] Box<figment::Error>),
+    // In words of our own: those of the parser show the value, which may be a key.
+    #[error("the settings are wrong: {0}")]
+    Wrong(String),
     #[error("`auth = \"none\"` serves only loopback addresses, but `{setting}` is {address}")]
     OpenToTheWorld { setting: &'static str, address: SocketAddr },
     #[error("the settings of an authorization server are wrong")]
@@ -222,7 +224,7 @@ impl Settings {
     /// Reads all sources for a data folder.
     pub fn read(data: &Path, flags: &Flags) -> Result<Settings, SettingsError> {
         let settings: Settings =
-            figment(data, flags).extract().map_err(|error| SettingsError::Wrong(Box::new(error)))?;
+            figment(data, flags).extract().map_err(|error| SettingsError::Wrong(mistakes::told(error)))?;
         settings.check()?;
         Ok(settings)
     }

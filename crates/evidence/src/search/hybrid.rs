@@ -286,11 +286,8 @@ impl Library {
             (Some(vector), _) => {
                 let first = near(vector);
                 // A gloss is too coarse to be corrected by what it found.
-                let corrected = if reading.is_gloss {
-                    None
-                } else {
-                    self.corrected(vector, self.fuse(&lexical, &first, VECTORS))?
-                };
+                let corrected =
+                    if reading.is_gloss { None } else { self.corrected(vector, self.fuse(&lexical, &first, VECTORS))? };
                 match corrected {
                     Some(corrected) => {
                         let second = near(&corrected);
@@ -338,9 +335,8 @@ impl Library {
             return Ok(());
         }
         let found: BTreeSet<DocAddress> = fused.iter().map(|one| one.address).collect();
-        let is_missing = |address: &&DocAddress| {
-            !found.contains(*address) && allowed.is_none_or(|allowed| allowed.has(**address))
-        };
+        let is_missing =
+            |address: &&DocAddress| !found.contains(*address) && allowed.is_none_or(|allowed| allowed.has(**address));
         fused.extend(about.iter().filter(is_missing).map(|address| Found { address: *address, score: 0.0 }));
         for one in fused {
             let (from, to) = match (about.contains(&one.address), naming.contains(&one.address)) {
@@ -416,7 +412,8 @@ impl Library {
     /// Whether a paper was withdrawn, as far as the record knows; `None` where the entry is no paper. A node that stands for
     /// a paper is as its document is.
     pub fn retraction(&self, entry: &Entry) -> Result<Option<RetractionStatus>, SearchError> {
-        let status = |entry: &Entry| RetractionStatus::from(entry.retraction.as_ref().map(|retraction| retraction.kind));
+        let status =
+            |entry: &Entry| RetractionStatus::from(entry.retraction.as_ref().map(|retraction| retraction.kind));
         if entry.record == EntryRecord::Document {
             return Ok(Some(status(entry)));
         }

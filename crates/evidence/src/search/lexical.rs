@@ -138,8 +138,7 @@ fn search_words(
     let collector = TopDocs::with_limit(n_max).order_by_score();
     let candidates = searcher.search_with_executor(&*query, &collector, &Executor::single_thread(), scoring);
     let candidates = candidates.map_err(failed("searching"))?;
-    let mut found: Vec<Found> =
-        candidates.into_iter().map(|(_, address)| Found { address, score: 0.0 }).collect();
+    let mut found: Vec<Found> = candidates.into_iter().map(|(_, address)| Found { address, score: 0.0 }).collect();
     found.sort_unstable_by_key(|one| one.address);
     let words = terms.iter().map(|(clause, term)| {
         let counted = counts.find(term)?;
@@ -172,11 +171,7 @@ impl Weight {
 }
 
 /// The scores of entries of one segment, word after word in the order of the question.
-fn rescore(
-    snapshot: &Snapshot,
-    words: &[(&Clause, &Counted, Weight)],
-    found: &mut [Found],
-) -> Result<(), SearchError> {
+fn rescore(snapshot: &Snapshot, words: &[(&Clause, &Counted, Weight)], found: &mut [Found]) -> Result<(), SearchError> {
     let Some(segment_ord) = found.first().map(|one| one.address.segment_ord) else { return Ok(()) };
     let reader = snapshot.searcher().segment_reader(segment_ord);
     for of_field in words.chunk_by(|(a, ..), (b, ..)| a.field == b.field) {

@@ -224,13 +224,7 @@ fn reason(hit: &Hit, entry: &Entry) -> Value {
     })
 }
 
-fn shown(
-    hit: &Hit,
-    entry: Entry,
-    retraction: Option<RetractionStatus>,
-    reading: &Reading,
-    lang: &str,
-) -> SearchHit {
+fn shown(hit: &Hit, entry: Entry, retraction: Option<RetractionStatus>, reading: &Reading, lang: &str) -> SearchHit {
     // A node is called by its name in the reader's language, where it has one there.
     let named = entry.names.iter().find(|name| name.lang == lang).map(|name| name.text.clone());
     let title = named.unwrap_or_else(|| entry.title.clone());

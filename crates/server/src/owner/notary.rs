@@ -88,9 +88,11 @@ pub async fn check(folder: &Path, platform: &Platform, witnesses: &Witnesses) ->
     if let Err(error) = notary.catch_up().await {
         tracing::warn!(error = %error, "Events of an earlier process have no place in the log yet");
     }
+    let is_loss_accepted = acceptance_file(folder).exists();
+    platform.watch().accept_loss(is_loss_accepted);
     witnesses.ask_all(&notary).await;
     match witnesses.contradiction() {
-        Some(found) if !acceptance_file(folder).exists() => Err(RollbackError::Witness(found)),
+        Some(found) if !is_loss_accepted => Err(RollbackError::Witness(found)),
         Some(_) | None => Ok(()),
     }
 }

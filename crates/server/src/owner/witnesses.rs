@@ -186,6 +186,7 @@ pub async fn run(witnesses: Arc<Witnesses>, platform: Platform, accepted: PathBu
         let agrees = |each: &Each| matches!(*lock(&each.standing), Standing::Cosigned { .. });
         if accepted.exists() && witnesses.each.iter().all(agrees) {
             super::notary::forget_acceptance(&accepted);
+            notary.watch().accept_loss(false);
         }
         tokio::select! {
             () = tokio::time::sleep(LOOK_EVERY) => {}

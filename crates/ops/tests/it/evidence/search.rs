@@ -161,10 +161,16 @@ async fn a_filter_of_a_word_that_nothing_has_is_refused_with_those_that_it_has()
         assert_eq!((&reply.output["hits"], &reply.metadata["licences"]), (&json!([]), &json!([])));
         assert_eq!(reply.metadata["message"], "Nothing that can be searched is from the source `silent`.");
         // A word goes with the last record that has it.
-        put(&stage, &[json!({"record": "deletion", "kind": "document", "id": "P1"}),
-            json!({"record": "deletion", "kind": "document", "id": "P2"}),
-            json!({"record": "deletion", "kind": "document", "id": "P3"}),
-            json!({"record": "deletion", "kind": "document", "id": "P4"})]).await;
+        put(
+            &stage,
+            &[
+                json!({"record": "deletion", "kind": "document", "id": "P1"}),
+                json!({"record": "deletion", "kind": "document", "id": "P2"}),
+                json!({"record": "deletion", "kind": "document", "id": "P3"}),
+                json!({"record": "deletion", "kind": "document", "id": "P4"}),
+            ],
+        )
+        .await;
         let types = json!({"type": ["paper"]});
         check(types, "filters/type", "`filters/type`: the record has no type `paper`; it has herb").await;
     }
@@ -199,7 +205,12 @@ async fn a_node_that_stands_for_a_paper_is_as_its_document_is() {
             .as_array()
             .unwrap()
             .iter()
-            .map(|hit| (format!("{} {}", hit["record"].as_str().unwrap(), hit["id"].as_str().unwrap()), hit["retraction"].clone()))
+            .map(|hit| {
+                (
+                    format!("{} {}", hit["record"].as_str().unwrap(), hit["id"].as_str().unwrap()),
+                    hit["retraction"].clone(),
+                )
+            })
             .collect();
         let expected = [
             ("document PMID:1", json!("retracted")),
@@ -210,7 +221,8 @@ async fn a_node_that_stands_for_a_paper_is_as_its_document_is() {
         assert_eq!(told, expected.map(|(id, status)| (id.to_owned(), status)).into());
         let filters = json!({"without_retracted": true});
         let mut kept = search(&stage, json!({"query": "nausea", "filters": filters})).await;
-        let mut kept: Vec<Value> = kept["hits"].as_array_mut().unwrap().drain(..).map(|hit| hit["id"].clone()).collect();
+        let mut kept: Vec<Value> =
+            kept["hits"].as_array_mut().unwrap().drain(..).map(|hit| hit["id"].clone()).collect();
         kept.sort_by_key(ToString::to_string);
         assert_eq!(kept, ["H2", "PMID:2"]);
     }

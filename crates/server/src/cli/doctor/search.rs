@@ -13,7 +13,9 @@ pub(super) async fn look(data: &Path) -> Vec<Finding> {
     let (shelf, lexica) = (Shelf::new(data), data.join(LEXICA_FOLDER));
     // Both are read as the server reads them, which blocks.
     let looking = tokio::task::spawn_blocking(move || vec![model(&shelf), dictionaries(&lexica)]);
-    looking.await.unwrap_or_else(|error| vec![Finding::wrong(format!("search could not be looked at: {error}"), "try again")])
+    looking
+        .await
+        .unwrap_or_else(|error| vec![Finding::wrong(format!("search could not be looked at: {error}"), "try again")])
 }
 
 fn model(shelf: &Shelf) -> Finding {
@@ -50,7 +52,8 @@ fn dictionaries(lexica: &Path) -> Finding {
     let path = |name: &str| -> PathBuf { lexica.join(name).join(PAIRS) };
     let (here, missing): (Vec<_>, Vec<_>) =
         OFFERS.iter().map(|offer| offer.name).partition(|name| path(name).is_file());
-    let advice = "`materia lexicon pull` gets what is missing and shows its terms; a running server reads it at its next start";
+    let advice =
+        "`materia lexicon pull` gets what is missing and shows its terms; a running server reads it at its next start";
     match (here.is_empty(), missing.is_empty()) {
         (_, true) => Finding::fine(format!("the Thai-English dictionaries {} are installed", here.join(", "))),
         (true, false) => Finding::lacking(
