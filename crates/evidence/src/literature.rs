@@ -3,5 +3,5 @@
 mod query;
 mod shown;
 
-pub use query::{Query, QueryError, sort};
+pub use query::{Fault, Query, QueryError, sort};
 pub use shown::{Credit, article, bibliography, details};

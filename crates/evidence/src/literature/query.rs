@@ -1,8 +1,13 @@
 //! A query of terms joined by AND, OR and NOT, from left to right: as PubMed writes it, and as it holds for a paper here.
 
+mod field;
+
 use contract::evidence::pubmed::{Operator, SearchTerm, SortBy};
 use contract::evidence::record::Document;
 use serde_json::Value;
+
+pub use field::Fault;
+use field::Field;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum QueryError {
@@ -10,6 +15,8 @@ pub enum QueryError {
     Empty { index: usize },
     #[error("the first term joins nothing, so it cannot be NOT")]
     BeginsWithNot,
+    #[error("a term holds what is not read as PubMed would")]
+    Unread { index: usize, fault: Fault },
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,6 +27,8 @@ struct Term {
     /// As it was given, without quotation marks.
     text: String,
     words: Vec<String>,
+    /// Where it has to stand; anywhere unless said.
+    field: Option<Field>,
     operator: Operator,
 }
 
@@ -35,14 +44,15 @@ impl Query {
             if index == 0 && *operator == Operator::Not {
                 return Err(QueryError::BeginsWithNot);
             }
-            // Marks and field tags of PubMed are ours to set.
-            let text = term.replace(['"', '[', ']', '(', ')'], " ");
+            let (text, field) = field::parse(term).map_err(|fault| QueryError::Unread { index, fault })?;
+            // Marks of PubMed are ours to set.
+            let text = text.replace(['"', '[', ']', '(', ')'], " ");
             let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
             let words = words(&text);
             if words.is_empty() {
                 return Err(QueryError::Empty { index });
             }
-            parsed.push(Term { text, words, operator: *operator });
+            parsed.push(Term { text, words, field, operator: *operator });
         }
         Ok(Query(parsed))
     }
@@ -51,7 +61,10 @@ impl Query {
     pub fn text(&self) -> String {
         let mut out = String::new();
         for term in &self.0 {
-            let one = if is_gene(&term.text) {
+            let one = if let Some(field) = &term.field {
+                let quote = if term.text.contains(' ') { "\"" } else { "" };
+                format!("{quote}{}{quote}[{}]", term.text, field.tag())
+            } else if is_gene(&term.text) {
                 format!("({0}[Gene Name] OR {0}[Title/Abstract])", term.text)
             } else if term.text.contains(' ') {
                 format!("\"{}\"", term.text)
@@ -77,7 +90,13 @@ impl Query {
         let mut holds = false;
         let mut score = 0;
         for (index, term) in self.0.iter().enumerate() {
-            let n_hits = TITLE_WEIGHT * count(&term.words, &title) + count(&term.words, &text).min(HITS_MAX);
+            let n_hits = match &term.field {
+                None | Some(Field::TitleAbstract) => {
+                    TITLE_WEIGHT * count(&term.words, &title) + count(&term.words, &text).min(HITS_MAX)
+                }
+                Some(Field::Title) => TITLE_WEIGHT * count(&term.words, &title),
+                Some(field) => field.count(&term.words, document),
+            };
             let is_there = n_hits > 0;
             holds = match (index, term.operator) {
                 (0, _) => is_there,
@@ -166,7 +185,8 @@ mod tests {
 
     fn paper(title: &str, text: &str) -> Document {
         serde_json::from_value(json!({"id": "PMID:1", "kind": "paper", "title": title, "text": text, "lang": "en",
-            "source": "s", "attributes": {"keywords": ["ขิงแห้ง"], "mesh": [{"name": "Zingiber officinale"}]}}))
+            "source": "s", "year": 2011, "journal": "J Made Up", "authors": [{"last": "Alpha", "initials": "AB"}],
+            "attributes": {"keywords": ["ขิงแห้ง"], "mesh": [{"name": "Zingiber officinale"}]}}))
         .unwrap()
     }
 
@@ -178,7 +198,8 @@ mod tests {
             found.unwrap().text(),
             "warfarin AND \"drug interaction\" NOT (CYP2C9[Gene Name] OR CYP2C9[Title/Abstract])"
         );
-        assert_eq!(query(&[("\"a\" OR all[sb]", Operator::And)]).unwrap().text(), "\"a OR all sb\"");
+        let tagged = query(&[("ginger tea[Title/Abstract]", Operator::And), ("Alpha A [au]", Operator::And)]);
+        assert_eq!(tagged.unwrap().text(), "\"ginger tea\"[Title/Abstract] AND \"Alpha A\"[Author]");
     }
 
     #[test]
@@ -198,6 +219,41 @@ mod tests {
         check(&[("gin", And)], false);
         check(&[("ขิง", And)], true);
         check(&[("zingiber", And)], true);
+        check(&[("ginger[ti]", And)], true);
+        check(&[("bleeding[ti]", And)], false);
+        check(&[("bleeding[tiab]", And)], true);
+        check(&[("alpha[au]", And)], true);
+        check(&[("Alpha AB[Author]", And)], true);
+        check(&[("ginger[au]", And)], false);
+        check(&[("made up[ta]", And)], true);
+        check(&[("Zingiber officinale[mh]", And)], true);
+        check(&[("2011[dp]", And)], true);
+        check(&[("2010:2012[dp]", And)], true);
+        check(&[("2012:2020[dp]", And)], false);
+    }
+
+    #[test]
+    fn what_is_not_read_as_pubmed_would_is_refused_with_its_place() {
+        let check = |term: &str, expected: &str| match query(&[("x", Operator::And), (term, Operator::And)]) {
+            Err(QueryError::Unread { index: 1, fault }) => assert_eq!(fault.to_string(), expected, "{term}"),
+            other => panic!("{term}: {other:?}"),
+        };
+        let operator =
+            "a word or phrase without AND, OR and NOT, which join terms of their own; `OR` stands at character 8";
+        check("ginger OR garlic", operator);
+        check("(ginger OR garlic)", &operator.replace('8', "9"));
+        let bracket = |what: &str, at: u32| {
+            format!(
+                "parentheses that are closed inside the term, as terms join from left to right; `{what}` stands at character {at}"
+            )
+        };
+        check("(ginger", &bracket("(", 1));
+        check("garlic)", &bracket(")", 7));
+        check("all[sb]", "one of the fields [ti], [tiab], [au], [ta], [mh], [dp]; `[sb]` stands at character 4");
+        check("old[dp]", "a year or two (`2010:2015`) before `[dp]`; `old` stands at character 1");
+        for term in ["[6]-gingerol", "(+)-catechin", "1,25(OH)2 vitamin D", "\"ginger AND tea\"", "and"] {
+            assert!(query(&[(term, Operator::And)]).is_ok(), "{term}");
+        }
     }
 
     #[test]

@@ -19,6 +19,7 @@ use crate::operation::{Answer, Operation, Read, store_error};
 /// Documents of the record that one call looks at.
 const DOCUMENTS_MAX: u64 = 200_000;
 const PAGE_MAX: i64 = 500;
+const PAPER: &str = "paper";
 
 impl Operation for PubmedSearch {
     const NAME: &'static str = "pubmed_search";
@@ -113,7 +114,8 @@ async fn find_here(
         n_seen += u64::try_from(page.len()).unwrap_or(u64::MAX);
         for stored in &page {
             let document: Document = stored.parse().map_err(store_error)?;
-            if document.ids.contains_key("pmid")
+            // Not every paper has a PubMed number.
+            if (document.kind == PAPER || document.ids.contains_key("pmid"))
                 && let Some(score) = query.score(&document)
             {
                 found.push((score, document));
@@ -146,6 +148,7 @@ async fn credits(documents: &[Document], is_of_record: bool, ctx: &Context<'_>) 
 fn refusal(error: QueryError) -> OpError {
     let refusal = match error {
         QueryError::Empty { index } => OpError::invalid(format!("terms/{index}/term"), "letters or digits"),
+        QueryError::Unread { index, ref fault } => OpError::invalid(format!("terms/{index}/term"), fault.to_string()),
         QueryError::BeginsWithNot => OpError::invalid("terms/0/operator", "AND or OR").received("NOT"),
     };
     refusal.with_source(error)
