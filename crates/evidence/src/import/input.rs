@@ -1,6 +1,6 @@
 //! The bytes of a file, unpacked where it begins as gzip does.
 
-use std::io::{self, BufReader, Chain, Cursor, Read};
+use std::io::{self, BufRead as _, BufReader, Chain, Cursor, Read};
 
 use flate2::read::MultiGzDecoder;
 
@@ -24,7 +24,16 @@ pub fn open(mut stream: impl Read + Send + 'static) -> Result<Input, ImportError
     let is_gzip = start == GZIP_MAGIC;
     let whole = Cursor::new(start).chain(stream);
     let plain: Box<dyn Read + Send> = if is_gzip { Box::new(Expanded::new(whole)) } else { Box::new(whole) };
-    Ok(BufReader::with_capacity(BUFFER_BYTES, plain))
+    check_encoding(BufReader::with_capacity(BUFFER_BYTES, plain))
+}
+
+/// Every text in UTF-16 or UTF-32 has NUL or a byte order mark within its first bytes, and none in UTF-8 has.
+fn check_encoding(mut input: Input) -> Result<Input, ImportError> {
+    let start = input.fill_buf().map_err(ImportError::Read)?;
+    match start {
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [0, ..] | [_, 0, ..] => Err(ImportError::Utf16),
+        _ => Ok(input),
+    }
 }
 
 /// How much is looked at to tell the shapes of one format apart.
@@ -121,6 +130,17 @@ mod tests {
         let mut bytes = packed(&b"0123456789".repeat(1_000));
         bytes.truncate(bytes.len() / 2);
         assert!(read(bytes).unwrap_err().to_string().contains("truncated"));
+    }
+
+    #[test]
+    fn what_is_not_in_utf_8_says_so() {
+        let utf_16: Vec<u8> = "\u{feff}id".encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let big: Vec<u8> = "\u{feff}id".encode_utf16().flat_map(u16::to_be_bytes).collect();
+        let unmarked: Vec<u8> = "<a>".encode_utf16().flat_map(u16::to_le_bytes).collect();
+        for bytes in [utf_16.clone(), big, unmarked, packed(&utf_16)] {
+            assert!(matches!(open(Cursor::new(bytes)), Err(ImportError::Utf16)));
+        }
+        assert_eq!(read("\u{feff}id".as_bytes().to_vec()).unwrap(), "\u{feff}id".as_bytes());
     }
 
     #[test]

@@ -22,11 +22,12 @@ use crate::telemetry;
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  materia export bibtex > library.bib\n  materia export ris --out library.ris\n  \
     materia export csl-json PMID:24790635 PMID:29768149\n  \
-    materia export kgx --out graph              writes graph/nodes.jsonl and graph/edges.jsonl")]
+    materia export kgx --out graph              writes graph/nodes.jsonl and graph/edges.jsonl\n  \
+    materia export kgx H1                       the node with its edges, and the nodes at the other ends")]
 pub struct Arguments {
     #[arg(value_enum)]
     format: Format,
-    /// Documents to export [default: all of them]
+    /// Documents to export, or for kgx nodes with their edges [default: all of them]
     #[arg(value_name = "ID")]
     ids: Vec<String>,
     /// File to write, or folder for kgx [default: standard output]
@@ -65,31 +66,34 @@ pub async fn run(place: Place, arguments: Arguments) -> anyhow::Result<ExitCode>
 }
 
 async fn write(reader: &Reader, format: Format, out: Option<&Path>) -> anyhow::Result<()> {
-    match (format, out) {
-        (Format::Kgx, Some(folder)) => {
-            std::fs::create_dir_all(folder).with_context(|| format!("could not make {}", folder.display()))?;
-            reader.copy(ExportFormat::KgxNodes, &mut *open(Some(&folder.join("nodes.jsonl")))?).await?;
-            reader.copy(ExportFormat::KgxEdges, &mut *open(Some(&folder.join("edges.jsonl")))?).await
-        }
-        (Format::Kgx, None) => {
+    let citations = match format {
+        Format::Kgx => {
             // Lines of both kinds in one stream are KGX too, nodes first.
-            reader.copy(ExportFormat::KgxNodes, &mut *open(None)?).await?;
-            reader.copy(ExportFormat::KgxEdges, &mut *open(None)?).await
+            let place = |name: &str| out.map_or(Out::Standard, |folder| Out::File(folder.join(name)));
+            reader.copy(ExportFormat::KgxNodes, place("nodes.jsonl")).await?;
+            return reader.copy(ExportFormat::KgxEdges, place("edges.jsonl")).await;
         }
-        (Format::Bibtex, out) => reader.copy(ExportFormat::Bibtex, &mut *open(out)?).await,
-        (Format::Ris, out) => reader.copy(ExportFormat::Ris, &mut *open(out)?).await,
-        (Format::CslJson, out) => reader.copy(ExportFormat::CslJson, &mut *open(out)?).await,
-    }
+        Format::Bibtex => ExportFormat::Bibtex,
+        Format::Ris => ExportFormat::Ris,
+        Format::CslJson => ExportFormat::CslJson,
+    };
+    reader.copy(citations, out.map_or(Out::Standard, |path| Out::File(path.to_owned()))).await
 }
 
-fn open(path: Option<&Path>) -> anyhow::Result<Box<dyn Write + Send>> {
-    Ok(match path {
-        Some(path) => {
-            let file = File::create(path).with_context(|| format!("could not write {}", path.display()))?;
-            Box::new(BufWriter::new(file))
+enum Out {
+    Standard,
+    File(PathBuf),
+}
+
+impl Out {
+    fn open(self) -> anyhow::Result<Box<dyn Write + Send>> {
+        let Out::File(path) = self else { return Ok(Box::new(BufWriter::new(io::stdout()))) };
+        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+            std::fs::create_dir_all(folder).with_context(|| format!("could not make {}", folder.display()))?;
         }
-        None => Box::new(BufWriter::new(io::stdout())),
-    })
+        let file = File::create(&path).with_context(|| format!("could not write {}", path.display()))?;
+        Ok(Box::new(BufWriter::new(file)))
+    }
 }
 
 struct Reader {
@@ -99,16 +103,17 @@ struct Reader {
 }
 
 impl Reader {
-    async fn copy(&self, format: ExportFormat, out: &mut (dyn Write + Send)) -> anyhow::Result<()> {
+    async fn copy(&self, format: ExportFormat, out: Out) -> anyhow::Result<()> {
         // Pages of CSL-JSON are arrays; the whole is one array.
         let is_array = format == ExportFormat::CslJson;
         let mut is_first = true;
-        let mut cursor: Option<String> = None;
+        // What is refused leaves no file behind, and no half of one.
+        let mut page = self.page(format, None).await?;
+        let mut out = out.open()?;
         if is_array {
             writeln!(out, "[")?;
         }
         loop {
-            let page = self.page(format, cursor.as_deref()).await?;
             if is_array {
                 let items: Vec<Value> =
                     serde_json::from_str(&page.content).context("a page of the export is no JSON")?;
@@ -122,10 +127,8 @@ impl Reader {
                 write!(out, "{gap}{}", page.content)?;
                 is_first = page.n_records == 0 && is_first;
             }
-            cursor = page.next_cursor;
-            if cursor.is_none() {
-                break;
-            }
+            let Some(cursor) = page.next_cursor else { break };
+            page = self.page(format, Some(&cursor)).await?;
         }
         if is_array {
             writeln!(out, "\n]")?;
@@ -138,7 +141,9 @@ impl Reader {
         let mut input = json!({ "format": format, "limit": PAGE_MAX });
         if let Some(members) = input.as_object_mut() {
             members.extend(cursor.map(|cursor| ("cursor".to_owned(), json!(cursor))));
-            members.extend((!self.ids.is_empty()).then(|| ("ids".to_owned(), json!(self.ids))));
+            let is_graph = matches!(format, ExportFormat::KgxNodes | ExportFormat::KgxEdges);
+            let field = if is_graph { "around" } else { "ids" };
+            members.extend((!self.ids.is_empty()).then(|| (field.to_owned(), json!(self.ids))));
         }
         let call = Call { operation: "export_records".to_owned(), input, ..Call::default() };
         match self.house.call(&self.actor, call).await.result {

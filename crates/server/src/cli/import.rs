@@ -190,8 +190,9 @@ fn report(arguments: &Arguments, totals: Totals, rejections: &[(String, Rejectio
         }
     });
     print_lines(shown)?;
-    if n_more > 0 && !arguments.json {
-        print_lines([format!("and {n_more} more rejected")])?;
+    if n_more > 0 {
+        let told = json!({ "more_rejected": n_more }).to_string();
+        print_lines([if arguments.json { told } else { format!("and {n_more} more rejected") }])?;
     }
     let Totals { read, kept, repeated, rejected } = totals;
     print_lines([if arguments.json {
