@@ -11,7 +11,8 @@ pub use csl::csl;
 pub use kgx::{kgx_edge, kgx_node};
 pub use ris::ris;
 
-use contract::evidence::record::{Document, RetractionKind};
+use contract::evidence::record::Document;
+use contract::evidence::starter::is_own_source;
 use serde_json::Value;
 
 /// An attribute that is a text.
@@ -55,20 +56,17 @@ fn link(document: &Document) -> Option<String> {
 
 /// The terms of the paper. Those of the starter data are for the summary that it holds, not for the paper itself.
 fn terms(document: &Document, licence: &str) -> Option<String> {
-    let is_ours = document.source == "materia" || document.source.starts_with("materia:");
-    (document.kind != "paper" || !is_ours).then(|| plain(licence))
+    (document.kind != "paper" || !is_own_source(&document.source)).then(|| plain(licence))
 }
 
 /// A reader of a citation must see that the paper does not stand.
 fn warning(document: &Document) -> Option<String> {
     let retraction = document.retraction.as_ref()?;
-    let what = match retraction.kind {
-        RetractionKind::Retracted => "Retracted",
-        RetractionKind::ExpressionOfConcern => "Expression of concern",
-    };
+    let (first, rest) = retraction.words().split_at(1);
+    let what = first.to_uppercase() + rest;
     Some(match &retraction.notice {
         Some(notice) => format!("{what}: {}", plain(notice)),
-        None => what.to_owned(),
+        None => what,
     })
 }
 

@@ -2,10 +2,10 @@
 
 use contract::error::OpError;
 use contract::evidence::record::{RecordKind, Source};
+use contract::evidence::starter::OWN_SOURCE;
 use contract::id::OrganisationId;
 use evidence::record::read;
 use starter::DataVersion;
-use starter::records::OWN_SOURCE;
 use store::{Conn, StoreError};
 
 use crate::door::Platform;

@@ -11,25 +11,17 @@ mod nodes;
 use std::collections::{BTreeMap, HashMap};
 
 use contract::evidence::record::{Record, Source};
+use contract::evidence::starter::{OWN_SOURCE, SOURCE_PREFIX};
 use serde_json::{Value, json};
 
 use crate::parse::Set;
 use crate::rows::{Citation, Origin, is_paper_id};
 use crate::version::DataVersion;
 
-/// The source of what is nobody else's, and the one that carries the version of the whole set.
-pub const OWN_SOURCE: &str = "materia";
-/// How the ids of all other sources of the set begin.
-pub const SOURCE_PREFIX: &str = "materia:";
 /// What stands before everything that nobody has compared with its source.
 pub const NOT_VERIFIED: &str = "(not verified)";
 
 const OWN_LICENCE: &str = "Apache-2.0";
-
-/// Whether a source is one of this data set, whichever version.
-pub fn is_own_source(id: &str) -> bool {
-    id == OWN_SOURCE || id.starts_with(SOURCE_PREFIX)
-}
 
 /// All records of a data set, in an order in which they can be kept.
 pub fn all(set: &Set, version: &DataVersion) -> Vec<Record> {

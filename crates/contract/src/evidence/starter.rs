@@ -3,6 +3,16 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// The source of what is nobody else's, and the one that carries the version of the whole set.
+pub const OWN_SOURCE: &str = "materia";
+/// How the ids of all other sources of the set begin.
+pub const SOURCE_PREFIX: &str = "materia:";
+
+/// Whether a source is one of the starter data, whichever version.
+pub fn is_own_source(id: &str) -> bool {
+    id == OWN_SOURCE || id.starts_with(SOURCE_PREFIX)
+}
+
 /// Brings the starter data of the caller's organisation to those of this program. What somebody else brought, changed or
 /// withdrew stays as it is, and so do newer starter data.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use contract::evidence::record::{Author, Document};
+use contract::evidence::starter::OWN_SOURCE;
 use serde_json::{Map, json};
 
-use super::{NOT_VERIFIED, OWN_SOURCE, first_source, provenance};
+use super::{NOT_VERIFIED, first_source, provenance};
 use crate::parse::Set;
 use crate::rows::{Lang, Monograph, Names, PaperRow, Stated};
 
@@ -72,7 +73,7 @@ fn paper(row: &PaperRow) -> Document {
     ids.extend(row.doi.iter().map(|doi| ("doi".to_owned(), doi.clone())));
     let text = row.summary.as_ref().map(|summary| format!("{OWN_SUMMARY} {}\n\n{}", summary.en, summary.th));
     let marks = match &text {
-        Some(_) => [("abstract_available", json!(false)), ("abstract_by", json!("materia"))].to_vec(),
+        Some(_) => [("abstract_available", json!(false)), ("abstract_by", json!(OWN_SOURCE))].to_vec(),
         None => [("abstract_available", json!(false))].to_vec(),
     };
     let mut attributes: BTreeMap<_, _> = marks.into_iter().map(|(name, mark)| (name.to_owned(), mark)).collect();

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use contract::evidence::record::{Edge, Evidence, Strength};
+use contract::evidence::starter::{OWN_SOURCE, SOURCE_PREFIX};
 use serde_json::json;
 
-use super::{Library, NOT_VERIFIED, OWN_SOURCE, SOURCE_PREFIX, first_source, provenance};
+use super::{Library, NOT_VERIFIED, first_source, provenance};
 use crate::parse::Set;
 use crate::rows::{Bilingual, FactRow, FormulationFile, InteractionRow, Origin, Severity, Stated};
 

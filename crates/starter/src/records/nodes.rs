@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use contract::evidence::record::{Name, Node};
+use contract::evidence::starter::OWN_SOURCE;
 use serde_json::{Value, json};
 
-use super::{OWN_SOURCE, first_source, provenance};
+use super::{first_source, provenance};
 use crate::parse::Set;
 use crate::rows::{Bilingual, ConditionKind, ConditionRow, Names, Stated};
 

@@ -55,7 +55,7 @@ fn every_record_comes_after_what_it_stands_on() {
     for record in all() {
         let source = match &record {
             Record::Source(source) => {
-                assert!(records::is_own_source(&source.id), "{}", source.id);
+                assert!(contract::evidence::starter::is_own_source(&source.id), "{}", source.id);
                 sources.push(source.id.clone());
                 continue;
             }
