@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use contract::evidence::record::{Author, Document, Record, Retraction, RetractionKind};
-use serde_json::json;
+use contract::evidence::record::{Author, Document, Record, Retraction, RetractionExtent, RetractionKind};
+use serde_json::{Value, json};
 
 use super::input::Input;
 use super::paper::{self, note};
 use super::xml::{Child, Element, Step, Xml};
 use super::{ImportError, Item, Options, Parser, Progress};
+use crate::record::papers::settle;
 
 pub struct Jats {
     xml: Xml<Input>,
@@ -69,6 +70,7 @@ fn document(article: &Element, source: &str) -> Result<Document, String> {
     note(&mut attributes, "keywords", keywords.map(|word| json!(word)).collect());
     // The terms of one article outweigh those of the collection.
     note(&mut attributes, "licence", json!(licence.and_then(licence_uri)));
+    note(&mut attributes, "corrections", corrections(article, meta));
     note(&mut attributes, "copyright", json!(permissions.and_then(|found| found.text_at(&["copyright-statement"]))));
     Ok(Document {
         id,
@@ -151,17 +153,62 @@ fn initials(fore: &str) -> String {
     words.filter(|character| character.is_uppercase()).collect()
 }
 
+/// Types of related articles that are the notice of this one, the gravest first.
+const NOTICES: [(&str, RetractionKind, Option<RetractionExtent>); 6] = [
+    ("retraction-forward", RetractionKind::Retracted, None),
+    ("retraction", RetractionKind::Retracted, None),
+    ("partial-retraction", RetractionKind::Retracted, Some(RetractionExtent::Partial)),
+    ("expression-of-concern-forward", RetractionKind::ExpressionOfConcern, None),
+    ("concern-forward", RetractionKind::ExpressionOfConcern, None),
+    ("expression-of-concern", RetractionKind::ExpressionOfConcern, None),
+];
+
+/// Articles that are notices themselves, and what they say of the articles they are related to, in PubMed's words.
+const NOTICE_TYPES: [(&str, &str); 3] = [
+    ("retraction", "RetractionOf"),
+    ("partial-retraction", "PartialRetractionOf"),
+    ("expression-of-concern", "ExpressionOfConcernFor"),
+];
+
+fn notice_type(article: &Element) -> Option<&'static str> {
+    let own = article.attribute("article-type")?;
+    NOTICE_TYPES.into_iter().find(|(kind, _)| *kind == own).map(|(_, word)| word)
+}
+
 fn retraction(article: &Element, meta: &Element) -> Option<Retraction> {
     let related = |kind: &str| {
         let found = meta.all("related-article").find(|related| related.attribute("related-article-type") == Some(kind));
         found.map(|related| related.attribute("xlink:href").map(str::to_owned).or_else(|| related.text()))
     };
-    let retracted = related("retraction-forward");
-    if retracted.is_some() || article.attribute("article-type") == Some("retracted-article") {
-        return Some(Retraction { kind: RetractionKind::Retracted, notice: retracted.flatten() });
+    let stated = NOTICES.into_iter().filter(|_| notice_type(article).is_none());
+    let stated = stated.filter_map(|(word, kind, extent)| Some(Retraction { kind, extent, notice: related(word)? }));
+    let typed = article.attribute("article-type") == Some("retracted-article");
+    let typed = typed.then_some(Retraction { kind: RetractionKind::Retracted, extent: None, notice: None });
+    let mut told = None;
+    for retraction in stated.chain(typed) {
+        settle(&mut told, &retraction);
     }
-    let doubted = related("expression-of-concern-forward").or_else(|| related("concern-forward"))?;
-    Some(Retraction { kind: RetractionKind::ExpressionOfConcern, notice: doubted })
+    told
+}
+
+/// The articles that this one is a notice about.
+fn corrections(article: &Element, meta: &Element) -> Value {
+    let told = meta.all("related-article").filter_map(|related| {
+        let kind = match (related.attribute("related-article-type")?, notice_type(article)) {
+            ("retracted-article", own) => own.filter(|own| own.contains("Retraction")).unwrap_or("RetractionOf"),
+            ("object-of-concern", _) => "ExpressionOfConcernFor",
+            (word, Some(own)) if NOTICES.iter().any(|(notice, ..)| *notice == word) => own,
+            _ => return None,
+        };
+        let href = related.attribute("xlink:href").map(str::to_owned).or_else(|| related.text())?;
+        let id = match related.attribute("ext-link-type") {
+            Some("pmid" | "pubmed") => "pmid",
+            Some("pmc" | "pmcid") => "pmc",
+            Some(_) | None => "doi",
+        };
+        Some(json!({ "kind": kind, id: href }))
+    });
+    told.collect()
 }
 
 /// Headings and paragraphs in their order, one a line. Depth is limited by the reader.
@@ -174,5 +221,57 @@ fn passages(element: &Element, out: &mut Vec<String>) {
             "title" | "p" | "td" | "th" | "attrib" | "verse-line" | "disp-formula" => out.extend(child.text()),
             _ => passages(child, out),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::import::{Format, open};
+    use crate::record::papers::Paper;
+
+    fn read(kind: &str, related: &str) -> Paper {
+        let text = format!(
+            "<article article-type=\"{kind}\" xmlns:xlink=\"x\"><front><article-meta>\
+             <article-id pub-id-type=\"pmc\">5</article-id><title-group><article-title>a</article-title></title-group>\
+             {related}</article-meta></front></article>"
+        );
+        let options = Options { source: Format::Jats.source(), lang: None };
+        let mut items = open(Format::Jats, options, std::io::Cursor::new(text)).unwrap();
+        match items.next() {
+            Some(Ok(Item::Record(record))) => match *record {
+                Record::Document(document) => Paper::of(&document),
+                other => panic!("{other:?}"),
+            },
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn related(kind: &str, link: &str, href: &str) -> String {
+        format!("<related-article related-article-type=\"{kind}\" ext-link-type=\"{link}\" xlink:href=\"{href}\"/>")
+    }
+
+    #[test]
+    fn a_notice_says_which_articles_do_not_stand_and_an_article_whether_it_does() {
+        let check = |kind: &str, related: &str, own: Option<&str>, says: &[(&str, &str)]| {
+            let paper = read(kind, related);
+            assert_eq!(paper.own.as_ref().map(Retraction::words), own, "{kind} {related}");
+            let told: Vec<(&str, &str)> = paper.says.iter().map(|(about, it)| (about.as_str(), it.words())).collect();
+            assert_eq!(told, says, "{kind} {related}");
+        };
+        let (doi, retracted) = ("doi:10.1/x", "retracted");
+        check("retraction", &related("retracted-article", "doi", "10.1/X"), None, &[(doi, retracted)]);
+        check(
+            "partial-retraction",
+            &related("retracted-article", "doi", "10.1/X"),
+            None,
+            &[(doi, "retracted in part")],
+        );
+        let concern = "expression of concern";
+        check("expression-of-concern", &related("object-of-concern", "pmid", "7"), None, &[("pmid:7", concern)]);
+        check("research-article", &related("retraction-forward", "doi", "10.1/x"), Some(retracted), &[]);
+        check("research-article", &related("expression-of-concern", "doi", "10.1/x"), Some(concern), &[]);
+        check("retracted-article", "", Some(retracted), &[]);
+        check("research-article", &related("commentary", "doi", "10.1/x"), None, &[]);
     }
 }

@@ -10,6 +10,7 @@ use super::json::{Cutter, Path};
 use super::lines::Lines;
 use super::negation::settle_negation;
 use super::{Format, ImportError, Item, Options, Parser, Progress, members, vocabulary};
+use crate::contraindications::{NOT_INTERACTS, is_no_interaction};
 
 /// As many as a record holds.
 const EVIDENCE_MAX: usize = 1_000;
@@ -237,7 +238,7 @@ pub fn edge(mut members: Map<String, Value>, source: &str, own_ids: OwnIds) -> R
         vocabulary::edge_id(&[source, &subject, &predicate, &object], &narrowings)
     };
     let id = own_id.unwrap_or_else(made_id);
-    Ok(Edge {
+    let mut edge = Edge {
         id,
         subject,
         predicate,
@@ -246,7 +247,12 @@ pub fn edge(mut members: Map<String, Value>, source: &str, own_ids: OwnIds) -> R
         evidence,
         qualifiers: rest_of(members),
         source: source.to_owned(),
-    })
+    };
+    // Some grade the interactions that there are not.
+    if is_no_interaction(&edge) {
+        NOT_INTERACTS.clone_into(&mut edge.predicate);
+    }
+    Ok(edge)
 }
 
 /// All that is said beside the statement itself.

@@ -3,13 +3,14 @@
 
 use std::collections::VecDeque;
 
-use contract::evidence::record::{Author, Document, Record, Retraction, RetractionKind};
+use contract::evidence::record::{Author, Document, Record, Retraction, RetractionExtent, RetractionKind};
 use serde_json::json;
 
 use super::input::Input;
 use super::lines::Lines;
 use super::paper::{self, note};
 use super::{ImportError, Item, Options, Parser, Progress};
+use crate::record::papers::settle;
 
 const FIELDS_MAX: usize = 50_000;
 const RECORD_BYTES_MAX: usize = 16 * 1024 * 1024;
@@ -127,12 +128,15 @@ fn document(fields: &[(String, String)], source: &str) -> Result<Document, Strin
         (None, None) => {}
     }
     let types: Vec<&str> = all("PT").collect();
-    document.retraction = match (first("RIN"), first("ECI")) {
-        (Some(notice), _) => Some(retraction(RetractionKind::Retracted, Some(notice))),
-        (None, _) if types.contains(&"Retracted Publication") => Some(retraction(RetractionKind::Retracted, None)),
-        (None, Some(notice)) => Some(retraction(RetractionKind::ExpressionOfConcern, Some(notice))),
-        (None, None) => None,
-    };
+    let stated = AGAINST.iter().filter_map(|(tag, kind, extent)| {
+        let notice = first(tag)?;
+        Some(Retraction { kind: *kind, extent: *extent, notice: Some(noticed(notice)) })
+    });
+    let typed = types.contains(&"Retracted Publication");
+    let typed = typed.then_some(Retraction { kind: RetractionKind::Retracted, extent: None, notice: None });
+    for retraction in stated.chain(typed) {
+        settle(&mut document.retraction, &retraction);
+    }
     for id in all("AID").chain(all("LID")) {
         if let Some(doi) = id.strip_suffix("[doi]") {
             document.ids.insert("doi".to_owned(), doi.trim().to_owned());
@@ -153,12 +157,43 @@ fn document(fields: &[(String, String)], source: &str) -> Result<Document, Strin
     note(attributes, "keywords", all("OT").map(|word| json!(word)).collect());
     note(attributes, "mesh", all("MH").map(|heading| json!({ "name": heading })).collect());
     note(attributes, "copyright", json!(first("CI")));
+    let corrections = CORRECTIONS.iter().flat_map(|(tag, kind)| {
+        all(tag).map(move |text| json!({ "kind": kind, "citation": text, "pmid": pmid_in(text) }))
+    });
+    note(attributes, "corrections", corrections.collect());
     Ok(document)
 }
 
-fn retraction(kind: RetractionKind, notice: Option<&str>) -> Retraction {
-    let number = notice.and_then(|notice| notice.rsplit_once("PMID:")).and_then(|(_, number)| paper::pmid(number));
-    Retraction { kind, notice: number.map(|pmid| format!("PMID:{pmid}")).or_else(|| notice.map(str::to_owned)) }
+/// What is said of the paper itself, the gravest first.
+const AGAINST: [(&str, RetractionKind, Option<RetractionExtent>); 4] = [
+    ("RIN", RetractionKind::Retracted, None),
+    ("RRI", RetractionKind::Retracted, Some(RetractionExtent::Republished)),
+    ("PRIN", RetractionKind::Retracted, Some(RetractionExtent::Partial)),
+    ("ECI", RetractionKind::ExpressionOfConcern, None),
+];
+
+/// What is said of whether papers stand, in the words of PubMed's XML.
+const CORRECTIONS: [(&str, &str); 10] = [
+    ("EIN", "ErratumIn"),
+    ("EFR", "ErratumFor"),
+    ("RIN", "RetractionIn"),
+    ("ROF", "RetractionOf"),
+    ("RRI", "RetractedandRepublishedIn"),
+    ("RRF", "RetractedandRepublishedFrom"),
+    ("PRIN", "PartialRetractionIn"),
+    ("PROF", "PartialRetractionOf"),
+    ("ECI", "ExpressionOfConcernIn"),
+    ("ECF", "ExpressionOfConcernFor"),
+];
+
+/// The PubMed number at the end of a citation.
+fn pmid_in(citation: &str) -> Option<String> {
+    let (_, number) = citation.rsplit_once("PMID:")?;
+    paper::pmid(number.trim().trim_end_matches('.'))
+}
+
+fn noticed(citation: &str) -> String {
+    pmid_in(citation).map_or_else(|| citation.to_owned(), |pmid| format!("PMID:{pmid}"))
 }
 
 /// Full names (`FAU`) with the short form that follows each (`AU`), and groups (`CN`), in their order.
@@ -196,4 +231,53 @@ fn authors(fields: &[(String, String)]) -> Vec<Author> {
         }
     }
     authors
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::import::{Format, open};
+
+    fn read(fields: &str) -> Document {
+        let text = format!("PMID- 1\nTI  - a\n{fields}\n");
+        let options = Options { source: Format::Medline.source(), lang: None };
+        let mut items = open(Format::Medline, options, std::io::Cursor::new(text)).unwrap();
+        match items.next() {
+            Some(Ok(Item::Record(record))) => match *record {
+                Record::Document(document) => document,
+                other => panic!("{other:?}"),
+            },
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn every_tag_against_a_paper_is_read() {
+        for (tag, expected) in [
+            ("RIN ", "retracted"),
+            ("RRI ", "retracted and republished"),
+            ("PRIN", "retracted in part"),
+            ("ECI ", "expression of concern"),
+        ] {
+            let retraction = read(&format!("{tag}- J Made Up. 2020;1:1. PMID: 9")).retraction.unwrap();
+            assert_eq!((retraction.words(), retraction.notice.as_deref()), (expected, Some("PMID:9")), "{tag}");
+        }
+        let typed = read("PT  - Retracted Publication\nECI - J. PMID: 9\nRIN - J. PMID: 8").retraction.unwrap();
+        assert_eq!((typed.words(), typed.notice.as_deref()), ("retracted", Some("PMID:8")));
+    }
+
+    #[test]
+    fn a_notice_says_which_papers_it_is_about() {
+        use crate::record::papers::Paper;
+        for (tag, expected) in [
+            ("ROF ", "retracted"),
+            ("RRF ", "retracted and republished"),
+            ("PROF", "retracted in part"),
+            ("ECF ", "expression of concern"),
+        ] {
+            let says = Paper::of(&read(&format!("{tag}- J Made Up. 2020;1:1. PMID: 9"))).says;
+            let [(about, retraction)] = says.as_slice() else { panic!("{says:?}") };
+            assert_eq!((about.as_str(), retraction.words()), ("pmid:9", expected), "{tag}");
+        }
+    }
 }

@@ -110,6 +110,12 @@ pub fn group(name: String) -> Author {
     Author { last: name, fore: None, initials: None }
 }
 
+/// Whether a correction, in the words of PubMed, tells anything about whether a paper stands.
+pub fn is_told_correction(kind: &str) -> bool {
+    let kind = kind.to_ascii_lowercase();
+    ["erratum", "retract", "expressionofconcern"].iter().any(|word| kind.contains(word))
+}
+
 /// Adds an attribute unless there is nothing to say.
 pub fn note(attributes: &mut BTreeMap<String, Value>, key: &str, value: Value) {
     let is_nothing = match &value {

@@ -7,7 +7,9 @@ mod waiting;
 
 use std::collections::{BTreeMap, VecDeque};
 
-use contract::evidence::record::{Author, Deletion, Document, Record, RecordKind, Retraction, RetractionKind};
+use contract::evidence::record::{
+    Author, Deletion, Document, Record, RecordKind, Retraction, RetractionExtent, RetractionKind,
+};
 use serde_json::{Value, json};
 
 use super::input::Input;
@@ -79,8 +81,7 @@ impl Pubmed {
         };
         match document(&text, citation, element, &self.source) {
             Ok(document) => {
-                let (revised, retracts) = (revised(citation), retracts(citation));
-                self.waiting.push_paper(Paper { pmid, revised, retracts, document });
+                self.waiting.push_paper(Paper { pmid, revised: revised(citation), document });
             }
             Err(reason) => self.waiting.push(Item::rejected(format!("PMID {pmid}"), reason)),
         }
@@ -113,13 +114,6 @@ fn revised(citation: &Element) -> Option<u32> {
     let year = part("Year").filter(|year| *year <= 9_999)?;
     let below_hundred = |name| part(name).filter(|number| *number < 100).unwrap_or(0);
     Some(year * 10_000 + below_hundred("Month") * 100 + below_hundred("Day"))
-}
-
-/// The papers that this one is the notice of retraction of.
-fn retracts(citation: &Element) -> Vec<u32> {
-    let corrections = citation.all("CommentsCorrectionsList").flat_map(|list| list.all("CommentsCorrections"));
-    let notices = corrections.filter(|correction| correction.attribute("RefType") == Some("RetractionOf"));
-    notices.filter_map(|notice| numbered(&notice.text_at(&["PMID"])?)).map(|(_, pmid)| pmid).collect()
 }
 
 /// `citation` is inside `article`, or is a book's own.
@@ -212,22 +206,28 @@ fn other_abstracts(citation: &Element) -> Vec<(String, String)> {
     citation.all("OtherAbstract").filter_map(read).collect()
 }
 
-/// A notice of retraction counts also where the publication type was not updated, and the other way round.
+fn corrections(citation: &Element) -> impl Iterator<Item = &Element> {
+    citation.all("CommentsCorrectionsList").flat_map(|list| list.all("CommentsCorrections"))
+}
+
+/// The gravest that is said of the paper. A notice of retraction counts also where the publication type was not updated,
+/// and the other way round.
 fn retraction(citation: &Element, body: &Element) -> Option<Retraction> {
-    let corrections = || citation.all("CommentsCorrectionsList").flat_map(|list| list.all("CommentsCorrections"));
     let notice = |kind: &str| {
-        let found = corrections().find(|correction| correction.attribute("RefType") == Some(kind))?;
+        let is_one = |it: &&Element| it.attribute("RefType").is_some_and(|it| it.eq_ignore_ascii_case(kind));
+        let found = corrections(citation).find(is_one)?;
         let pmid = found.text_at(&["PMID"]).and_then(|number| paper::pmid(&number));
         Some(pmid.map(|pmid| format!("PMID:{pmid}")).or_else(|| found.text_at(&["RefSource"])))
     };
     let types = || body.all("PublicationTypeList").flat_map(|list| list.all("PublicationType"));
     let is_type = |name: &str| types().filter_map(Element::text).any(|kind| kind == name);
-    let retracted = notice("RetractionIn");
-    if retracted.is_some() || is_type("Retracted Publication") {
-        return Some(Retraction { kind: RetractionKind::Retracted, notice: retracted.flatten() });
-    }
-    let doubted = notice("ExpressionOfConcernIn")?;
-    Some(Retraction { kind: RetractionKind::ExpressionOfConcern, notice: doubted })
+    let told = |kind, extent, notice: Option<Option<String>>| notice.map(|notice| Retraction { kind, extent, notice });
+    let (retracted, partial) = (RetractionKind::Retracted, Some(RetractionExtent::Partial));
+    told(retracted, None, notice("RetractionIn"))
+        .or_else(|| told(retracted, Some(RetractionExtent::Republished), notice("RetractedandRepublishedIn")))
+        .or_else(|| told(retracted, None, is_type("Retracted Publication").then_some(None)))
+        .or_else(|| told(retracted, partial, notice("PartialRetractionIn")))
+        .or_else(|| told(RetractionKind::ExpressionOfConcern, None, notice("ExpressionOfConcernIn")))
 }
 
 fn ids(body: &Element, article: &Element) -> BTreeMap<String, String> {
@@ -273,13 +273,10 @@ fn describe(attributes: &mut BTreeMap<String, Value>, citation: &Element, body: 
         (id.is_some() || agency.is_some()).then(|| json!({ "id": id, "agency": agency }))
     });
     note(attributes, "grants", grants.collect());
-    let corrections =
-        citation.all("CommentsCorrectionsList").flat_map(|list| list.all("CommentsCorrections")).filter_map(|found| {
-            let kind = found
-                .attribute("RefType")
-                .filter(|kind| kind.starts_with("Erratum") || kind.starts_with("Retraction"))?;
-            Some(json!({ "kind": kind, "citation": found.text_at(&["RefSource"]), "pmid": found.text_at(&["PMID"]) }))
-        });
+    let corrections = corrections(citation).filter_map(|found| {
+        let kind = found.attribute("RefType").filter(|kind| paper::is_told_correction(kind))?;
+        Some(json!({ "kind": kind, "citation": found.text_at(&["RefSource"]), "pmid": found.text_at(&["PMID"]) }))
+    });
     note(attributes, "corrections", corrections.collect());
 }
 
@@ -299,11 +296,15 @@ mod tests {
         format!("<DateRevised><Year>2020</Year><Month>02</Month><Day>{day:02}</Day></DateRevised>")
     }
 
-    fn retracts(pmid: u32) -> String {
+    fn corrects(kind: &str, pmid: u32) -> String {
         format!(
-            "<CommentsCorrectionsList><CommentsCorrections RefType=\"RetractionOf\"><RefSource>J</RefSource>\
+            "<CommentsCorrectionsList><CommentsCorrections RefType=\"{kind}\"><RefSource>J</RefSource>\
              <PMID>{pmid}</PMID></CommentsCorrections></CommentsCorrectionsList>"
         )
+    }
+
+    fn retracts(pmid: u32) -> String {
+        corrects("RetractionOf", pmid)
     }
 
     fn check(articles: &[String], expected: &[&str]) {
@@ -313,8 +314,9 @@ mod tests {
         let told = items.map(|item| match item.unwrap() {
             Item::Record(record) => match *record {
                 Record::Document(document) => match document.retraction {
-                    Some(Retraction { kind, notice }) => {
-                        format!("{} {} {kind:?} {}", document.id, document.title, notice.unwrap_or_default())
+                    Some(retraction) => {
+                        let (words, notice) = (retraction.words(), retraction.notice.unwrap_or_default());
+                        format!("{} {} {words} {notice}", document.id, document.title)
                     }
                     None => format!("{} {}", document.id, document.title),
                 },
@@ -346,25 +348,35 @@ mod tests {
     #[test]
     fn a_notice_marks_the_paper_that_it_retracts_wherever_it_stands() {
         let (paper, notice) = (article(1, "a", ""), article(2, "n", &retracts(1)));
-        check(&[paper.clone(), notice.clone()], &["PMID:1 a Retracted PMID:2", "PMID:2 n"]);
-        check(&[notice.clone(), paper.clone()], &["PMID:2 n", "PMID:1 a Retracted PMID:2"]);
-        check(&[paper, notice, article(1, "b", "")], &["PMID:1 b Retracted PMID:2", "PMID:2 n"]);
+        check(&[paper.clone(), notice.clone()], &["PMID:1 a retracted PMID:2", "PMID:2 n"]);
+        check(&[notice.clone(), paper.clone()], &["PMID:2 n", "PMID:1 a retracted PMID:2"]);
+        check(&[paper, notice, article(1, "b", "")], &["PMID:1 b retracted PMID:2", "PMID:2 n"]);
         check(&[article(2, "n", &retracts(2))], &["PMID:2 n"]);
     }
 
     #[test]
     fn a_notice_says_more_than_a_concern_and_less_than_the_papers_own_record() {
-        let own = |kind: &str| {
-            format!(
-                "<CommentsCorrectionsList><CommentsCorrections RefType=\"{kind}\"><PMID>9</PMID>\
-                 </CommentsCorrections></CommentsCorrectionsList>"
-            )
-        };
+        let own = |kind: &str| corrects(kind, 9);
         let notice = article(2, "n", &retracts(1));
         check(
             &[notice.clone(), article(1, "a", &own("ExpressionOfConcernIn"))],
-            &["PMID:2 n", "PMID:1 a Retracted PMID:2"],
+            &["PMID:2 n", "PMID:1 a retracted PMID:2"],
         );
-        check(&[article(1, "a", &own("RetractionIn")), notice], &["PMID:1 a Retracted PMID:9", "PMID:2 n"]);
+        check(&[article(1, "a", &own("RetractionIn")), notice], &["PMID:1 a retracted PMID:9", "PMID:2 n"]);
+    }
+
+    #[test]
+    fn every_word_of_pubmed_against_a_paper_is_read_on_both_sides() {
+        for (of_paper, of_notice, expected) in [
+            ("RetractionIn", "RetractionOf", "retracted"),
+            ("RetractedandRepublishedIn", "RetractedandRepublishedFrom", "retracted and republished"),
+            ("PartialRetractionIn", "PartialRetractionOf", "retracted in part"),
+            ("ExpressionOfConcernIn", "ExpressionOfConcernFor", "expression of concern"),
+        ] {
+            let told = format!("PMID:1 a {expected} PMID:2");
+            check(&[article(1, "a", &corrects(of_paper, 2))], &[&told]);
+            check(&[article(1, "a", ""), article(2, "n", &corrects(of_notice, 1))], &[&told, "PMID:2 n"]);
+        }
+        check(&[article(1, "a", &corrects("ErratumIn", 2))], &["PMID:1 a"]);
     }
 }

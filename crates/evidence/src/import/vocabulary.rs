@@ -7,6 +7,8 @@ use contract::evidence::record::Name;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
+use crate::contraindications::{Word, word};
+
 /// Integers beyond change in other languages, and the door refuses them.
 const INTEGER_MAX: u64 = 1 << 53;
 /// Deeper values are kept as their JSON text.
@@ -21,7 +23,14 @@ pub fn category(text: &str) -> String {
 pub fn predicate(text: &str) -> String {
     let text = text.trim();
     let bare = text.strip_prefix("biolink:").unwrap_or(text);
-    if bare.contains(':') { bare.to_owned() } else { snake(bare) }
+    if bare.contains(':') {
+        return bare.to_owned();
+    }
+    match word(bare) {
+        // A warning in other words than ours would be kept, and never be given.
+        Word::Safety(known) => known.to_owned(),
+        Word::Unclear | Word::Other => snake(bare),
+    }
 }
 
 /// A statement that something is *not* so must not be found as if it were.
@@ -166,6 +175,8 @@ mod tests {
         assert_eq!(category("RNAProduct"), "rnaproduct");
         assert_eq!(category("herb"), "herb");
         assert_eq!(predicate("biolink:interacts_with"), "interacts_with");
+        assert_eq!(predicate("biolink:contraindicated_for"), "contraindicated_in");
+        assert_eq!(predicate("has contraindications"), "has_contraindication");
         assert_eq!(predicate("RO:0002434"), "RO:0002434");
         assert_eq!(predicate("NEG_TREATS"), "neg_treats");
     }

@@ -5,9 +5,10 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use contract::evidence::record::{Document, Record, Retraction, RetractionKind};
+use contract::evidence::record::{Document, Record, Retraction};
 
 use super::super::{Item, fits};
+use crate::record::papers::{self, settle};
 
 const WAITING_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// What an item takes beside its own text.
@@ -20,8 +21,6 @@ pub struct Paper {
     pub pmid: u32,
     /// Year, month and day as one number.
     pub revised: Option<u32>,
-    /// The papers that it retracts.
-    pub retracts: Vec<u32>,
     pub document: Document,
 }
 
@@ -39,8 +38,8 @@ pub struct Waiting {
     /// Where a paper waits, counted from the first that ever did.
     places: HashMap<u32, usize>,
     revisions: HashMap<u32, u32>,
-    /// By the paper that does not stand: its notice.
-    notices: HashMap<u32, u32>,
+    /// By the paper that does not stand: what its notice says.
+    notices: HashMap<u32, Retraction>,
 }
 
 impl Waiting {
@@ -56,7 +55,7 @@ impl Waiting {
     }
 
     pub fn push_paper(&mut self, paper: Paper) {
-        let Paper { pmid, revised, retracts, mut document } = paper;
+        let Paper { pmid, revised, mut document } = paper;
         if let (Some(known), Some(revised)) = (self.revisions.get(&pmid), revised)
             && revised < *known
         {
@@ -67,14 +66,17 @@ impl Waiting {
         if let Some(revised) = revised {
             remember(&mut self.revisions, pmid, revised);
         }
-        for retracted in retracts.into_iter().filter(|retracted| *retracted != pmid) {
-            remember(&mut self.notices, retracted, pmid);
-            if let Some(document) = self.document(retracted) {
-                mark(document, pmid);
+        for (about, retraction) in papers::Paper::of(&document).says {
+            let Some(about) = about.strip_prefix("pmid:").and_then(|number| number.parse().ok()) else { continue };
+            if let Some(document) = self.document(about) {
+                settle(&mut document.retraction, &retraction);
             }
+            let mut told = self.notices.remove(&about);
+            settle(&mut told, &retraction);
+            told.into_iter().for_each(|told| remember(&mut self.notices, about, told));
         }
         if let Some(notice) = self.notices.get(&pmid) {
-            mark(&mut document, *notice);
+            settle(&mut document.retraction, notice);
         }
         let record = Record::Document(document);
         let waiter = Waiter { n_bytes: ITEM_BYTES + fits::size(&record), item: Item::of(record), pmid: Some(pmid) };
@@ -134,34 +136,26 @@ impl Waiting {
     }
 }
 
-fn remember(known: &mut HashMap<u32, u32>, key: u32, value: u32) {
+fn remember<T>(known: &mut HashMap<u32, T>, key: u32, value: T) {
     if known.len() >= KNOWN_MAX {
         known.clear();
     }
     known.insert(key, value);
 }
 
-/// What the paper's own record says about its retraction stays.
-fn mark(document: &mut Document, notice: u32) {
-    let notice = format!("PMID:{notice}");
-    match &mut document.retraction {
-        Some(retraction) if retraction.kind == RetractionKind::Retracted => {
-            retraction.notice.get_or_insert(notice);
-        }
-        other => *other = Some(Retraction { kind: RetractionKind::Retracted, notice: Some(notice) }),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::super::paper;
     use super::*;
+    use serde_json::json;
 
     /// A paper of a megabyte.
     fn paper(pmid: u32, retracts: &[u32]) -> Paper {
         let mut document = paper::pubmed_document(&pmid.to_string(), "pubmed");
         document.text = "a".repeat(1024 * 1024);
-        Paper { pmid, revised: Some(20_200_101), retracts: retracts.to_vec(), document }
+        let corrections = retracts.iter().map(|pmid| json!({ "kind": "RetractionOf", "pmid": pmid.to_string() }));
+        document.attributes.insert("corrections".to_owned(), corrections.collect());
+        Paper { pmid, revised: Some(20_200_101), document }
     }
 
     #[test]
