@@ -1,15 +1,20 @@
 //! What is recorded against taking a herb or a formulation. A formulation inherits from all that is in it.
 
-use std::cmp::Reverse;
-use std::collections::HashMap;
+mod words;
 
-use contract::evidence::contraindications::{Contraindication, EntityKind, NotCovered};
+pub(crate) use words::{NOT_INTERACTS, Word, is_no_interaction, word};
+
+use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
+
+use contract::evidence::contraindications::{AlsoStated, Contraindication, EntityKind, NotCovered};
 use contract::evidence::record::{Edge, Node, RecordKind};
 use serde_json::Value;
 use store::{Conn, StoreError};
 
 use crate::graph::predicates::holds_both_ways;
 use crate::graph::{Direction, Graph, Hop, NodeNumber};
+use crate::record::papers::{self, Doubts};
 use crate::record::read;
 
 /// Statements against taking something, along the edge.
@@ -26,10 +31,16 @@ pub(crate) fn predicates() -> impl Iterator<Item = &'static str> {
     AGAINST.into_iter().chain(HAS_INGREDIENT).chain(IS_INGREDIENT_OF)
 }
 
+/// Those that warn of something by themselves.
+pub(crate) fn warnings() -> impl Iterator<Item = &'static str> {
+    AGAINST.into_iter()
+}
+
 /// No formulation has more.
 const INGREDIENTS_MAX: usize = 1_000;
-/// Results of one call.
+/// Results of one call, and statements that they are made of.
 pub const RESULTS_MAX: usize = 1_000;
+const STATEMENTS_MAX: usize = 4_000;
 
 /// A herb or formulation that was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,46 +67,82 @@ struct Statement {
     hop: Hop,
 }
 
-/// In the order of the entities, the strongest first.
+/// In the order of the entities, the strongest first. What is stated of one pair is one result, with all that state it.
 pub async fn find(
     conn: &mut Conn,
     organisation_id: &str,
     graph: &Graph,
     entities: &[Entity],
 ) -> Result<Findings, StoreError> {
-    let mut findings = Findings::default();
-    let mut statements = Vec::new();
-    for entity in entities {
-        let found = statements_about(graph, *entity);
-        if found.is_empty() {
-            findings.no_record.push(graph.nodes().id(entity.node).to_owned());
-        }
-        statements.extend(found);
-        if entity.kind == EntityKind::Formulation {
-            // What a plant is made of stands for no ingredient that somebody might have looked at.
-            let all = ingredients(graph, entity.node).into_iter().filter(|it| !graph.nodes().is_a(*it, CONSTITUENT));
-            let bare = all.filter(|ingredient| against(graph, *ingredient).is_empty());
-            let bare: Vec<String> = bare.map(|ingredient| graph.nodes().id(ingredient).to_owned()).collect();
-            let others = other_ingredients(conn, organisation_id, graph.nodes().id(entity.node)).await?;
-            let entity_id = graph.nodes().id(entity.node);
-            let told = bare.into_iter().chain(others);
-            findings.not_covered.extend(told.map(|it| NotCovered { entity_id: entity_id.to_owned(), ingredient: it }));
-        }
-    }
-    findings.is_truncated = statements.len() > RESULTS_MAX;
-    statements.truncate(RESULTS_MAX);
+    let mut statements: Vec<Statement> = entities.iter().flat_map(|entity| statements_about(graph, *entity)).collect();
+    // What is cut off counts as recorded.
+    let cut = statements.split_off(statements.len().min(STATEMENTS_MAX));
+    let mut recorded: HashSet<(NodeNumber, Option<NodeNumber>)> = cut.iter().map(Statement::of_whom).collect();
     let ids: Vec<&str> = statements.iter().map(|it| graph.edge_id(it.hop.edge)).collect();
     let stored = read::find(conn, organisation_id, RecordKind::Edge, &ids).await?;
     let edges = stored.iter().map(|it| Ok((it.id.clone(), it.parse::<Edge>()?)));
     let edges: HashMap<String, Edge> = edges.collect::<Result<_, StoreError>>()?;
+    let doubts = Doubts::read(conn, organisation_id, edges.values()).await?;
+    let mut findings = Findings::default();
+    let mut places: HashMap<_, usize> = HashMap::new();
     for statement in &statements {
         // An edge that was withdrawn a moment ago is no longer in the record.
-        if let Some(edge) = edges.get(graph.edge_id(statement.hop.edge)) {
-            findings.sources.push(graph.edge_source(statement.hop.edge));
-            findings.results.push(told(graph, statement, edge));
+        let edge = edges.get(graph.edge_id(statement.hop.edge)).filter(|edge| !is_no_interaction(edge));
+        let Some(edge) = edge else { continue };
+        recorded.insert(statement.of_whom());
+        findings.sources.push(graph.edge_source(statement.hop.edge));
+        let result = told(graph, statement, edge, &doubts);
+        let place = places.entry((statement.of_whom(), statement.hop.end)).or_insert(findings.results.len());
+        match findings.results.get_mut(*place) {
+            Some(known) => add(known, result),
+            None => findings.results.push(result),
+        }
+    }
+    findings.is_truncated = !cut.is_empty() || findings.results.len() > RESULTS_MAX;
+    findings.results.truncate(RESULTS_MAX);
+    for entity in entities {
+        let ingredients =
+            if entity.kind == EntityKind::Formulation { ingredients(graph, entity.node) } else { Vec::new() };
+        let of_ingredient = |it: &NodeNumber| recorded.contains(&(entity.node, Some(*it)));
+        let entity_id = graph.nodes().id(entity.node);
+        if !recorded.contains(&(entity.node, None)) && !ingredients.iter().any(of_ingredient) {
+            findings.no_record.push(entity_id.to_owned());
+        }
+        if entity.kind == EntityKind::Formulation {
+            // What a plant is made of stands for no ingredient that somebody might have looked at.
+            let bare = ingredients.iter().filter(|it| !graph.nodes().is_a(**it, CONSTITUENT) && !of_ingredient(it));
+            let bare: Vec<String> = bare.map(|ingredient| graph.nodes().id(*ingredient).to_owned()).collect();
+            let others = other_ingredients(conn, organisation_id, entity_id).await?;
+            let told = bare.into_iter().chain(others);
+            findings.not_covered.extend(told.map(|it| NotCovered { entity_id: entity_id.to_owned(), ingredient: it }));
         }
     }
     Ok(findings)
+}
+
+impl Statement {
+    /// The entity, and the ingredient that it is recorded of.
+    fn of_whom(&self) -> (NodeNumber, Option<NodeNumber>) {
+        (self.entity.node, self.inherited_from)
+    }
+}
+
+/// Another statement of the same pair. An interaction with itself is met from both ends.
+fn add(known: &mut Contraindication, other: Contraindication) {
+    if known.edge_id == other.edge_id || known.also.iter().any(|it| it.edge_id == other.edge_id) {
+        return;
+    }
+    known.also.push(AlsoStated {
+        predicate: other.predicate,
+        evidence: other.evidence,
+        strength: other.strength,
+        verified: other.verified,
+        references: other.references,
+        retracted: other.retracted,
+        edge_id: other.edge_id,
+        source: other.source,
+        licence: other.licence,
+    });
 }
 
 fn statements_about(graph: &Graph, entity: Entity) -> Vec<Statement> {
@@ -154,7 +201,7 @@ async fn other_ingredients(conn: &mut Conn, organisation_id: &str, id: &str) -> 
     Ok(listed.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect())
 }
 
-fn told(graph: &Graph, statement: &Statement, edge: &Edge) -> Contraindication {
+fn told(graph: &Graph, statement: &Statement, edge: &Edge, doubts: &Doubts) -> Contraindication {
     let nodes = graph.nodes();
     let other = statement.hop.end;
     let texts: Vec<&str> = edge.evidence.iter().filter_map(|it| it.text.as_deref()).collect();
@@ -164,6 +211,9 @@ fn told(graph: &Graph, statement: &Statement, edge: &Edge) -> Contraindication {
         (true, false) => references.join("; "),
         (true, true) => format!("stated by {}", edge.source),
     };
+    let retracted = doubts.of(edge);
+    // Who reads only these words must know it too.
+    let evidence = if retracted.is_empty() { evidence } else { format!("[{}] {evidence}", papers::words(&retracted)) };
     Contraindication {
         entity_id: nodes.id(statement.entity.node).to_owned(),
         kind: statement.entity.kind,
@@ -175,6 +225,8 @@ fn told(graph: &Graph, statement: &Statement, edge: &Edge) -> Contraindication {
         strength: edge.strength,
         verified: edge.qualifiers.get("verified").and_then(Value::as_bool),
         references,
+        retracted,
+        also: Vec::new(),
         inherited_from: statement.inherited_from.map(|node| nodes.id(node).to_owned()),
         edge_id: edge.id.clone(),
         source: edge.source.clone(),

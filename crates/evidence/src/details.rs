@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 
 use contract::evidence::record::{Author, Document, Node};
-use contract::evidence::resources::{Constituent, Herb, Indication, NodeDetails, Paper, Relation};
+use contract::evidence::resources::{Constituent, Herb, Indication, LicenceOf, NodeDetails, Paper, Relation};
+use contract::evidence::starter::is_own_source;
 use serde_json::Value;
 
 use crate::graph::{Direction, Graph, Hop, NodeNumber, label};
+use crate::network::Edges;
 
 /// Relations that are shown of a node.
 pub const RELATIONS_MAX: usize = 500;
@@ -108,18 +110,28 @@ fn icd_code(node: &Node) -> Option<String> {
     stated.or_else(|| std::iter::once(&node.id).chain(&node.same_as).find_map(of))
 }
 
-/// A node with what is said of it: first what it says of others, then what others say of it.
-pub fn node(graph: &Graph, number: NodeNumber, node: Node) -> (NodeDetails, Vec<u32>) {
-    let nodes = graph.nodes();
+fn hops_of(graph: &Graph, number: NodeNumber) -> Vec<(Hop, bool)> {
     let out = graph.hops(number, Direction::Out, None).into_iter().map(|hop| (hop, false));
     let back = graph.hops(number, Direction::In, None).into_iter().map(|hop| (hop, true));
-    let hops: Vec<(Hop, bool)> = out.chain(back).collect();
+    out.chain(back).collect()
+}
+
+/// The edges that are shown of a node.
+pub fn edge_ids(graph: &Graph, number: NodeNumber) -> Vec<&str> {
+    hops_of(graph, number).iter().take(RELATIONS_MAX).map(|(hop, _)| graph.edge_id(hop.edge)).collect()
+}
+
+/// A node with what is said of it: first what it says of others, then what others say of it.
+/// `edges` has those of [`edge_ids`].
+pub fn node(graph: &Graph, number: NodeNumber, node: Node, edges: &Edges) -> (NodeDetails, Vec<u32>) {
+    let nodes = graph.nodes();
+    let hops = hops_of(graph, number);
     let n_relations = u64::try_from(hops.len()).unwrap_or(u64::MAX);
     let mut sources = vec![nodes.source(number)];
     let shown = hops.iter().take(RELATIONS_MAX);
     sources.extend(shown.clone().flat_map(|(hop, _)| [graph.edge_source(hop.edge), nodes.source(hop.end)]));
     let relation = |(hop, reverse): &(Hop, bool)| Relation {
-        predicate: graph.predicates().text(hop.predicate).to_owned(),
+        predicate: edges.predicate(graph, hop).to_owned(),
         reverse: *reverse,
         id: nodes.id(hop.end).to_owned(),
         kind: nodes.kind(hop.end).to_owned(),
@@ -129,6 +141,7 @@ pub fn node(graph: &Graph, number: NodeNumber, node: Node) -> (NodeDetails, Vec<
         strength: graph.edge_strength(hop.edge),
         critical: graph.edge_is_critical(hop.edge),
         verified: graph.edge_verified(hop.edge),
+        retracted: edges.retracted(graph.edge_id(hop.edge)),
     };
     let details = NodeDetails {
         kind: node.categories.first().cloned().unwrap_or_default(),
@@ -162,6 +175,8 @@ pub fn paper(pmid: &str, document: Document, licence: &str) -> Paper {
             links.push(link);
         }
     }
+    let paper_licence = ["licence", "copyright"].iter().find_map(|it| document.attributes.get(*it)?.as_str());
+    let paper_licence = paper_licence.map(str::to_owned);
     Paper {
         pmid: pmid.to_owned(),
         title: document.title,
@@ -171,6 +186,8 @@ pub fn paper(pmid: &str, document: Document, licence: &str) -> Paper {
         year: document.year,
         links,
         retraction: document.retraction,
+        licence_of: if is_own_source(&document.source) { LicenceOf::Summary } else { LicenceOf::Record },
+        paper_licence,
         source: document.source,
         licence: licence.to_owned(),
     }

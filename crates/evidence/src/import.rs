@@ -33,6 +33,7 @@ use std::io::{self, Read};
 use contract::evidence::record::{Record, Source};
 
 pub use format::Format;
+pub(crate) use negation::settle_negation;
 
 /// What the caller decides about an import.
 #[derive(Debug, Clone)]
@@ -75,6 +76,8 @@ pub enum ImportError {
     Read(#[source] io::Error),
     #[error("the file is empty")]
     Empty,
+    #[error("the file is in UTF-16 or UTF-32, expected UTF-8; save it as UTF-8, or use `iconv -f UTF-16 -t UTF-8`")]
+    Utf16,
     #[error("this is no {format} file: expected {expected}")]
     Unlike { format: Format, expected: String },
     #[error("the XML defines entities, which are refused: they can expand without limit or read other files")]

@@ -21,4 +21,5 @@ pub const MIGRATIONS: &[Migration] = &[
     Migration { version: 300, name: "evidence_records", sql: include_str!("../migrations/0300_records.sql") },
     Migration { version: 320, name: "evidence_embeddings", sql: include_str!("../migrations/0320_embeddings.sql") },
     Migration { version: 330, name: "evidence_starter_records", sql: include_str!("../migrations/0330_starter.sql") },
+    Migration { version: 340, name: "evidence_papers", sql: include_str!("../migrations/0340_papers.sql") },
 ];

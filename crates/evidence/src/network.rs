@@ -5,11 +5,14 @@ mod inherited;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use contract::evidence::network::{GraphLink, GraphNode, KnowledgeGraph};
-use contract::evidence::record::{Edge, RecordKind};
+use contract::evidence::record::{Edge, RecordKind, RetractedReference};
+use contract::evidence::starter::OWN_SOURCE;
 use serde_json::{Map, json};
 use store::{Conn, StoreError};
 
-use crate::graph::{Direction, EdgeRef, Graph, NodeNumber};
+use crate::contraindications::{NOT_INTERACTS, is_no_interaction};
+use crate::graph::{Direction, EdgeRef, Graph, Hop, NodeNumber};
+use crate::record::papers::{self, Doubts};
 use crate::record::read;
 
 /// Statements that one answer shows.
@@ -27,6 +30,42 @@ struct Statement {
     edge: EdgeRef,
 }
 
+/// Edges as their sources wrote them, and what is known against the documents that they rest on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Edges {
+    by_id: HashMap<String, Edge>,
+    doubts: Doubts,
+}
+
+impl Edges {
+    pub async fn read(conn: &mut Conn, organisation_id: &str, edges: Vec<Edge>) -> Result<Edges, StoreError> {
+        let doubts = Doubts::read(conn, organisation_id, &edges).await?;
+        Ok(Edges { by_id: edges.into_iter().map(|edge| (edge.id.clone(), edge)).collect(), doubts })
+    }
+
+    /// Those of the record with these ids.
+    pub async fn find(conn: &mut Conn, organisation_id: &str, ids: &[&str]) -> Result<Edges, StoreError> {
+        let stored = read::find(conn, organisation_id, RecordKind::Edge, ids).await?;
+        let edges = stored.iter().map(|it| it.parse::<Edge>()).collect::<Result<_, StoreError>>()?;
+        Edges::read(conn, organisation_id, edges).await
+    }
+
+    fn get(&self, id: &str) -> Option<&Edge> {
+        self.by_id.get(id)
+    }
+
+    /// The references of an edge that do not stand.
+    pub fn retracted(&self, id: &str) -> Vec<RetractedReference> {
+        self.get(id).map(|edge| self.doubts.of(edge)).unwrap_or_default()
+    }
+
+    /// The predicate of a hop. What is graded as no interaction is none.
+    pub fn predicate<'g>(&self, graph: &'g Graph, hop: &Hop) -> &'g str {
+        let is_none = self.get(graph.edge_id(hop.edge)).is_some_and(is_no_interaction);
+        if is_none { NOT_INTERACTS } else { graph.predicates().text(hop.predicate) }
+    }
+}
+
 /// Statements around the nodes that were asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Network {
@@ -36,9 +75,11 @@ pub struct Network {
     pub n_statements: usize,
 }
 
-/// Everything that is said of a thing, which may be several nodes, in both directions.
+/// Everything that is said of a thing, which may be several nodes, in both directions; after that the warnings of what it
+/// belongs to or is made of, which hold for it too.
 pub fn everything(graph: &Graph, thing: &[NodeNumber]) -> Network {
-    let statements = thing.iter().flat_map(|node| statements_of(graph, *node)).collect();
+    let own = thing.iter().flat_map(|node| statements_of(graph, *node));
+    let statements = own.chain(inherited::warnings(graph, thing)).collect();
     Network::new(graph, thing.to_vec(), statements)
 }
 
@@ -116,28 +157,25 @@ impl Network {
     }
 
     /// The statements as the record has them, with the documents behind each.
-    pub async fn edges(
-        &self,
-        conn: &mut Conn,
-        organisation_id: &str,
-        graph: &Graph,
-    ) -> Result<HashMap<String, Edge>, StoreError> {
+    pub async fn edges(&self, conn: &mut Conn, organisation_id: &str, graph: &Graph) -> Result<Edges, StoreError> {
         let ids: Vec<&str> = self.statements.iter().map(|it| graph.edge_id(it.edge)).collect();
-        let stored = read::find(conn, organisation_id, RecordKind::Edge, &ids).await?;
-        stored.iter().map(|it| Ok((it.id.clone(), it.parse::<Edge>()?))).collect()
+        Edges::find(conn, organisation_id, &ids).await
     }
 
     /// Something to show, with the documents behind each statement.
-    pub fn shown(&self, graph: &Graph, title: &str, edges: &HashMap<String, Edge>) -> KnowledgeGraph {
+    pub fn shown(&self, graph: &Graph, title: &str, edges: &Edges) -> KnowledgeGraph {
         let link = |statement: &Statement| {
             let edge = edges.get(graph.edge_id(statement.edge));
+            let predicate = graph.predicates().text(statement.predicate);
+            let label = if edge.is_some_and(is_no_interaction) { NOT_INTERACTS } else { predicate };
             let references = edge.iter().flat_map(|edge| &edge.evidence).filter_map(|it| it.reference.clone());
             GraphLink {
                 source: graph.nodes().id(statement.subject).to_owned(),
                 target: graph.nodes().id(statement.object).to_owned(),
                 value: 1,
-                label: graph.predicates().text(statement.predicate).to_owned(),
+                label: label.to_owned(),
                 evidence: references.collect(),
+                retracted: edges.retracted(graph.edge_id(statement.edge)),
                 knowledge_source: graph.sources().id(graph.edge_source(statement.edge)).to_owned(),
                 verified: graph.edge_verified(statement.edge),
                 severity: edge.and_then(|edge| word(edge, "severity")),
@@ -150,7 +188,7 @@ impl Network {
         nodes.sort_by(|a, b| (!a.is_starting_node, &a.id).cmp(&(!b.is_starting_node, &b.id)));
         let mut metadata = Map::new();
         metadata.insert("title".to_owned(), json!(title));
-        metadata.insert("source".to_owned(), json!("materia"));
+        metadata.insert("source".to_owned(), json!(OWN_SOURCE));
         metadata.insert("version".to_owned(), json!(graph.version()));
         KnowledgeGraph { nodes, links: self.statements.iter().map(link).collect(), metadata }
     }
@@ -169,14 +207,21 @@ impl Network {
     }
 
     /// The statements in words, for a model: one line each.
-    pub fn text(&self, graph: &Graph, title: &str, edges: &HashMap<String, Edge>) -> String {
+    pub fn text(&self, graph: &Graph, title: &str, edges: &Edges) -> String {
         let named = |node: NodeNumber| format!("{} ({})", graph.nodes().label(node), graph.nodes().id(node));
         let line = |it: &Statement| {
             let source = graph.sources().id(graph.edge_source(it.edge));
             let predicate = graph.predicates().text(it.predicate).replace('_', " ");
             let label = if graph.edge_verified(it.edge) == Some(false) { " (not verified)" } else { "" };
-            let grave = edges.get(graph.edge_id(it.edge)).map(gravity).unwrap_or_default();
-            format!("- {} {predicate} {} [{source}]{label}{grave}", named(it.subject), named(it.object))
+            let edge = edges.get(graph.edge_id(it.edge));
+            let retracted = edges.retracted(graph.edge_id(it.edge));
+            let doubt = if retracted.is_empty() { String::new() } else { format!("; {}", papers::words(&retracted)) };
+            let (subject, object) = (named(it.subject), named(it.object));
+            if edge.is_some_and(is_no_interaction) {
+                return format!("- {subject} and {object}: no interaction stated by {source}{label}{doubt}");
+            }
+            let grave = edge.map(gravity).unwrap_or_default();
+            format!("- {subject} {predicate} {object} [{source}]{label}{grave}{doubt}")
         };
         let lines: Vec<String> = self.statements.iter().map(line).collect();
         let more = self.n_statements - self.statements.len();

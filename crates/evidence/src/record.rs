@@ -5,11 +5,14 @@
 
 pub mod audited;
 pub mod batches;
+mod checks;
 mod incoming;
+pub mod papers;
 pub mod put;
 pub mod read;
 pub mod starter;
 
+pub use checks::passes_for_own_source;
 pub use incoming::{Incoming, Unfit};
 
 use store::StoreError;

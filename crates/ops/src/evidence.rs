@@ -18,21 +18,20 @@ mod read_paper;
 mod read_records;
 mod sources;
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use contract::envelope::{Artifact, Audience, Content, ResponseMetadata};
 use contract::error::{Kind, OpError};
 use contract::evidence::network::KNOWLEDGE_GRAPH;
-use contract::evidence::record::{Edge, Node, RecordKind};
+use contract::evidence::record::{Node, RecordKind};
+use contract::evidence::starter::OWN_SOURCE;
 use contract::id::OrganisationId;
 use evidence::graph::{Graph, GraphError, NodeNumber};
-use evidence::network::Network;
+use evidence::network::{Edges, Network};
 use evidence::paths;
 use evidence::record::read;
 use evidence::resolve::Unresolved;
 use serde_json::{Value, json};
-use starter::records::OWN_SOURCE;
 use store::Conn;
 
 use crate::Platform;
@@ -131,7 +130,7 @@ fn network_answer(
     graph: &Graph,
     network: &Network,
     title: &str,
-    edges: &HashMap<String, Edge>,
+    edges: &Edges,
     place: &str,
 ) -> Result<Answer<Content>, OpError> {
     let mut answer = Answer::of(Content::text(network.text(graph, title, edges), Audience::Model));

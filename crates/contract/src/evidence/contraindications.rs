@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::record::Strength;
+use super::record::{RetractedReference, Strength};
 
 /// What is recorded against these herbs and formulations. Each is an id, or a name in any language.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -57,9 +57,32 @@ pub struct Contraindication {
     pub verified: Option<bool>,
     /// Documents and addresses.
     pub references: Vec<String>,
+    /// References that do not stand: `retracted`, `expression of concern` …
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub retracted: Vec<RetractedReference>,
+    /// What else is stated of the same pair.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<AlsoStated>,
     /// The herb of a formulation that this is recorded of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inherited_from: Option<String>,
+    pub edge_id: String,
+    pub source: String,
+    pub licence: String,
+}
+
+// As `Contraindication` has it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AlsoStated {
+    pub predicate: String,
+    pub evidence: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub strength: Option<Strength>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verified: Option<bool>,
+    pub references: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub retracted: Vec<RetractedReference>,
     pub edge_id: String,
     pub source: String,
     pub licence: String,

@@ -8,10 +8,15 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct ExportRecords {
     pub format: ExportFormat,
-    /// Those that are not there are left out of the answer.
+    /// One that is not there is an error that names it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 1_000), inner(length(min = 1, max = 200)))]
     pub ids: Option<Vec<String>>,
+    /// Of KGX: only these nodes with their edges, and the nodes at the other ends. One that is not there is an error that
+    /// names it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 1_000), inner(length(min = 1, max = 200)))]
+    pub around: Option<Vec<String>>,
     /// The `next_cursor` of the page before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 200))]

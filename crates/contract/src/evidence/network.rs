@@ -4,6 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::record::RetractedReference;
+
 /// The media type of a [`KnowledgeGraph`].
 pub const KNOWLEDGE_GRAPH: &str = "application/vnd.knowledge-graph";
 
@@ -58,6 +60,9 @@ pub struct GraphLink {
     /// Documents and addresses.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<String>,
+    /// Those of them that were retracted or are doubted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub retracted: Vec<RetractedReference>,
     #[serde(rename = "knowledgeSource")]
     pub knowledge_source: String,
     /// Whether somebody compared it with its source; absent where the source makes no statement of that.

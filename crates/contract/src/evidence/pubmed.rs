@@ -25,7 +25,8 @@ fn max_results_default() -> u32 {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SearchTerm {
-    /// A word or a phrase; all capitals (`TP53`) mean a gene.
+    /// A word or a phrase; all capitals (`TP53`) mean a gene. May end with a field:
+    /// `[ti] [tiab] [au] [ta] [mh] [dp]`.
     #[schemars(length(min = 1, max = 300))]
     pub term: String,
     /// How it joins what stands before it; of no effect on the first one.
@@ -69,7 +70,8 @@ pub enum SortBy {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PubmedGetDetails {
-    #[schemars(length(min = 1, max = 8), regex(pattern = r"^[0-9]+$"))]
+    /// `24790635`, or `PMID:24790635`.
+    #[schemars(length(min = 1, max = 13), regex(pattern = r"^(PMID:)?[0-9]{1,8}$"))]
     pub pmid: String,
 }
 
@@ -81,7 +83,11 @@ pub struct BibliographyEntry {
     pub year: Option<i32>,
     pub title: String,
     pub journal: String,
+    /// Empty where PubMed has no such paper; `id` names it then.
     pub pmid: String,
+    /// The id here of a paper without a PubMed number, such as `DOI:10.1/x`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
     /// Present once the paper was retracted, or doubted by its publisher.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retraction: Option<RetractionKind>,

@@ -151,7 +151,8 @@ pub struct Document {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 100))]
     pub links: Vec<String>,
-    /// Present once the paper was retracted, or doubted by its publisher.
+    /// Present once the paper was retracted, or doubted by its publisher. It stays until the paper is withdrawn: a record
+    /// that is silent about it takes nothing back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retraction: Option<Retraction>,
     /// Whatever else the source says: MeSH headings, grants, titles in other languages.
@@ -180,6 +181,9 @@ pub struct Author {
 #[serde(deny_unknown_fields)]
 pub struct Retraction {
     pub kind: RetractionKind,
+    /// `partial`: the rest stands. `republished`: the notice names another version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub extent: Option<RetractionExtent>,
     /// The notice: a PMID or a citation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 2_000))]
@@ -192,6 +196,45 @@ pub struct Retraction {
 pub enum RetractionKind {
     Retracted,
     ExpressionOfConcern,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+pub enum RetractionExtent {
+    Partial,
+    Republished,
+}
+
+impl Retraction {
+    /// How much it takes from the paper; of two statements the graver one counts.
+    pub fn gravity(&self) -> u8 {
+        match (self.kind, self.extent) {
+            (RetractionKind::ExpressionOfConcern, _) => 1,
+            (RetractionKind::Retracted, Some(RetractionExtent::Partial)) => 2,
+            (RetractionKind::Retracted, Some(RetractionExtent::Republished) | None) => 3,
+        }
+    }
+
+    /// In words, for a line of text.
+    pub fn words(&self) -> &'static str {
+        match (self.kind, self.extent) {
+            (RetractionKind::ExpressionOfConcern, _) => "expression of concern",
+            (RetractionKind::Retracted, Some(RetractionExtent::Partial)) => "retracted in part",
+            (RetractionKind::Retracted, Some(RetractionExtent::Republished)) => "retracted and republished",
+            (RetractionKind::Retracted, None) => "retracted",
+        }
+    }
+}
+
+// Without descriptions of its own: it stands several times in catalogues that have little room.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RetractedReference {
+    pub reference: String,
+    // In the words of `Retraction::words`.
+    pub status: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notice: Option<String>,
 }
 
 /// One line of an import.

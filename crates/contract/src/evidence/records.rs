@@ -1,10 +1,10 @@
 //! Operations on the record itself: keeping what importers and curators bring, and reading it back.
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::record::RecordKind;
+use super::record::{Record, RecordKind};
 
 /// Records in one call.
 pub const RECORDS_MAX: u32 = 1_000;
@@ -15,11 +15,26 @@ pub const RECORDS_MAX: u32 = 1_000;
 #[serde(deny_unknown_fields)]
 pub struct PutRecords {
     /// Each has a member `record` (`source`, `node`, `edge`, `document` or `deletion`) beside those of its kind.
-    #[schemars(length(min = 1, max = 1_000))]
+    #[schemars(length(min = 1, max = 1_000), schema_with = "described_records")]
     pub records: Vec<Map<String, Value>>,
     /// Lets records replace and withdraw what came with the program. Its warnings are then the caller's to keep.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub replace_starter: bool,
+}
+
+/// Tells what the kinds are made of and still lets every object pass: one record that fits no kind is rejected by itself,
+/// with the field that is wrong, and does not refuse the call. What everything fits comes first, so that checking a call
+/// looks no further.
+fn described_records(generator: &mut SchemaGenerator) -> Schema {
+    json_schema!({
+        "type": "array",
+        "items": {
+            "anyOf": [
+                { "type": "object", "description": "One that is none of the kinds below is rejected by itself, with a reason." },
+                generator.subschema_for::<Record>(),
+            ]
+        }
+    })
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -32,8 +47,16 @@ pub struct PutRecordsOutput {
     pub changed: u64,
     pub deleted: u64,
     pub rejected: Vec<RejectedRecord>,
+    /// Documents that the record had already and that are now marked as retracted or doubted, by a notice of this call.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub marked: u64,
     /// The change number from which on answers know of this.
     pub version: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::record::{Name, Retraction, Strength};
+use super::record::{Name, RetractedReference, Retraction, Strength};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -99,12 +99,16 @@ pub struct Relation {
     /// Whether somebody compared it with its source; absent where the source makes no statement of that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verified: Option<bool>,
+    /// Documents behind it that were retracted or are doubted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub retracted: Vec<RetractedReference>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReadPaper {
-    #[schemars(regex(pattern = r"^[1-9][0-9]{0,7}$"))]
+    /// `24790635`, or `PMID:24790635`.
+    #[schemars(regex(pattern = r"^(PMID:)?[1-9][0-9]{0,7}$"))]
     pub pmid: String,
 }
 
@@ -125,5 +129,20 @@ pub struct Paper {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retraction: Option<Retraction>,
     pub source: String,
+    /// On which terms this may be used; `licence_of` says what.
     pub licence: String,
+    pub licence_of: LicenceOf,
+    /// The terms of the paper itself, where its record states them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paper_licence: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+pub enum LicenceOf {
+    /// A summary in our own words, which stands in for the abstract. The paper is its authors' or publisher's.
+    Summary,
+    /// The record of the paper, as its source gives it out. The paper may be under other terms.
+    Record,
 }

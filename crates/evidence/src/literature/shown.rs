@@ -1,7 +1,8 @@
 //! A paper as Markdown for models, and as entries of a bibliography.
 
 use contract::evidence::pubmed::BibliographyEntry;
-use contract::evidence::record::{Author, Document, RetractionKind, Source};
+use contract::evidence::record::{Author, Document, Source};
+use contract::evidence::starter::is_own_source;
 
 /// Where a paper is from and on which terms, as shown beside it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,6 +30,7 @@ pub fn bibliography(documents: &[Document]) -> Vec<BibliographyEntry> {
         title: document.title.clone(),
         journal: document.journal.clone().unwrap_or_default(),
         pmid: document.ids.get("pmid").cloned().unwrap_or_default(),
+        id: (!document.ids.contains_key("pmid")).then(|| document.id.clone()),
         retraction: document.retraction.as_ref().map(|retraction| retraction.kind),
     };
     documents.iter().map(entry).collect()
@@ -67,7 +69,13 @@ pub fn details(document: &Document, credit: Option<&Credit>) -> String {
     }
     if let Some(Credit { title, licence, notice }) = credit {
         let notice = notice.as_ref().map(|notice| format!(" {notice}")).unwrap_or_default();
-        parts.push(format!("Source: {title} (licence: {licence}).{notice}"));
+        // Our terms are for our words; the paper keeps its own.
+        let terms = if is_own_source(&document.source) {
+            format!("licence of this summary: {licence}; the paper itself is under its own terms")
+        } else {
+            format!("licence: {licence}")
+        };
+        parts.push(format!("Source: {title} ({terms}).{notice}"));
     }
     parts.join("\n\n")
 }
@@ -75,10 +83,7 @@ pub fn details(document: &Document, credit: Option<&Credit>) -> String {
 fn head(document: &Document, n_authors_max: usize) -> String {
     let mut lines = Vec::new();
     if let Some(retraction) = &document.retraction {
-        let what = match retraction.kind {
-            RetractionKind::Retracted => "RETRACTED",
-            RetractionKind::ExpressionOfConcern => "EXPRESSION OF CONCERN",
-        };
+        let what = retraction.words().to_uppercase();
         let notice = retraction.notice.as_ref().map(|notice| format!(" ({})", one_line(notice))).unwrap_or_default();
         lines.push(format!("**{what}**{notice}"));
     }
@@ -96,6 +101,8 @@ fn head(document: &Document, n_authors_max: usize) -> String {
     add("Year", document.year.map(|year| year.to_string()));
     add("PMID", document.ids.get("pmid").cloned());
     add("DOI", document.ids.get("doi").cloned());
+    let is_named = ["pmid", "doi"].iter().any(|kind| document.ids.contains_key(*kind));
+    add("ID", (!is_named).then(|| document.id.clone()));
     lines.join("\n")
 }
 

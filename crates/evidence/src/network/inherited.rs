@@ -4,6 +4,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::{Statement, statements_of};
+use crate::contraindications;
 use crate::graph::{Direction, Graph, NodeNumber};
 
 /// From a thing to what it belongs to or is made of: what is said of the end holds for the start.
@@ -47,6 +48,26 @@ pub(super) fn between(graph: &Graph, things: &[Vec<NodeNumber>]) -> Vec<Statemen
             }
             near.into_iter().chain(far).for_each(|end| found.extend(way(&wider, end)));
             found.push(statement);
+        }
+    }
+    found
+}
+
+/// Warnings of what a thing belongs to, each after the steps that lead to it: a class that must not be taken with itself
+/// concerns everybody who asks for one of its members.
+pub(super) fn warnings(graph: &Graph, thing: &[NodeNumber]) -> Vec<Statement> {
+    let numbers = |words: &mut dyn Iterator<Item = &'static str>| -> Vec<u32> {
+        words.filter_map(|predicate| graph.predicates().find(predicate)).collect()
+    };
+    let (upward, warning) = (numbers(&mut UPWARD.into_iter()), numbers(&mut contraindications::warnings()));
+    let wider = [climb(graph, thing, &upward)];
+    let mut found = Vec::new();
+    for (at, step) in wider.iter().flatten().enumerate().filter(|(_, step)| step.led_here.is_some()) {
+        let said = statements_of(graph, step.node).into_iter().filter(|it| warning.contains(&it.predicate));
+        let said: Vec<Statement> = said.collect();
+        if !said.is_empty() {
+            found.extend(way(&wider, (0, at)));
+            found.extend(said);
         }
     }
     found

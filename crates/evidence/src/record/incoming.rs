@@ -1,13 +1,17 @@
 //! A record on its way in: checked beyond its schema, and written as the table keeps it.
 
+use std::collections::BTreeMap;
+
 use contract::canonical;
-use contract::evidence::record::{Edge, Evidence, Record, RecordKind};
+use contract::evidence::record::{Document, Edge, Evidence, Node, Record, RecordKind, Source};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::Sha256;
-use crate::contraindications;
-use crate::graph::names::normalise;
+use super::checks::{check_integers, check_line, check_nul, check_reference, check_text, check_texts};
+use super::papers::Paper;
+use crate::contraindications::{self, Word};
+use crate::import::settle_negation;
 
 /// Why a record is not kept. The text is for whoever brought it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -29,6 +33,8 @@ pub struct Incoming {
     pub(super) ends: Option<[String; 2]>,
     /// It says of itself that somebody compared it with its source.
     pub(super) claims_verified: bool,
+    /// Of a document.
+    pub(super) paper: Option<Box<Paper>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,17 +44,22 @@ pub(super) struct Content {
     pub sha256: Sha256,
 }
 
-/// Integers that every reader of JSON keeps whole.
-const INTEGER_MAX: u64 = 1 << 53;
+impl Content {
+    pub(super) fn of(body: String) -> Content {
+        let sha256 = canonical::digest(body.as_bytes());
+        Content { body, sha256 }
+    }
+}
 
 impl Incoming {
     pub fn new(position: u64, record: &Record) -> Result<Incoming, Unfit> {
         let incoming = match record {
-            Record::Source(source) => Incoming::of(position, RecordKind::Source, &source.id, source, None),
+            Record::Source(source) => {
+                check_source(source)?;
+                Incoming::of(position, RecordKind::Source, &source.id, source, None)
+            }
             Record::Node(node) => {
-                check_texts("categories", &node.categories)?;
-                node.names.iter().try_for_each(|name| check_line("names", &name.text))?;
-                node.attributes.values().try_for_each(check_integers)?;
+                check_node(node)?;
                 Incoming::of(position, RecordKind::Node, &node.id, node, Some(&node.source))
             }
             Record::Edge(edge) => {
@@ -59,14 +70,13 @@ impl Incoming {
                 incoming.map(|it| Incoming { ends, claims_verified, ..it })
             }
             Record::Document(document) => {
-                document.attributes.values().try_for_each(check_integers)?;
-                check_line("title", &document.title)?;
-                Incoming::of(position, RecordKind::Document, &document.id, document, Some(&document.source))
+                check_document(document)?;
+                let paper = Some(Box::new(Paper::of(document)));
+                let incoming =
+                    Incoming::of(position, RecordKind::Document, &document.id, document, Some(&document.source));
+                incoming.map(|it| Incoming { paper, ..it })
             }
-            Record::Deletion(deletion) => {
-                let (kind, id) = (deletion.kind, deletion.id.clone());
-                Ok(Incoming { position, kind, id, content: None, source: None, ends: None, claims_verified: false })
-            }
+            Record::Deletion(deletion) => Ok(Incoming::bare(position, deletion.kind, &deletion.id)),
         }?;
         check_text("id", &incoming.id)?;
         Ok(incoming)
@@ -79,11 +89,18 @@ impl Incoming {
         record: &T,
         source: Option<&String>,
     ) -> Result<Incoming, Unfit> {
-        let body = canonical::text(record).map_err(|error| Unfit(error.to_string()))?;
-        let sha256 = canonical::digest(body.as_bytes());
-        let content = Some(Content { body, sha256 });
-        let (id, source) = (id.to_owned(), source.cloned());
-        Ok(Incoming { position, kind, id, content, source, ends: None, claims_verified: false })
+        let content = Content::of(canonical::text(record).map_err(|error| Unfit(error.to_string()))?);
+        // A text may hold these letters by themselves, so only the value tells.
+        if content.body.contains("\\u0000") {
+            let value = serde_json::to_value(record).map_err(|error| Unfit(error.to_string()))?;
+            check_nul("", &value)?;
+        }
+        Ok(Incoming { content: Some(content), source: source.cloned(), ..Incoming::bare(position, kind, id) })
+    }
+
+    fn bare(position: u64, kind: RecordKind, id: &str) -> Incoming {
+        let id = id.to_owned();
+        Incoming { position, kind, id, content: None, source: None, ends: None, claims_verified: false, paper: None }
     }
 
     pub fn id(&self) -> &str {
@@ -95,61 +112,85 @@ impl Incoming {
     }
 }
 
-fn check_edge(edge: &Edge) -> Result<(), Unfit> {
-    check_text("predicate", &edge.predicate)?;
-    check_safety_word(&edge.predicate)?;
-    edge.qualifiers.values().try_for_each(check_integers)?;
-    let is_empty = |evidence: &Evidence| evidence.reference.is_none() && evidence.text.is_none();
-    match edge.evidence.iter().position(is_empty) {
-        Some(at) => Err(Unfit(format!("`evidence/{at}`: expected a `reference` or a `text`"))),
+fn check_source(source: &Source) -> Result<(), Unfit> {
+    source.uri.iter().try_for_each(|uri| check_reference("uri", uri))
+}
+
+fn check_node(node: &Node) -> Result<(), Unfit> {
+    check_texts("categories", &node.categories)?;
+    node.names.iter().try_for_each(|name| check_line("names", &name.text))?;
+    node.attributes.values().try_for_each(check_integers)
+}
+
+fn check_document(document: &Document) -> Result<(), Unfit> {
+    document.attributes.values().try_for_each(check_integers)?;
+    check_line("title", &document.title)?;
+    let mut links = document.links.iter().enumerate();
+    links.try_for_each(|(at, link)| check_reference(&format!("links/{at}"), link))?;
+    match Paper::named_otherwise(document) {
+        Some((kind, named)) => Err(Unfit(format!("`ids/{kind}`: expected `{named}`, which the id says"))),
         None => Ok(()),
+    }
+}
+
+fn check_edge(edge: &Edge) -> Result<(), Unfit> {
+    check_safety_word(&edge.predicate)?;
+    check_text("predicate", &edge.predicate)?;
+    edge.qualifiers.values().try_for_each(check_integers)?;
+    check_negation(edge)?;
+    for (at, evidence) in edge.evidence.iter().enumerate() {
+        check_evidence(at, evidence)?;
+    }
+    Ok(())
+}
+
+fn check_evidence(at: usize, evidence: &Evidence) -> Result<(), Unfit> {
+    match (&evidence.reference, &evidence.text) {
+        (Some(reference), _) => check_reference(&format!("evidence/{at}/reference"), reference),
+        (None, Some(_)) => Ok(()),
+        (None, None) => Err(Unfit(format!("`evidence/{at}`: expected a `reference` or a `text`"))),
     }
 }
 
 /// A warning that is almost written as warnings are would be kept, and never be given.
 fn check_safety_word(predicate: &str) -> Result<(), Unfit> {
-    let folded = normalise(predicate.strip_prefix("biolink:").unwrap_or(predicate)).replace([' ', '-'], "_");
-    match contraindications::predicates().find(|known| *known == folded && *known != predicate) {
-        Some(known) => Err(Unfit(format!("`predicate`: expected `{known}`, which is how it is written here"))),
-        None => Ok(()),
+    match contraindications::word(predicate) {
+        Word::Other => Ok(()),
+        Word::Safety(known) if known == predicate => Ok(()),
+        Word::Safety(known) => Err(Unfit(format!("`predicate`: expected `{known}`, which is how it is written here"))),
+        Word::Unclear => {
+            let known: Vec<&str> = contraindications::warnings().collect();
+            Err(Unfit(format!("`predicate`: expected one of {}, or no word about contraindications", known.join(", "))))
+        }
     }
 }
 
-/// Names and titles are shown on one line, also to those who take each line for a statement.
-fn check_line(field: &str, text: &str) -> Result<(), Unfit> {
-    if text.chars().any(char::is_control) {
-        return Err(Unfit(format!("`{field}`: expected text without line breaks and control characters")));
+/// What says that something is *not* so must say it in its predicate, or it would be told as its opposite.
+fn check_negation(edge: &Edge) -> Result<(), Unfit> {
+    if edge.predicate.starts_with("not_") {
+        return Ok(());
+    }
+    let expected = |why: &str| {
+        let predicate = &edge.predicate;
+        Err(Unfit(format!("`predicate`: expected `not_{predicate}`, as {why}")))
+    };
+    if is_negated(&edge.qualifiers)? {
+        return expected("the edge says `negated`");
+    }
+    if contraindications::is_no_interaction(edge) {
+        return expected("a `severity` of `none` says that there is no interaction");
     }
     Ok(())
 }
 
-fn check_texts(field: &str, texts: &[String]) -> Result<(), Unfit> {
-    texts.iter().try_for_each(|text| check_text(field, text))
-}
-
-/// Ids, types and predicates are written in addresses and patterns, and compared byte by byte.
-fn check_text(field: &str, text: &str) -> Result<(), Unfit> {
-    let is_fit = !text.is_empty() && text.trim() == text && !text.chars().any(char::is_control);
-    if is_fit {
-        Ok(())
-    } else {
-        Err(Unfit(format!("`{field}`: expected text without control characters and outer spaces")))
+fn is_negated(qualifiers: &BTreeMap<String, Value>) -> Result<bool, Unfit> {
+    let may_say = |name: &String| {
+        let name = name.to_ascii_lowercase();
+        name.contains("negated") || name == "attributes" || name == "qualifiers"
+    };
+    if !qualifiers.keys().any(may_say) {
+        return Ok(false);
     }
-}
-
-/// Canonical JSON rounds longer integers, and what was rounded is not what the source said.
-fn check_integers(value: &Value) -> Result<(), Unfit> {
-    match value {
-        Value::Number(number) => {
-            let is_long = number.as_i64().map(i64::unsigned_abs).or(number.as_u64()).is_some_and(|it| it > INTEGER_MAX);
-            if is_long {
-                Err(Unfit("expected integers up to 2^53; write longer ones as text".to_owned()))
-            } else {
-                Ok(())
-            }
-        }
-        Value::Array(items) => items.iter().try_for_each(check_integers),
-        Value::Object(members) => members.values().try_for_each(check_integers),
-        Value::Null | Value::Bool(_) | Value::String(_) => Ok(()),
-    }
+    let mut members: Map<String, Value> = qualifiers.clone().into_iter().collect();
+    settle_negation(&mut members).map_err(|reason| Unfit(format!("`qualifiers`: {reason}")))
 }

@@ -1,5 +1,6 @@
 //! Keeping a batch of records. What the record has already is left alone, and what does not fit is rejected by itself.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::LazyLock;
 
@@ -8,6 +9,7 @@ use store::{Bulk, Conn, InList, Param, StoreError, Tx};
 
 use super::batches::{self, Change};
 use super::incoming::Content;
+use super::papers::Papers;
 use super::{Incoming, Sha256, sha256};
 
 /// What became of a batch.
@@ -17,6 +19,8 @@ pub struct Kept {
     pub n_changed: u64,
     pub n_repeated: u64,
     pub n_deleted: u64,
+    /// Documents that were there and are marked as retracted by this batch.
+    pub n_marked: u64,
     pub rejected: Vec<Rejected>,
     /// The change number after the batch.
     pub version: i64,
@@ -73,20 +77,22 @@ pub async fn put(
         StarterData::Stays => read_fixed(tx, organisation_id, incoming, &known).await?,
         StarterData::MayChange => BTreeSet::new(),
     };
-    let mut desk = Desk { known, fixed, may_vouch: starter == StarterData::MayChange, ..Desk::default() };
+    let papers = Papers::read(tx, organisation_id, incoming).await?;
+    let may_vouch = starter == StarterData::MayChange;
+    let mut desk = Desk { known, fixed, may_vouch, papers, changes: Changes::default(), kept: Kept::default() };
     for record in incoming {
-        desk.take(record);
+        desk.take(record)?;
     }
-    let Desk { changes, mut kept, .. } = desk;
+    let Desk { mut changes, mut papers, mut kept, .. } = desk;
+    kept.n_marked = papers.spread(tx, organisation_id, &mut changes).await?;
+    papers.write(tx, organisation_id).await?;
     write(tx, organisation_id, &changes).await?;
-    let changes: Vec<Change> = changes
-        .iter()
-        .map(|((kind, id), content)| Change {
-            kind: *kind,
-            id: (*id).to_owned(),
-            sha256: content.map(|content| hex::encode(content.sha256)),
-        })
-        .collect();
+    let changes = changes.all().map(|(kind, id, content)| Change {
+        kind,
+        id: id.to_owned(),
+        sha256: content.map(|content| hex::encode(content.sha256)),
+    });
+    let changes: Vec<Change> = changes.collect();
     (kept.version, kept.manifest_sha256) = batches::append(tx, organisation_id, &changes).await?;
     Ok(kept)
 }
@@ -138,12 +144,40 @@ async fn read_fixed<'a>(
     Ok(fixed)
 }
 
-async fn write(
-    conn: &mut Conn,
-    organisation_id: &str,
-    changes: &BTreeMap<Key<'_>, Option<&Content>>,
-) -> Result<(), StoreError> {
-    let rows: Vec<(Key<'_>, &Content)> = changes.iter().filter_map(|(key, it)| Some((*key, (*it)?))).collect();
+/// The last word of a batch on each record; `None` is a withdrawal.
+#[derive(Default)]
+pub(super) struct Changes<'a>(BTreeMap<RecordKind, BTreeMap<Cow<'a, str>, Option<Cow<'a, Content>>>>);
+
+impl<'a> Changes<'a> {
+    fn get(&self, kind: RecordKind, id: &str) -> Option<Option<&Content>> {
+        self.0.get(&kind)?.get(id).map(Option::as_deref)
+    }
+
+    fn put(&mut self, kind: RecordKind, id: Cow<'a, str>, content: Option<Cow<'a, Content>>) {
+        self.0.entry(kind).or_default().insert(id, content);
+    }
+
+    fn all(&self) -> impl Iterator<Item = (RecordKind, &str, Option<&Content>)> {
+        let changes = self.0.iter().flat_map(|(kind, changes)| changes.iter().map(move |it| (*kind, it)));
+        changes.map(|(kind, (id, content))| (kind, id.as_ref(), content.as_deref()))
+    }
+
+    pub(super) fn has_document(&self, id: &str) -> bool {
+        self.get(RecordKind::Document, id).is_some()
+    }
+
+    /// What a document is to be; `None` also where it is withdrawn.
+    pub(super) fn document(&self, id: &str) -> Option<&str> {
+        self.get(RecordKind::Document, id).flatten().map(|content| content.body.as_str())
+    }
+
+    pub(super) fn put_document(&mut self, id: String, content: Content) {
+        self.put(RecordKind::Document, Cow::Owned(id), Some(Cow::Owned(content)));
+    }
+}
+
+async fn write(conn: &mut Conn, organisation_id: &str, changes: &Changes<'_>) -> Result<(), StoreError> {
+    let rows: Vec<(Key<'_>, &Content)> = changes.all().filter_map(|(kind, id, it)| Some(((kind, id), it?))).collect();
     UPSERT
         .insert(conn, &rows, |((kind, id), content), params| {
             params.extend([
@@ -156,58 +190,72 @@ async fn write(
         })
         .await?;
     for kind in RecordKind::ALL {
-        let gone: Vec<&str> =
-            changes.iter().filter(|((of, _), it)| *of == kind && it.is_none()).map(|((_, id), _)| *id).collect();
+        let gone = changes.all().filter(|(of, _, it)| *of == kind && it.is_none());
+        let gone: Vec<&str> = gone.map(|(_, id, _)| id).collect();
         DELETE.execute(conn, &[organisation_id.into(), kind.name().into()], &gone).await?;
     }
     Ok(())
 }
 
 /// A batch while it is looked through.
-#[derive(Default)]
 struct Desk<'a> {
     known: HashMap<(RecordKind, String), Sha256>,
     /// Those that stay as they are.
     fixed: BTreeSet<Key<'a>>,
     /// Whether a record may say that it was compared with its source.
     may_vouch: bool,
-    /// The last word on each record; `None` is a withdrawal.
-    changes: BTreeMap<Key<'a>, Option<&'a Content>>,
+    papers: Papers,
+    changes: Changes<'a>,
     kept: Kept,
 }
 
 impl<'a> Desk<'a> {
     /// The record's hash as it is after what the batch did so far.
     fn find(&self, kind: RecordKind, id: &str) -> Option<Sha256> {
-        match self.changes.get(&(kind, id)) {
+        match self.changes.get(kind, id) {
             Some(change) => change.map(|content| content.sha256),
             None => self.known.get(&(kind, id.to_owned())).copied(),
         }
     }
 
-    fn take(&mut self, record: &'a Incoming) {
-        if let Err(reason) = self.check(record) {
-            return self.reject(record, reason);
+    fn take(&mut self, record: &'a Incoming) -> Result<(), StoreError> {
+        match self.check(record).and_then(|()| self.content(record)) {
+            Ok(content) => self.keep(record, content),
+            Err(reason) => {
+                self.reject(record, reason);
+                Ok(())
+            }
         }
+    }
+
+    /// What is to be kept: a paper with all that is known against it.
+    fn content(&self, record: &'a Incoming) -> Result<Option<Cow<'a, Content>>, String> {
+        match (&record.paper, &record.content) {
+            (Some(paper), Some(content)) => self.papers.marked(paper, content).map(Some),
+            (None, Some(content)) => Ok(Some(Cow::Borrowed(content))),
+            (_, None) => Ok(None),
+        }
+    }
+
+    fn keep(&mut self, record: &'a Incoming, content: Option<Cow<'a, Content>>) -> Result<(), StoreError> {
         let before = self.find(record.kind, &record.id);
-        let after = record.content.as_ref().map(|content| content.sha256);
-        if before == after {
-            self.kept.n_repeated += 1;
-            return;
+        let after = content.as_ref().map(|content| content.sha256);
+        if before != after
+            && let Err(reason) = self.check_change(record)
+        {
+            self.reject(record, reason);
+            return Ok(());
         }
-        if record.claims_verified && !self.may_vouch {
-            let reason = "`qualifiers/verified`: expected to be absent or false, as only what comes with the program was compared with \
-                its source by us; call it otherwise, such as `verified_by_source`";
-            return self.reject(record, reason.to_owned());
-        }
-        if self.fixed.contains(&(record.kind, record.id.as_str())) {
-            let reason = format!(
-                "`id`: `{}` came with the program and stays as it is; use an id of your own, or say `replace_starter`",
-                record.id
-            );
-            return self.reject(record, reason);
+        match (&record.paper, &content) {
+            (Some(paper), Some(content)) => self.papers.note(paper, content)?,
+            (None, None) if record.kind == RecordKind::Document => self.papers.withdraw(&record.id),
+            (Some(_), None) | (None, _) => {}
         }
         match (before, after) {
+            (before, after) if before == after => {
+                self.kept.n_repeated += 1;
+                return Ok(());
+            }
             (_, None) => self.kept.n_deleted += 1,
             (None, Some(_)) => self.kept.n_kept += 1,
             (Some(_), Some(_)) => {
@@ -215,7 +263,24 @@ impl<'a> Desk<'a> {
                 self.kept.n_changed += 1;
             }
         }
-        self.changes.insert((record.kind, &record.id), record.content.as_ref());
+        self.changes.put(record.kind, Cow::Borrowed(&record.id), content);
+        Ok(())
+    }
+
+    /// Whether the record may become another than it is.
+    fn check_change(&self, record: &Incoming) -> Result<(), String> {
+        if record.claims_verified && !self.may_vouch {
+            let reason = "`qualifiers/verified`: expected to be absent or false, as only what comes with the program was compared with \
+                its source by us; call it otherwise, such as `verified_by_source`";
+            return Err(reason.to_owned());
+        }
+        if self.fixed.contains(&(record.kind, record.id.as_str())) {
+            return Err(format!(
+                "`id`: `{}` came with the program and stays as it is; use an id of your own, or say `replace_starter`",
+                record.id
+            ));
+        }
+        Ok(())
     }
 
     fn reject(&mut self, record: &Incoming, reason: String) {
@@ -235,6 +300,9 @@ impl<'a> Desk<'a> {
                 return Err(format!("`{field}`: no node `{id}` is known"));
             }
         }
-        Ok(())
+        match &record.paper {
+            Some(paper) => self.papers.check(paper),
+            None => Ok(()),
+        }
     }
 }

@@ -1,23 +1,21 @@
 //! What another server says of things, as a graph of its own beside ours.
 
-use std::collections::HashMap;
-
 use contract::envelope::Content;
 use contract::error::OpError;
-use contract::evidence::record::{Edge, Record};
+use contract::evidence::record::Record;
 use evidence::graph::{Graph, NodeNumber};
 use evidence::import::Format;
-use evidence::network::Network;
+use evidence::network::{Edges, Network};
 use evidence::resolve::resolve;
 
 use super::{graph_error, network_answer};
 use crate::context::Context;
-use crate::operation::Answer;
+use crate::operation::{Answer, store_error};
 
 /// Its answer, with the things that were asked about.
 pub struct Elsewhere {
     graph: Graph,
-    edges: HashMap<String, Edge>,
+    edges: Edges,
     pub nodes: Vec<NodeNumber>,
 }
 
@@ -36,10 +34,15 @@ pub async fn ask(ctx: &Context<'_>, curies: &[String]) -> Result<Option<Elsewher
     let graph = Graph::of(&records).map_err(graph_error)?;
     let found: Option<Vec<NodeNumber>> = curies.iter().map(|curie| resolve(&graph, curie, None).ok()).collect();
     let edges = records.into_iter().filter_map(|record| match record {
-        Record::Edge(edge) => Some((edge.id.clone(), edge)),
+        Record::Edge(edge) => Some(edge),
         Record::Source(_) | Record::Node(_) | Record::Document(_) | Record::Deletion(_) => None,
     });
-    Ok(found.map(|nodes| Elsewhere { edges: edges.collect(), graph, nodes }))
+    let Some(nodes) = found else { return Ok(None) };
+    // What is retracted is known here, whoever states what rests on it.
+    let mut reader = ctx.read().await?;
+    let organisation_id = ctx.actor().organisation_id.as_str();
+    let edges = Edges::read(&mut reader, organisation_id, edges.collect()).await.map_err(store_error)?;
+    Ok(Some(Elsewhere { graph, edges, nodes }))
 }
 
 impl Elsewhere {

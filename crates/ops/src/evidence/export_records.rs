@@ -1,13 +1,17 @@
 //! `export_records`: documents as BibTeX, RIS or CSL-JSON, nodes and edges as KGX.
 
+use std::collections::BTreeSet;
+
 use contract::actor::Role;
 use contract::error::OpError;
 use contract::evidence::export::{ExportFormat, ExportRecords, ExportedRecords};
 use contract::evidence::record::{Document, Edge, Node, RecordKind};
 use evidence::export;
+use evidence::graph::Direction;
 use evidence::record::read::{self, Stored};
 use serde_json::Value;
 
+use super::graph;
 use super::sources::sources;
 use crate::context::Context;
 use crate::family::Family;
@@ -34,7 +38,10 @@ impl Read for ExportRecords {
             ExportFormat::KgxNodes => (RecordKind::Node, "application/jsonl"),
             ExportFormat::KgxEdges => (RecordKind::Edge, "application/jsonl"),
         };
-        let (records, next_cursor) = page(self, kind, ctx).await?;
+        let (records, next_cursor) = match &self.around {
+            Some(nodes) => around(self, nodes, kind, ctx).await?,
+            None => page(self, kind, ctx).await?,
+        };
         let content = written(self, &records, ctx).await?;
         let n_records = u64::try_from(records.len()).unwrap_or(u64::MAX);
         Ok(Answer::of(ExportedRecords { content, media_type: media_type.to_owned(), n_records, next_cursor }))
@@ -56,9 +63,7 @@ async fn page(
         // A list of references that is shorter than what was asked for must not pass for the whole.
         let is_missing = |id: &&str| found.binary_search_by(|stored| stored.id.as_str().cmp(*id)).is_err();
         if let Some((at, id)) = ids.iter().enumerate().find(|(_, id)| is_missing(id)) {
-            let mut refusal = OpError::not_found(format!("no {} has the id `{id}`", kind.name()));
-            refusal.details.field = Some(format!("ids/{at}"));
-            return Err(refusal);
+            return Err(missing(kind, id, format!("ids/{at}")));
         }
         return Ok((found, None));
     }
@@ -70,6 +75,51 @@ async fn page(
     page.truncate(n_max);
     let next = page.last().filter(|_| is_more).map(|last| last.id.clone());
     Ok((page, next))
+}
+
+/// A page of what is around nodes: their edges, or they themselves and the nodes at the other ends.
+async fn around(
+    wanted: &ExportRecords,
+    nodes: &[String],
+    kind: RecordKind,
+    ctx: &Context<'_>,
+) -> Result<(Vec<Stored>, Option<String>), OpError> {
+    if kind == RecordKind::Document || wanted.ids.is_some() {
+        return Err(OpError::invalid("around", "a format of KGX, and no `ids`"));
+    }
+    let graph = graph(ctx, None).await?;
+    let mut ids: BTreeSet<&str> = BTreeSet::new();
+    for (at, id) in nodes.iter().enumerate() {
+        let Some(node) = graph.nodes().find(id) else {
+            return Err(missing(RecordKind::Node, id, format!("around/{at}")));
+        };
+        let hops = [Direction::Out, Direction::In].into_iter().flat_map(|it| graph.hops(node, it, None));
+        match kind {
+            RecordKind::Edge => ids.extend(hops.map(|hop| graph.edge_id(hop.edge))),
+            RecordKind::Node | RecordKind::Source | RecordKind::Document => {
+                ids.insert(graph.nodes().id(node));
+                ids.extend(hops.map(|hop| graph.nodes().id(hop.end)));
+            }
+        }
+    }
+    let n_max = usize::try_from(wanted.limit).unwrap_or(usize::MAX);
+    let after = wanted.cursor.as_deref().unwrap_or_default();
+    let mut page: Vec<&str> = ids.into_iter().filter(|id| *id > after).take(n_max.saturating_add(1)).collect();
+    let is_more = page.len() > n_max;
+    page.truncate(n_max);
+    let next = page.last().filter(|_| is_more).map(|last| (*last).to_owned());
+    let mut reader = ctx.read().await?;
+    let organisation_id = ctx.actor().organisation_id.as_str();
+    let mut found = read::find(&mut reader, organisation_id, kind, &page).await.map_err(store_error)?;
+    found.sort_by(|a, b| a.id.cmp(&b.id));
+    found.dedup_by(|a, b| a.id == b.id);
+    Ok((found, next))
+}
+
+fn missing(kind: RecordKind, id: &str, field: String) -> OpError {
+    let mut refusal = OpError::not_found(format!("no {} has the id `{id}`", kind.name()));
+    refusal.details.field = Some(field);
+    refusal
 }
 
 async fn written(wanted: &ExportRecords, records: &[Stored], ctx: &Context<'_>) -> Result<String, OpError> {

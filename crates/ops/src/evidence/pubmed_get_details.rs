@@ -27,7 +27,7 @@ impl Operation for PubmedGetDetails {
 
 impl Read for PubmedGetDetails {
     async fn run(&self, ctx: &Context<'_>) -> Result<Answer<Content>, OpError> {
-        let pmid = self.pmid.trim_start_matches('0');
+        let pmid = self.pmid.trim_start_matches("PMID:").trim_start_matches('0');
         let id = format!("PMID:{pmid}");
         let organisation_id = ctx.actor().organisation_id.as_str();
         let stored = {

@@ -10,12 +10,11 @@ use contract::evidence::record::{Deletion, Document, Edge, Node, Record, Source}
 use contract::evidence::records::{PutRecords, PutRecordsOutput, RejectedRecord};
 use contract::schema::{SchemaObject, tool_schema};
 use evidence::record::put::{Kept, StarterData};
-use evidence::record::{self, Incoming, audited};
+use evidence::record::{self, Incoming, audited, passes_for_own_source};
 use jsonschema::Validator;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
-use starter::records::is_own_source;
 use store::Tx;
 use workflow::audited::{AuditedRow, Found};
 
@@ -110,6 +109,7 @@ fn told(kept: Kept, unreadable: &[RejectedRecord]) -> PutRecordsOutput {
         repeated: kept.n_repeated,
         changed: kept.n_changed,
         deleted: kept.n_deleted,
+        marked: kept.n_marked,
         rejected,
         version: u64::try_from(kept.version).unwrap_or(0),
     }
@@ -145,8 +145,10 @@ fn parse(members: &Map<String, Value>) -> Result<Record, String> {
 fn check_source(members: &Map<String, Value>) -> Result<(), String> {
     let is_source = members.get("record").is_some_and(|kind| kind == "source");
     let field = if is_source { "id" } else { "source" };
-    match members.get(field).and_then(Value::as_str).filter(|id| is_own_source(id)) {
-        Some(id) => Err(format!("`{field}`: `{id}` is of the starter data; expected a source of your own")),
+    match members.get(field).and_then(Value::as_str).filter(|id| passes_for_own_source(id)) {
+        Some(id) => Err(format!(
+            "`{field}`: `{id}` is of the starter data, or looks as if it were; expected a source of your own"
+        )),
         None => Ok(()),
     }
 }

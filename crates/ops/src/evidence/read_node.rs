@@ -4,12 +4,13 @@ use contract::actor::Role;
 use contract::error::OpError;
 use contract::evidence::resources::{NodeDetails, ReadNode};
 use evidence::details;
+use evidence::network::Edges;
 use evidence::resolve::resolve;
 
 use super::{graph, node_record, provenance_of, unresolved};
 use crate::context::Context;
 use crate::family::Family;
-use crate::operation::{Answer, Operation, Read};
+use crate::operation::{Answer, Operation, Read, store_error};
 
 impl Operation for ReadNode {
     const NAME: &'static str = "read_node";
@@ -29,7 +30,10 @@ impl Read for ReadNode {
         let number = resolve(&graph, &self.curie, None).map_err(|error| unresolved("curie", &error))?;
         let mut reader = ctx.read().await?;
         let node = node_record(ctx, &mut reader, &graph, number).await?;
-        let (details, sources) = details::node(&graph, number, node);
+        let organisation_id = ctx.actor().organisation_id.as_str();
+        let edges = Edges::find(&mut reader, organisation_id, &details::edge_ids(&graph, number)).await;
+        let edges = edges.map_err(store_error)?;
+        let (details, sources) = details::node(&graph, number, node, &edges);
         let id = details.id.clone();
         let mut answer = Answer::of(details).touching("node", id);
         answer.metadata = provenance_of(&graph, sources);

@@ -15,8 +15,8 @@ use crate::operation::{Answer, Operation, Read, store_error};
 
 impl Operation for ReadPaper {
     const NAME: &'static str = "read_paper";
-    const ABOUT: &'static str = "Read what is recorded of a paper: title, abstract, authors, journal, year, links, and \
-        whether it was retracted.";
+    const ABOUT: &'static str = "Read what is recorded of a paper: title, abstract, authors, journal, year, links, whether \
+        it was retracted, and whose terms of use are stated.";
     const FAMILY: Family = Family::Evidence;
     const ROLES: &'static [Role] = &Role::ALL;
     // Agents reach it as a resource; a catalogue has room for so many tools.
@@ -29,18 +29,19 @@ impl Operation for ReadPaper {
 impl Read for ReadPaper {
     async fn run(&self, ctx: &Context<'_>) -> Result<Answer<Paper>, OpError> {
         let organisation_id = ctx.actor().organisation_id.as_str();
-        let id = details::paper_id(&self.pmid);
+        let pmid = self.pmid.trim_start_matches("PMID:");
+        let id = details::paper_id(pmid);
         let mut reader = ctx.read().await?;
         let found = read::find_one(&mut reader, organisation_id, RecordKind::Document, &id).await;
         let found = found.map_err(store_error)?;
-        let found = found.ok_or_else(|| OpError::not_found(format!("no paper with the PMID `{}`", self.pmid)))?;
+        let found = found.ok_or_else(|| OpError::not_found(format!("no paper with the PMID `{pmid}`")))?;
         let document: Document = found.parse().map_err(store_error)?;
         let source = read::find_one(&mut reader, organisation_id, RecordKind::Source, &document.source).await;
         let source = source.map_err(store_error)?.map(|stored| stored.parse::<Source>()).transpose();
         let licence = source.map_err(store_error)?.map(|source| source.licence).unwrap_or_default();
         let version = batches::latest(&mut reader, organisation_id).await.map_err(store_error)?;
         let licences = json!([{ "source": document.source, "licence": licence }]);
-        let mut answer = Answer::of(details::paper(&self.pmid, document, &licence)).touching("document", id);
+        let mut answer = Answer::of(details::paper(pmid, document, &licence)).touching("document", id);
         answer.metadata.insert("version".to_owned(), json!(version));
         answer.metadata.insert("licences".to_owned(), licences);
         drop(reader);

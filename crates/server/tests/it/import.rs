@@ -120,6 +120,45 @@ fn what_cannot_be_imported_is_told_with_the_file_and_the_reason() {
     assert!(String::from_utf8_lossy(&format.stderr).contains("expected one of pubmed, medline, jats"));
 }
 
+#[test]
+fn many_rejections_end_with_how_many_more_there_are_and_utf_16_is_named() {
+    let folder = testkit::temp_dir();
+    let data = folder.path().join("data");
+    let file = folder.path().join("many.jsonl");
+    std::fs::write(&file, "words\n".repeat(25)).expect("a file");
+    let file = file.to_str().expect("a path");
+    let told = String::from_utf8_lossy(&run(&data, &["import", "beir", file]).stdout).into_owned();
+    assert!(told.contains("\nand 5 more rejected\nread 25, kept 0,"), "{told}");
+    let told = String::from_utf8_lossy(&run(&data, &["import", "beir", file, "--json"]).stdout).into_owned();
+    assert!(told.contains("\n{\"more_rejected\":5}\n{\"read\":25,"), "{told}");
+    let wide: Vec<u8> = "\u{feff}id\tcategory\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let file = folder.path().join("wide.tsv");
+    std::fs::write(&file, wide).expect("a file");
+    let refused = run(&data, &["import", "kgx", file.to_str().expect("a path")]);
+    assert!(!refused.status.success());
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("UTF-16 or UTF-32, expected UTF-8"), "{refused:?}");
+}
+
+#[test]
+fn a_notice_in_a_later_file_marks_the_paper_and_an_older_file_does_not_take_the_mark_away() {
+    let folder = testkit::temp_dir();
+    let data = folder.path().join("data");
+    let baseline = folder.path().join("baseline.xml");
+    std::fs::write(&baseline, ARTICLE).expect("a file");
+    let notice = ARTICLE.replace("99000001", "99000002").replace(
+        "</Article>",
+        "</Article><CommentsCorrectionsList><CommentsCorrections RefType=\"RetractionOf\"><RefSource>J</RefSource>\
+         <PMID>99000001</PMID></CommentsCorrections></CommentsCorrectionsList>",
+    );
+    let update = folder.path().join("update.xml");
+    std::fs::write(&update, notice).expect("a file");
+    for file in [&baseline, &update, &baseline] {
+        assert!(run(&data, &["import", "pubmed", file.to_str().expect("a path")]).status.success());
+    }
+    let paper = call(&data, "read_paper", &json!({"pmid": "99000001"}), &[]).expect("the paper");
+    assert_eq!(paper["retraction"], json!({"kind": "retracted", "notice": "PMID:99000002"}), "{paper}");
+}
+
 const ARTICLE: &str = r#"<PubmedArticleSet><PubmedArticle><MedlineCitation><PMID>99000001</PMID><Article>
   <Journal><JournalIssue><PubDate><Year>2001</Year></PubDate></JournalIssue><Title>J Invent</Title></Journal>
   <ArticleTitle>Ginger, made up</ArticleTitle><Abstract><AbstractText>Words.</AbstractText></Abstract>
@@ -146,6 +185,20 @@ fn citations_and_graphs_are_exported_to_files_and_to_standard_output() {
     assert_eq!(lines.lines().count(), 2);
     let again = run(&data, &["import", "kgx", out.join("nodes.jsonl").to_str().expect("a path")]);
     assert!(again.status.success(), "{again:?}");
+    // A refused export writes nothing at all.
+    let file = folder.path().join("none.json");
+    let file = file.to_str().expect("a path");
+    for arguments in [&["export", "csl-json", "PMID:7"][..], &["export", "csl-json", "PMID:7", "--out", file]] {
+        let refused = run(&data, arguments);
+        assert!(!refused.status.success() && refused.stdout.is_empty(), "{refused:?}");
+        assert!(String::from_utf8_lossy(&refused.stderr).contains("no document has the id `PMID:7`"), "{refused:?}");
+    }
+    assert!(!Path::new(file).exists());
+    let node = run(&data, &["export", "kgx", "X:1"]);
+    assert_eq!(String::from_utf8_lossy(&node.stdout).lines().count(), 1, "{node:?}");
+    let refused = run(&data, &["export", "kgx", "X:7"]);
+    assert!(refused.stdout.is_empty() && !refused.status.success(), "{refused:?}");
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("no node has the id `X:7`"), "{refused:?}");
 }
 
 /// E-utilities as NCBI has them: forms in, JSON and XML out. The first request of each run is answered with 429.

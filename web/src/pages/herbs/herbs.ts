@@ -96,13 +96,22 @@ export interface HerbPicture {
   papers: DocumentRecord[];
 }
 
+/** Every statement has a row and grounds of its own, also where several state the same pair. */
+function statements({ also = [], ...first }: Against): Against[] {
+  const { entity_id, type, entity_label, contraindication, contraindication_id, inherited_from } = first;
+  const pair = { entity_id, type, entity_label, contraindication, contraindication_id };
+  const inherited = inherited_from === undefined ? {} : { inherited_from };
+  return [first, ...also.map((other) => ({ ...pair, ...inherited, ...other }))];
+}
+
 export async function readHerb(client: Client, word: string, signal: AbortSignal): Promise<HerbPicture> {
   const node = await client.call('read_node', { curie: word }, { signal });
   const field = node.categories.includes('formulation') ? 'formulation_ids' : 'herb_ids';
   const isEither = node.categories.includes('herb') || field === 'formulation_ids';
-  const { results, truncated = false } = isEither
+  const { results: pairs, truncated = false } = isEither
     ? await client.call('find_contraindications', { [field]: [node.id] }, { signal })
     : { results: [] };
+  const results = pairs.flatMap(statements);
   const edgeIds = [...node.relations, ...results].map(({ edge_id }) => edge_id);
   const ends = [...node.relations.map(({ id }) => id), ...results.map(({ contraindication_id }) => contraindication_id)];
   const [monographs, edges, neighbours] = await Promise.all([

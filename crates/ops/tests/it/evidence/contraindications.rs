@@ -51,6 +51,29 @@ async fn a_herb_is_found_by_any_name_and_a_formulation_inherits_from_its_herbs()
 }
 
 #[tokio::test]
+async fn what_several_state_of_one_pair_is_told_once_with_all_of_them() {
+    for stage in both().await {
+        put(&stage, &herbal()).await;
+        let mut fact = edge("A9", "H1", "contraindicated_with", "D1");
+        fact["source"] = json!("book");
+        put(&stage, &[fact, edge("A8", "H1", "interacts_with", "H1")]).await;
+        let found = find(&stage, json!({"herb_ids": ["H1"]})).await.unwrap();
+        let pairs: Vec<&str> = told_of(&found, "contraindication_id");
+        assert_eq!(pairs, ["D1", "P1", "H1"], "{found}");
+        let first = &found["results"][0];
+        assert_eq!((&first["edge_id"], &first["source"]), (&json!("A2"), &json!("herbal")));
+        let expected = json!([{"predicate": "contraindicated_with", "evidence": "stated by book", "references": [],
+            "edge_id": "A9", "source": "book", "licence": "CC-BY-4.0"}]);
+        assert_eq!(first["also"], expected);
+        assert_eq!(found["results"][2].get("also"), None, "a thing with itself is one statement");
+    }
+}
+
+fn told_of<'f>(found: &'f Value, member: &str) -> Vec<&'f str> {
+    found["results"].as_array().unwrap().iter().map(|it| it[member].as_str().unwrap()).collect()
+}
+
+#[tokio::test]
 async fn what_is_unknown_is_an_error_and_what_has_no_record_is_said_to_have_none() {
     for stage in both().await {
         put(&stage, &herbal()).await;

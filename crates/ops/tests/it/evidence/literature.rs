@@ -30,7 +30,8 @@ async fn library(stage: &Stage) {
 fn pmids(success: &ops::Success) -> Vec<String> {
     let Some(artifact) = success.artifacts.first() else { return Vec::new() };
     let entries: Vec<Value> = serde_json::from_str(&artifact.content).unwrap();
-    entries.iter().map(|entry| entry["pmid"].as_str().unwrap().to_owned()).collect()
+    // A paper without a number is named by its id.
+    entries.iter().map(|entry| entry["id"].as_str().or(entry["pmid"].as_str()).unwrap().to_owned()).collect()
 }
 
 #[tokio::test]
@@ -70,12 +71,14 @@ async fn terms_join_and_orders_hold() {
         library(&stage).await;
         let search = async |input: Value| pmids(&stage.call("viewer", "pubmed_search", input).await.result.unwrap());
         let ginger = json!([{"term": "ginger"}]);
-        assert_eq!(search(json!({"terms": ginger})).await, ["13", "11", "12"]);
-        assert_eq!(search(json!({"terms": ginger, "sort_by": "pub_date"})).await, ["13", "12", "11"]);
-        assert_eq!(search(json!({"terms": ginger, "sort_by": "first_author"})).await, ["12", "11", "13"]);
+        assert_eq!(search(json!({"terms": ginger})).await, ["13", "DOI:x", "11", "12"]);
+        assert_eq!(search(json!({"terms": ginger, "sort_by": "pub_date"})).await, ["DOI:x", "13", "12", "11"]);
+        assert_eq!(search(json!({"terms": ginger, "sort_by": "first_author"})).await, ["12", "11", "DOI:x", "13"]);
         assert_eq!(search(json!({"terms": ginger, "sort_by": "title", "max_results": 2})).await, ["11", "13"]);
         let without = json!([{"term": "ginger"}, {"term": "tea", "operator": "NOT"}]);
-        assert_eq!(search(json!({"terms": without, "sort_by": "pub_date"})).await, ["13", "11"]);
+        assert_eq!(search(json!({"terms": without, "sort_by": "pub_date"})).await, ["DOI:x", "13", "11"]);
+        let fields = json!([{"term": "ginger[ti]"}, {"term": "2000:2010[dp]"}]);
+        assert_eq!(search(json!({"terms": fields})).await, ["11"]);
         assert!(search(json!({"terms": [{"term": "senna"}]})).await.is_empty());
     }
 }
@@ -92,6 +95,11 @@ async fn a_search_that_says_nothing_is_refused_and_other_houses_see_nothing() {
         assert_eq!(
             refused(json!({"terms": [{"term": "x"}, {"term": "?!"}]})).await,
             "`terms/1/term`: expected letters or digits"
+        );
+        assert_eq!(
+            refused(json!({"terms": [{"term": "(ginger"}, {"term": "garlic)", "operator": "OR"}]})).await,
+            "`terms/0/term`: expected parentheses that are closed inside the term, as terms join from left to right; `(` \
+             stands at character 1"
         );
         assert_eq!(
             refused(json!({"terms": [{"term": "x", "operator": "NOT"}]})).await,
@@ -112,7 +120,7 @@ async fn a_search_that_says_nothing_is_refused_and_other_houses_see_nothing() {
 async fn details_are_content_only_and_say_that_a_paper_was_retracted() {
     for stage in both().await {
         library(&stage).await;
-        let details = stage.call("agent", "pubmed_get_details", json!({"pmid": "0013"})).await.result.unwrap();
+        let details = stage.call("agent", "pubmed_get_details", json!({"pmid": "PMID:0013"})).await.result.unwrap();
         assert!(details.artifacts.is_empty() && details.metadata.is_empty());
         let item = details.output["content"][0].as_object().unwrap();
         assert!(!item.contains_key("forModel"));
@@ -170,5 +178,29 @@ async fn the_graph_is_exported_as_kgx() {
         assert_eq!(nodes[0], expected);
         let edges = export("kgx_edges").await;
         assert_eq!((&edges[0]["predicate"], &edges[0]["license"]), (&json!("biolink:contains"), &json!("CC0-1.0")));
+    }
+}
+
+#[tokio::test]
+async fn a_node_is_exported_with_its_edges_and_what_they_lead_to() {
+    for stage in both().await {
+        put(&stage, &super::herbs::herbal()).await;
+        let export = async |input: Value| stage.call("viewer", "export_records", input).await.result;
+        let ids = |output: &Value| -> Vec<String> {
+            let lines =
+                output["content"].as_str().unwrap().lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+            lines.map(|line| line["id"].as_str().unwrap().to_owned()).collect()
+        };
+        let nodes = export(json!({"format": "kgx_nodes", "around": ["D1"]})).await.unwrap().output;
+        assert_eq!(ids(&nodes), ["D1", "H1", "H2"]);
+        let first = export(json!({"format": "kgx_edges", "around": ["D1"], "limit": 1})).await.unwrap().output;
+        assert_eq!((ids(&first), &first["next_cursor"]), (vec!["A2".to_owned()], &json!("A2")));
+        let second = json!({"format": "kgx_edges", "around": ["D1"], "limit": 1, "cursor": "A2"});
+        let second = export(second).await.unwrap().output;
+        assert_eq!((ids(&second), second.get("next_cursor")), (vec!["A3".to_owned()], None));
+        let unknown = export(json!({"format": "kgx_nodes", "around": ["D1", "D9"]})).await.unwrap_err();
+        assert_eq!((unknown.code(), unknown.message.as_str()), ("NOT_FOUND", "no node has the id `D9`"));
+        let wrong = export(json!({"format": "ris", "around": ["D1"]})).await.unwrap_err();
+        assert_eq!(wrong.message, "`around`: expected a format of KGX, and no `ids`");
     }
 }

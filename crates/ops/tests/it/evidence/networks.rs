@@ -114,3 +114,17 @@ async fn what_is_said_of_classes_is_told_of_their_drugs() {
         assert!(!text.contains("critical"), "{text}");
     }
 }
+
+#[tokio::test]
+async fn the_warnings_of_a_class_are_told_of_each_of_its_members() {
+    for stage in both().await {
+        put(&stage, &pharmacy()).await;
+        for member in ["calmol", "wakeine", "mixture"] {
+            let (text, _, _) = ask(&stage, "kg_get_everything", json!({ "curie": member })).await;
+            let own = "slowers (slowers) interacts with slowers (slowers) [herbal]; severity: major";
+            assert!(text.contains(own), "{member}: {text}");
+            assert!(text.contains("calmers (calmers) interacts with stimulants"), "{member}: {text}");
+            assert!(text.contains("member of slowers"), "{member}: {text}");
+        }
+    }
+}

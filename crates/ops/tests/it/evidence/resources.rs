@@ -39,9 +39,12 @@ async fn a_herb_and_a_paper_are_answered_as_the_seed_has_them_and_recorded_by_it
             "pmid": "11", "title": "On ginger", "abstract": "It bleeds.", "authors": ["Alpha Beta", "The Group"],
             "journal": "Journal of Tests", "year": 2024,
             "links": ["https://pubmed.ncbi.nlm.nih.gov/11/", "https://doi.org/10.1/x"],
-            "retraction": {"kind": "retracted"}, "source": "book", "licence": "CC-BY-4.0"
+            "retraction": {"kind": "retracted"}, "source": "book", "licence": "CC-BY-4.0",
+            "licence_of": "record"
         });
-        assert_eq!(read(&stage, "paper://pmid/11").await.unwrap(), expected);
+        for uri in ["paper://pmid/11", "paper://pmid/PMID:11"] {
+            assert_eq!(read(&stage, uri).await.unwrap(), expected);
+        }
         let node = read(&stage, "kg://node/I05").await.unwrap();
         assert_eq!((&node["type"], &node["n_relations"]), (&json!("indication"), &json!(2)));
         assert_eq!(node["relations"][0]["reverse"], true);
@@ -49,7 +52,7 @@ async fn a_herb_and_a_paper_are_answered_as_the_seed_has_them_and_recorded_by_it
             ("kg://herb/C9", "NOT_FOUND: `C9` is a constituent, not a herb"),
             ("kg://node/X:1", "NOT_FOUND: no node has the id or name `X:1`"),
             ("paper://pmid/12", "NOT_FOUND: no paper with the PMID `12`"),
-            ("paper://pmid/0", "INVALID_ARG: `pmid`: expected text that matches `^[1-9][0-9]{0,7}$`"),
+            ("paper://pmid/0", "INVALID_ARG: `pmid`: expected text that matches `^(PMID:)?[1-9][0-9]{0,7}$`"),
         ] {
             assert_eq!(read(&stage, uri).await.unwrap_err(), expected);
         }

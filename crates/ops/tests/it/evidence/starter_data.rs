@@ -182,9 +182,9 @@ async fn nobody_else_speaks_as_the_starter_data_and_a_house_without_them_says_so
         assert_eq!(
             reasons,
             [
-                "`id`: `materia` is of the starter data; expected a source of your own",
-                "`id`: `materia:book` is of the starter data; expected a source of your own",
-                "`source`: `materia:book` is of the starter data; expected a source of your own",
+                "`id`: `materia` is of the starter data, or looks as if it were; expected a source of your own",
+                "`id`: `materia:book` is of the starter data, or looks as if it were; expected a source of your own",
+                "`source`: `materia:book` is of the starter data, or looks as if it were; expected a source of your own",
             ]
         );
         let reply = stage.call("owner", "load_starter_data", json!({})).await.result.unwrap_err();

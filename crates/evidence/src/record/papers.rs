@@ -1,0 +1,110 @@
+//! Papers under all their ids, and what is said against them.
+//!
+//! A retraction holds for the paper, whichever of its records tells of it: one that is marked stays marked when an older
+//! or silent record of it comes, a notice marks the paper it is about whichever of the two comes first, and a full text is
+//! marked with its record of PubMed. Only who withdraws the paper takes the mark away.
+
+mod desk;
+mod key;
+mod paper;
+
+pub use key::key;
+pub use paper::{Paper, settle};
+
+pub(super) use desk::Papers;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::LazyLock;
+
+use contract::evidence::record::{Edge, RetractedReference, Retraction};
+use store::{Conn, InList, Row, StoreError};
+
+/// Above this many ids, reading everything that is said costs less than asking for each: few papers are retracted.
+const ASKED_MAX: usize = 20_000;
+
+static SAID: LazyLock<InList> = LazyLock::new(|| {
+    let sql = "SELECT paper_id, document_id, retraction FROM evidence_retractions WHERE organisation_id = $1
+        AND paper_id IN";
+    InList::new(sql, 1, "")
+});
+
+/// What is said against a paper, by the document that says it.
+type Said = BTreeMap<String, Retraction>;
+
+/// By paper: what is said against it.
+async fn read_said(
+    conn: &mut Conn,
+    organisation_id: &str,
+    keys: &BTreeSet<String>,
+) -> Result<HashMap<String, Said>, StoreError> {
+    let rows = if keys.len() > ASKED_MAX {
+        let sql = "SELECT paper_id, document_id, retraction FROM evidence_retractions WHERE organisation_id = $1";
+        conn.fetch_all(sql, &[organisation_id.into()]).await?
+    } else {
+        let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+        SAID.fetch(conn, &[organisation_id.into()], &keys).await?
+    };
+    let mut said: HashMap<String, Said> = HashMap::new();
+    for row in rows {
+        let (paper_id, document_id, retraction) = parse_said(&row)?;
+        said.entry(paper_id).or_default().insert(document_id, retraction);
+    }
+    Ok(said)
+}
+
+fn parse_said(row: &Row) -> Result<(String, String, Retraction), StoreError> {
+    let retraction = serde_json::from_str(&row.text(2)?)
+        .map_err(|_| StoreError::other("a retraction cannot be read as what it is"))?;
+    Ok((row.text(0)?, row.text(1)?, retraction))
+}
+
+/// What is known against the documents that statements rest on, by the reference as the statements write it.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Doubts(HashMap<String, Retraction>);
+
+impl Doubts {
+    pub async fn read<'e>(
+        conn: &mut Conn,
+        organisation_id: &str,
+        edges: impl IntoIterator<Item = &'e Edge>,
+    ) -> Result<Doubts, StoreError> {
+        let references = edges.into_iter().flat_map(|edge| &edge.evidence).filter_map(|it| it.reference.as_deref());
+        let keys: HashMap<&str, String> = references.filter_map(|it| Some((it, key(it)?))).collect();
+        let asked: BTreeSet<String> = keys.values().cloned().collect();
+        let said = read_said(conn, organisation_id, &asked).await?;
+        let gravest = |key: &String| {
+            let mut told = None;
+            said.get(key)?.values().for_each(|retraction| {
+                settle(&mut told, retraction);
+            });
+            told
+        };
+        Ok(Doubts(keys.into_iter().filter_map(|(it, key)| Some((it.to_owned(), gravest(&key)?))).collect()))
+    }
+
+    /// The references of a statement that do not stand, each once.
+    pub fn of(&self, edge: &Edge) -> Vec<RetractedReference> {
+        let mut told: Vec<RetractedReference> = Vec::new();
+        for reference in edge.evidence.iter().filter_map(|it| it.reference.as_ref()) {
+            if let Some(retraction) = self.0.get(reference)
+                && !told.iter().any(|it| it.reference == *reference)
+            {
+                told.push(RetractedReference {
+                    reference: reference.clone(),
+                    status: retraction.words().to_owned(),
+                    notice: retraction.notice.clone(),
+                });
+            }
+        }
+        told
+    }
+}
+
+/// In words: `retracted: PMID:1 (notice PMID:2)`.
+pub fn words(retracted: &[RetractedReference]) -> String {
+    let one = |it: &RetractedReference| {
+        let notice = it.notice.as_ref().map(|notice| format!(" (notice {notice})")).unwrap_or_default();
+        format!("{}: {}{notice}", it.status, it.reference)
+    };
+    retracted.iter().map(one).collect::<Vec<_>>().join("; ")
+}
