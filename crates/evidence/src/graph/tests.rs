@@ -368,7 +368,7 @@ fn what_holds_both_ways_is_found_from_either_end_however_it_is_asked_for() {
                 ("* -*-> constituent", &Filter::default()),
                 ("* -*-> *", &only),
             ] {
-                assert_eq!(walked(&graph, start, &pattern(text), filter), [expected.clone()], "{text}");
+                assert_eq!(walked(&graph, start, &pattern(text), filter), std::slice::from_ref(&expected), "{text}");
             }
             let number = graph.nodes().find(start).unwrap();
             let anywhere = Walk::anywhere(&graph, number, 1, &only, u64::MAX);
