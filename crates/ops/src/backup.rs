@@ -93,6 +93,13 @@ pub enum RestoreError {
     Wrong(Box<Verification>),
 }
 
+/// What a restore left behind.
+#[derive(Debug)]
+pub struct Restored {
+    pub n_rows: u64,
+    pub verification: Verification,
+}
+
 /// Restores a backup into an empty database and verifies it: against the checkpoint of the backup, and as `audit_verify`
 /// does. What does not verify is taken out again.
 pub async fn restore(
@@ -101,16 +108,16 @@ pub async fn restore(
     keyring: &Keyring,
     now_us: i64,
     progress: &Progress,
-) -> Result<Verification, RestoreError> {
+) -> Result<Restored, RestoreError> {
     let manifest = Manifest::read(folder)?;
     let policy = Policy::new(keyring.all_verifiers(), Vec::new(), 0).map_err(RestoreError::Policy)?;
     let signed = SignedCheckpoint::parse(manifest.checkpoint.as_bytes()).map_err(RestoreError::Checkpoint)?;
     policy.check(&signed).map_err(RestoreError::OtherKey)?;
     let n_rows = manifest.n_rows();
     let report = |n_restored: u64| progress.report(as_f64(n_restored), Some(as_f64(n_rows)), "rows");
-    backup::restore(options, folder, &manifest.contents, report).await.map_err(RestoreError::Backup)?;
+    let n_rows = backup::restore(options, folder, &manifest.contents, report).await.map_err(RestoreError::Backup)?;
     match verify(options, &signed, keyring, now_us, progress).await {
-        Ok(verification) => Ok(verification),
+        Ok(verification) => Ok(Restored { n_rows, verification }),
         Err(error) => {
             backup::clear(options).await.map_err(RestoreError::Backup)?;
             Err(error)

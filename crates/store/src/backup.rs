@@ -34,6 +34,8 @@ pub enum BackupError {
     ColumnType { table: String, column: String, found: String },
     #[error("`{}` is not what was backed up: its SHA-256 differs", .0.display())]
     Changed(PathBuf),
+    #[error("`{}` has {found} rows, but the backup was made with {expected}", path.display())]
+    NumberOfRows { path: PathBuf, expected: u64, found: u64 },
     #[error("line {line} of `{}` is not a row of its table", path.display())]
     Row { path: PathBuf, line: u64 },
     #[error("the backup has migration `{version}` ({name}), which this program does not know; use a newer program")]

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 use contract::dialect;
-use ops::backup::{Manifest, RestoreError, restore};
+use ops::backup::{Manifest, RestoreError, Restored, restore};
 use ops::{Call, Progress, ProgressReport};
 use serde_json::{Value, json};
 use store::OwnerLock;
@@ -114,8 +114,8 @@ pub async fn put_back(place: Place, arguments: RestoreArguments) -> anyhow::Resu
     let restored = restore(&options, &arguments.folder, &keyring, now_us, &progress).await;
     drop(progress);
     shown.await.ok();
-    let found = match restored {
-        Ok(found) => found,
+    let Restored { n_rows, verification: found } = match restored {
+        Ok(restored) => restored,
         Err(RestoreError::Wrong(found)) => {
             print_lines([serde_json::to_string(&found)?])?;
             return Err(RestoreError::Wrong(found).into());
@@ -138,11 +138,11 @@ pub async fn put_back(place: Place, arguments: RestoreArguments) -> anyhow::Resu
     };
     if arguments.json {
         let told = json!({ "restored": true, "created_at": manifest.created_at, "tree_size": found.tree_size,
-            "n_rows": manifest.n_rows(), "n_objects_checked": found.n_objects_checked, "doubt": doubt });
+            "n_rows": n_rows, "n_objects_checked": found.n_objects_checked, "doubt": doubt });
         print_lines([told.to_string()])?;
     } else {
         print_lines([
-            format!("{} rows of {} are restored.", manifest.n_rows(), manifest.created_at),
+            format!("{n_rows} rows of {} are restored.", manifest.created_at),
             format!("{} events and {} audited rows verify.", found.n_events_checked, found.n_objects_checked),
         ])?;
         print_lines(doubt.iter().map(|doubt| format!("BUT {doubt}")))?;

@@ -91,6 +91,35 @@ async fn a_backup_of_one_engine_restores_into_the_other() {
     check(Some(testkit::postgres_url().await.url), None).await;
 }
 
+/// Writes the SHA-256 of a table's file, as it is, into the manifest.
+fn mend_hash(backup: &Path, name: &str) {
+    let content = std::fs::read(backup.join(format!("{name}.ndjson"))).expect("a table");
+    let manifest = backup.join("backup.json");
+    let text = std::fs::read_to_string(&manifest).expect("the manifest");
+    let mut parsed: Value = serde_json::from_str(&text).expect("JSON");
+    for table in parsed["contents"]["tables"].as_array_mut().expect("tables") {
+        if table["name"] == name {
+            table["sha256"] = hex::encode(<sha2::Sha256 as sha2::Digest>::digest(&content)).into();
+        }
+    }
+    std::fs::write(&manifest, parsed.to_string()).expect("a change");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_backup_with_fewer_rows_than_it_says_is_not_restored() {
+    let folder = testkit::temp_dir();
+    let log = Log { data: folder.path().join("data"), database_url: None };
+    log.take_ids(2);
+    let backup = path(folder.path(), "backup");
+    log.run(&["backup", &backup]).ok();
+    let key = path(&log.data, "ledger.key");
+    std::fs::write(folder.path().join("backup/log_checkpoints.ndjson"), "").expect("a change");
+    mend_hash(&folder.path().join("backup"), "log_checkpoints");
+    let restored = Log { data: folder.path().join("restored"), database_url: None };
+    let told = restored.run(&["restore", &backup, "--key", &key]);
+    assert!(told.code != 0 && told.err.contains("log_checkpoints.ndjson` has 0 rows, but"), "{}", told.err);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_changed_backup_is_not_restored() {
     let folder = testkit::temp_dir();
@@ -109,15 +138,7 @@ async fn a_changed_backup_is_not_restored() {
     assert!(told.code != 0 && told.err.contains("its SHA-256 differs"), "{}", told.err);
 
     // Somebody who mends the hash too has not mended the log.
-    let manifest = folder.path().join("backup/backup.json");
-    let text = std::fs::read_to_string(&manifest).expect("the manifest");
-    let mut parsed: Value = serde_json::from_str(&text).expect("JSON");
-    for table in parsed["contents"]["tables"].as_array_mut().expect("tables") {
-        if table["name"] == "events" {
-            table["sha256"] = hex::encode(<sha2::Sha256 as sha2::Digest>::digest(&changed)).into();
-        }
-    }
-    std::fs::write(&manifest, parsed.to_string()).expect("a change");
+    mend_hash(&folder.path().join("backup"), "events");
     let told = restored.run(&["restore", &backup, "--key", &key]);
     assert!(told.code != 0 && told.err.contains("does not verify; everything was taken out again"), "{}", told.err);
     assert!(told.out.contains("the event was changed"), "{}", told.out);
