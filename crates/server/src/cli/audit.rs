@@ -241,7 +241,7 @@ async fn answer(house: &House, settings: &Settings, command: Command) -> anyhow:
         }
         Command::Checkpoint { since: None } => {
             let checkpoint = call("audit_checkpoint", json!({})).await?;
-            print_lines([text(&checkpoint, "checkpoint").trim_end().to_owned()])?;
+            print_lines([text(&checkpoint, newest_name(&checkpoint)).trim_end().to_owned()])?;
         }
         Command::Checkpoint { since: Some(path) } => {
             let earlier = std::fs::read(&path).with_context(|| format!("could not read {}", path.display()))?;
@@ -263,6 +263,16 @@ async fn answer(house: &House, settings: &Settings, command: Command) -> anyhow:
 
 fn text(value: &Value, name: &str) -> String {
     value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
+}
+
+/// Which of the two checkpoints of an answer to print: the one that witnesses vouch for, where it is as new as the other.
+fn newest_name(answer: &Value) -> &'static str {
+    let size =
+        |name: &str| SignedCheckpoint::parse(text(answer, name).as_bytes()).map(|signed| signed.unverified().size());
+    match (size("cosigned_checkpoint"), size("checkpoint")) {
+        (Ok(cosigned), Ok(own)) if cosigned >= own => "cosigned_checkpoint",
+        (_, _) => "checkpoint",
+    }
 }
 
 /// The witnesses to ask for, if enough of them cosigned the checkpoint.

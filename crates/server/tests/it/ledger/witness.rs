@@ -68,6 +68,9 @@ async fn checkpoints_are_cosigned_and_kept_and_a_verifier_can_ask_for_it() {
     let found = log.verify();
     assert_eq!((&found["ok"], &found["problems"]), (&json!(true), &json!([])), "{found}");
     assert!(found["cosigned_size"].as_u64().is_some_and(|size| size >= 3), "{found}");
+    let shown = log.run(&["audit", "checkpoint"]).ok();
+    let trust = verifier::trust::Trust::new(&[log.key()], std::slice::from_ref(&witness.key), None).expect("keys");
+    assert_eq!(trust.check(&shown).expect("it is shown with its cosignature").cosigned_by.len(), 1);
     let out = folder.path().join("export");
     let told = log.run(&["audit", "export", "--out", out.to_str().expect("a path")]).ok();
     assert!(told.contains(&format!("--witness '{}'", witness.key)), "{told}");
