@@ -150,6 +150,9 @@ pub struct Event {
     pub latency_ms: u64,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub objects: Vec<Touched>,
+    /// Hash of organisation, actor, operation and idempotency key, where the answer is kept under them for repeated calls.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept_as: Option<String>,
     #[serde(default)]
     pub correlation: Correlation,
     /// Version of the program whose schemas were used.

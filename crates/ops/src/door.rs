@@ -359,7 +359,7 @@ impl Inner {
                     Ok(done) => (done.out_hash.clone(), None, done.objects.as_slice()),
                     Err(error) => (error_hash(error), Some(error.code()), [].as_slice()),
                 };
-                let ending = Ending { in_hash: &in_hash, out_hash: &out_hash, outcome, code, objects };
+                let ending = Ending { in_hash: &in_hash, out_hash: &out_hash, outcome, code, objects, kept_as: None };
                 let (audit, event) = ticket.close(&ending);
                 // A store that did not take the change will not take its event either: it waits in the queue.
                 let must_be_durable = tool.is_some_and(|tool| tool.entry.is_write) && outcome != Outcome::Busy;

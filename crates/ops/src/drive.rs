@@ -307,10 +307,10 @@ struct Ended {
 
 impl<T: Write> Change<T> {
     async fn apply(&self, tx: &mut Tx<'_>) -> Result<Applied<Ended>, StoreError> {
-        let result = match self.change(tx).await {
-            Ok(done) => Ok(done),
+        let (result, kept_as) = match self.change(tx).await {
+            Ok((done, kept_as)) => (Ok(done), kept_as),
             Err(ApplyError::Store(error)) => return Err(error),
-            Err(ApplyError::Refused(error)) => Err(error),
+            Err(ApplyError::Refused(error)) => (Err(error), None),
         };
         let (outcome, code, keep) = match &result {
             Ok(_) => (Outcome::Ok, None, Keep::Changes),
@@ -320,18 +320,21 @@ impl<T: Write> Change<T> {
             Ok(done) => (done.out_hash.clone(), done.objects.as_slice()),
             Err(error) => (error_hash(error), [].as_slice()),
         };
-        let ending = Ending { in_hash: &self.in_hash, out_hash: &out_hash, outcome, code, objects };
+        let (in_hash, kept_as) = (&self.in_hash, kept_as.as_deref());
+        let ending = Ending { in_hash, out_hash: &out_hash, outcome, code, objects, kept_as };
         let (audit, event) = self.ticket.close(&ending);
         Ok(Applied { value: Ended { result, outcome, audit }, event: Some(event), keep })
     }
 
-    /// Applies the change, or answers as the first call with the same idempotency key did.
-    async fn change(&self, tx: &mut Tx<'_>) -> Result<Done, ApplyError> {
-        let Some(key) = &self.ticket.idempotency_key else { return self.run(tx).await };
+    /// Applies the change, or answers as the first call with the same idempotency key did. With it, where the answer was
+    /// kept, if it was.
+    async fn change(&self, tx: &mut Tx<'_>) -> Result<(Done, Option<String>), ApplyError> {
+        let Some(key) = &self.ticket.idempotency_key else { return Ok((self.run(tx).await?, None)) };
         let actor = &self.ticket.actor;
         let (organisation_id, actor_id) = (actor.organisation_id.as_str(), actor.id.as_str());
+        let place = [organisation_id, actor_id, T::NAME, key.as_str()];
         if let Some(kept) = idempotency::find(tx, organisation_id, actor_id, T::NAME, key.as_str()).await? {
-            let is_told = kept_answers::is_told(tx, organisation_id, actor_id, &kept).await?;
+            let is_told = kept_answers::is_told(tx, place, &kept).await?;
             let stored = kept.stored;
             if stored.in_hash != self.in_hash {
                 return Err(OpError::conflict("the idempotency key was used with another input").into());
@@ -346,7 +349,7 @@ impl<T: Write> Change<T> {
                 return Err(shown_once(&stored.output).into());
             }
             let done: Done = serde_json::from_str(&stored.output).map_err(OpError::internal)?;
-            return Ok(Done { objects: untouched(done.objects), ..done });
+            return Ok((Done { objects: untouched(done.objects), ..done }, None));
         }
         let done = self.run(tx).await?;
         let output = if T::KEEPS_OUTPUT { serde_json::to_string(&done) } else { serde_json::to_string(&done.objects) };
@@ -354,7 +357,7 @@ impl<T: Write> Change<T> {
         let stored = idempotency::Stored { in_hash: self.in_hash.clone(), output };
         let recorded_at_us = self.ticket.started_us;
         idempotency::insert(tx, organisation_id, actor_id, T::NAME, key.as_str(), &stored, recorded_at_us).await?;
-        Ok(done)
+        Ok((done, Some(kept_answers::place_hash(place))))
     }
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Done, ApplyError> {

@@ -9,17 +9,23 @@ use store::{Conn, StoreError};
 
 use crate::drive::Done;
 
-/// Does an event tell of this answer? `kept` belongs to this actor.
-pub(crate) async fn is_told(
-    conn: &mut Conn,
-    organisation_id: &str,
-    actor_id: &str,
-    kept: &Kept,
-) -> Result<bool, StoreError> {
+/// Organisation, actor, operation and idempotency key, as an event tells of them.
+pub(crate) fn place_hash(place: [&str; 4]) -> String {
+    canonical::hash_of(&Value::from(place.as_slice()))
+}
+
+/// Does an event tell of this answer, in this place?
+pub(crate) async fn is_told(conn: &mut Conn, place: [&str; 4], kept: &Kept) -> Result<bool, StoreError> {
+    let [organisation_id, actor_id, _, _] = place;
     let Some(answer) = Answered::parse(&kept.stored.output) else { return Ok(false) };
     let bodies = idempotency::event_bodies(conn, organisation_id, actor_id, kept.recorded_at_us).await?;
     let events = bodies.iter().filter_map(|body| serde_json::from_str::<Event>(body).ok());
-    let is_its = |event: &Event| event.outcome == Outcome::Ok && event.in_hash == kept.stored.in_hash;
+    let hash = place_hash(place);
+    let is_its = |event: &Event| {
+        // Events of earlier versions say nothing of the place.
+        let is_here = event.kept_as.as_ref().is_none_or(|kept_as| *kept_as == hash);
+        event.outcome == Outcome::Ok && event.in_hash == kept.stored.in_hash && is_here
+    };
     Ok(events.filter(is_its).any(|event| answer.is_that_of(&event)))
 }
 

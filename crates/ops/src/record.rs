@@ -46,6 +46,8 @@ pub(crate) struct Ending<'a> {
     pub outcome: Outcome,
     pub code: Option<&'static str>,
     pub objects: &'a [Touched],
+    /// Where the answer is kept for repeated calls: [`crate::kept_answers::place_hash`].
+    pub kept_as: Option<&'a str>,
 }
 
 impl Ticket {
@@ -87,6 +89,7 @@ impl Ticket {
             out_hash: audit.out_hash.clone(),
             latency_ms: audit.latency_ms,
             objects: ending.objects.to_vec(),
+            kept_as: ending.kept_as.map(str::to_owned),
             correlation,
             schema_version: SCHEMA_VERSION.to_owned(),
         };

@@ -100,6 +100,7 @@ pub(crate) fn event(refused: &Refused, now_us: i64) -> Option<EventRow> {
         out_hash: canonical::hash(&refused.reason).ok()?,
         latency_ms: 0,
         objects: Vec::new(),
+        kept_as: None,
         correlation: Correlation::default(),
         schema_version: SCHEMA_VERSION.to_owned(),
     };

@@ -106,7 +106,7 @@ fn file_name(table: &str) -> String {
 }
 
 /// The tables of the schema with their columns, without rows or hashes.
-async fn read_schema(conn: &mut Conn) -> Result<Vec<Table>, BackupError> {
+pub(crate) async fn read_schema(conn: &mut Conn) -> Result<Vec<Table>, BackupError> {
     let mut tables: Vec<Table> = Vec::new();
     for row in conn.fetch_all(conn.engine().columns_sql(), &[]).await? {
         let (table, column, found) = (row.text(0)?, row.text(1)?, row.text(2)?);

@@ -18,13 +18,14 @@ pub mod events;
 pub mod idempotency;
 pub mod jobs;
 pub mod log;
-mod log_identity;
+pub mod log_identity;
 mod migrations;
 mod open;
 mod owner;
 mod param;
 pub mod request_states;
 mod row;
+pub mod unreadable;
 mod writer;
 
 pub use batch::{Applied, Apply, Keep};

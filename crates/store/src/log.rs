@@ -237,10 +237,13 @@ pub async fn read_state(conn: &mut Conn) -> Result<LogState, StoreError> {
     };
     let unreadable = || StoreError::damaged("log_state", "the kept right edge of the tree cannot be read");
     let frontier = row.bytes(1).ok().and_then(|bytes| Frontier::parse(&bytes).ok()).ok_or_else(unreadable)?;
-    if signed(frontier.size()) != row.int(0)? {
+    let number = |column: usize| {
+        row.int(column).map_err(|_| StoreError::damaged("log_state", "a number of its row is not of its type"))
+    };
+    if signed(frontier.size()) != number(0)? {
         return Err(StoreError::damaged("log_state", "the kept right edge of the tree has another size than the log"));
     }
-    Ok(LogState { frontier, last_commit_key: row.int(2)?, last_event_seq: row.int(3)? })
+    Ok(LogState { frontier, last_commit_key: number(2)?, last_event_seq: number(3)? })
 }
 
 /// The place of an event in the order of commits.
@@ -445,7 +448,10 @@ pub async fn checkpoints_after(
 }
 
 fn checkpoint(row: &crate::row::Row) -> Result<StoredCheckpoint, StoreError> {
-    Ok(StoredCheckpoint { tree_size: row.int(0)?.unsigned_abs(), note: row.text(1)?, created_at_us: row.int(2)? })
+    let read = || -> Result<StoredCheckpoint, StoreError> {
+        Ok(StoredCheckpoint { tree_size: row.int(0)?.unsigned_abs(), note: row.text(1)?, created_at_us: row.int(2)? })
+    };
+    read().map_err(|_| StoreError::damaged("log_checkpoints", "a checkpoint has a column that is not of its type"))
 }
 
 /// SQL has no unsigned integers; `ledger::tree::LEAVES_MAX` keeps every index within the signed ones.

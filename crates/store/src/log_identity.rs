@@ -1,14 +1,26 @@
 //! Whose log a database holds: one name and one current key from the first start on, whatever servers come later.
 
+use crate::conn::Conn;
 use crate::error::StoreError;
 use crate::open::Store;
 use crate::param::Param;
+use crate::row::Row;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogIdentity {
     pub origin: String,
     /// The public key that signed last, as text.
     pub verifier_key: String,
+}
+
+/// Whose log this is, as recorded.
+pub async fn find(conn: &mut Conn) -> Result<Option<LogIdentity>, StoreError> {
+    let row = conn.fetch_optional("SELECT origin, verifier_key FROM log_identity WHERE id = 1", &[]).await?;
+    let read = |row: Row| -> Result<LogIdentity, StoreError> {
+        Ok(LogIdentity { origin: row.text(0)?, verifier_key: row.text(1)? })
+    };
+    let unreadable = |_| StoreError::damaged("log_identity", "its row has a column that is not of its type");
+    row.map(read).transpose().map_err(unreadable)
 }
 
 impl Store {
@@ -18,9 +30,7 @@ impl Store {
         let mut conn = self.writer_connection().await?;
         let sql = "INSERT INTO log_identity (id, origin, verifier_key) VALUES (1, $1, $2) ON CONFLICT (id) DO NOTHING";
         conn.execute(sql, &[Param::Text(&claimed.origin), Param::Text(&claimed.verifier_key)]).await?;
-        let row = conn.fetch_optional("SELECT origin, verifier_key FROM log_identity WHERE id = 1", &[]).await?;
-        let row = row.ok_or_else(|| StoreError::other("the identity of the log was not kept"))?;
-        Ok(LogIdentity { origin: row.text(0)?, verifier_key: row.text(1)? })
+        find(&mut conn).await?.ok_or_else(|| StoreError::other("the identity of the log was not kept"))
     }
 
     /// Records that another key signs from here on, if `from` is still the one that is recorded.

@@ -224,6 +224,8 @@ export interface Operations {
           /** How many like this one were folded into it (refusals before authentication). */
           count?: number | null;
           in_hash: string;
+          /** Hash of organisation, actor, operation and idempotency key, where the answer is kept under them for repeated calls. */
+          kept_as?: string | null;
           latency_ms: number;
           objects?: ({
             /** The hash of the thing as the call found it, where it changed it. */

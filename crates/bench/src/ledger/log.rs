@@ -103,6 +103,7 @@ impl Log {
             out_hash: canonical::hash(&json!({ "artifact_types": [] })).context("a hash")?,
             latency_ms: 1,
             objects: Vec::new(),
+            kept_as: None,
             correlation: Correlation::default(),
             schema_version: env!("CARGO_PKG_VERSION").to_owned(),
         };

@@ -12,11 +12,13 @@ use ledger::keyring::Keyring;
 use ledger::policy::Policy;
 use ledger::tree::{Frontier, Node, Subtree, TreeHead};
 use store::log::{self, Leaf, Position, StoredCheckpoint, WaitingEvent};
+use store::unreadable::{self, UnreadableRow};
 use store::{Conn, StoreError, StoreErrorKind, idempotency};
 use workflow::audited::{self, AuditedRow, Found, FoundRow, Origin, Place};
 
 use super::report::{Reader, Report, Whose};
 use crate::context::Progress;
+use crate::limits::IDEMPOTENCY_KEPT_FOR;
 use crate::watch::{KeptCheckpoint, SEQUENCED_WITHIN_US};
 use crate::witnesses::WitnessPolicy;
 use crate::{kept_answers, keys};
@@ -62,9 +64,23 @@ impl Last {
     }
 }
 
+/// An answer that must still be kept.
+struct Promised {
+    organisation_id: String,
+    actor_id: String,
+    operation: String,
+    call_id: String,
+}
+
 struct Check<'t> {
     tree: Frontier,
     last: LastEvents,
+    /// Answers that are kept for repeated calls, by the hash of their place.
+    promised: HashMap<String, Promised>,
+    /// Answers of calls since then are kept.
+    promised_since_us: i64,
+    /// Rows that could not be read are out of sight.
+    is_set_aside: bool,
     report: Report<'t>,
     policy: Option<Policy>,
     /// Absent when the log has no witnesses.
@@ -98,11 +114,47 @@ pub struct Trust<'a> {
 /// A witness may be away for this long before it is missed.
 const COSIGNED_WITHIN_US: i64 = 15 * 60 * 1_000_000;
 
+/// Tables in which a row that cannot be read is named and set aside. Without `log_state` there is nothing to compare with.
+const TABLES: [&str; 19] = [
+    "api_keys",
+    "artifact_contents",
+    "artifact_revisions",
+    "artifacts",
+    "documents",
+    "events",
+    "evidence_batches",
+    "evidence_records",
+    "id_gaps",
+    "id_registry",
+    "id_reservations",
+    "idempotency_keys",
+    "log_checkpoints",
+    "log_identity",
+    "log_leaves",
+    "log_nodes",
+    "task_counters",
+    "task_inputs",
+    "tasks",
+];
+
+/// The tidying of the house may be a little ahead of the moment that is looked at.
+const TIDIED_AHEAD_US: i64 = 60_000_000;
+
 /// Recomputes the log. A table of the log that is too damaged for that is a problem of its own.
 pub async fn whole_log(conn: &mut Conn, trust: &Trust<'_>, progress: &Progress) -> Result<Verification, StoreError> {
-    match recompute(conn, trust, progress).await {
+    let mut unreadable = Vec::new();
+    let mut found = recompute(conn, trust, progress, &unreadable).await;
+    if found.as_ref().is_err_and(|error| matches!(error.kind(), StoreErrorKind::Damaged { .. } | StoreErrorKind::Other))
+    {
+        unreadable = unreadable::set_aside(conn, &TABLES).await?;
+        if !unreadable.is_empty() {
+            found = recompute(conn, trust, progress, &unreadable).await;
+        }
+    }
+    match found {
         Err(error) if matches!(error.kind(), StoreErrorKind::Damaged { .. }) => {
             let mut report = Report::to(trust.reader);
+            add_unreadable(&mut report, &unreadable);
             let message = format!("{error}; nothing else was checked: restore a backup (`materia restore`)");
             report.add("table", Whose::Log, None, None, message);
             Ok(report.verification(Frontier::new().root().to_string()))
@@ -111,17 +163,34 @@ pub async fn whole_log(conn: &mut Conn, trust: &Trust<'_>, progress: &Progress) 
     }
 }
 
-async fn recompute(conn: &mut Conn, trust: &Trust<'_>, progress: &Progress) -> Result<Verification, StoreError> {
+fn add_unreadable(report: &mut Report<'_>, rows: &[UnreadableRow]) {
+    for row in rows {
+        let whose = row.organisation_id.as_deref().map_or(Whose::Unknown, Whose::Organisation);
+        report.add("row", whose, None, None, row.to_string());
+    }
+}
+
+async fn recompute(
+    conn: &mut Conn,
+    trust: &Trust<'_>,
+    progress: &Progress,
+    unreadable: &[UnreadableRow],
+) -> Result<Verification, StoreError> {
     let state = log::read_state(conn).await?;
     let size = state.frontier.size();
+    let kept_for_us = i64::try_from(IDEMPOTENCY_KEPT_FOR.as_micros()).unwrap_or(i64::MAX);
     let mut check = Check {
         tree: Frontier::new(),
         last: HashMap::new(),
+        promised: HashMap::new(),
+        promised_since_us: trust.now_us.saturating_sub(kept_for_us).saturating_add(TIDIED_AHEAD_US),
+        is_set_aside: !unreadable.is_empty(),
         report: Report::to(trust.reader),
         policy: Policy::new(trust.keyring.all_verifiers(), Vec::new(), 0).ok(),
         witnessed: witnessed(trust),
         outside: Vec::new(),
     };
+    add_unreadable(&mut check.report, unreadable);
     check.take_in(trust.kept);
     let mut checkpoints = Checkpoints::default();
     while check.tree.size() < size {
@@ -207,7 +276,8 @@ impl Check<'_> {
             self.report.add("order", Whose::Log, Some(self.tree.size()), None, message);
         }
         let Some(stored) = &leaf.event else {
-            let message = "the event is gone".to_owned();
+            let message = if self.is_set_aside { "the event is gone or cannot be read" } else { "the event is gone" };
+            let message = message.to_owned();
             self.report.add("leaf", Whose::Unknown, Some(index), Some(call_id), message);
             return self.tree.append(leaf.leaf_hash);
         };
@@ -231,8 +301,21 @@ impl Check<'_> {
             let message = "the columns of the event differ from its content".to_owned();
             self.report.add("column", whose, Some(index), Some(call_id), message);
         }
+        self.note_promise(stored.recorded_at_us, &event);
         self.remember(&stored.organisation_id, Some(index), event);
         completed
+    }
+
+    /// Notes that the answer of a call is kept, while it must be.
+    fn note_promise(&mut self, recorded_at_us: i64, event: &Event) {
+        let Some(kept_as) = event.kept_as.as_ref().filter(|_| recorded_at_us >= self.promised_since_us) else { return };
+        let promised = Promised {
+            organisation_id: event.organisation_id.to_string(),
+            actor_id: event.actor.id.to_string(),
+            operation: event.operation.clone(),
+            call_id: event.call_id.clone(),
+        };
+        self.promised.insert(kept_as.clone(), promised);
     }
 
     fn node(&mut self, node: Node, kept: Option<Hash>) {
@@ -313,6 +396,9 @@ impl Check<'_> {
         if let Some(message) = what {
             let whose = Whose::Organisation(&organisation_id);
             self.report.add("order", whose, None, Some(&waiting.call_id), message);
+        }
+        if let Some(event) = &event {
+            self.note_promise(waiting.recorded_at_us, event);
         }
         match event {
             Some(event) if is_passed => self.remember_passed(&organisation_id, event),
@@ -405,7 +491,12 @@ impl Check<'_> {
         }
         let gone: Vec<_> = self.last.drain().filter(|(_, last)| last.sha256.is_some()).map(|(key, _)| key).collect();
         for (organisation_id, kind, id) in gone {
-            let message = format!("{kind} `{id}` was deleted by other hands");
+            let how = if self.is_set_aside {
+                "was deleted by other hands or cannot be read"
+            } else {
+                "was deleted by other hands"
+            };
+            let message = format!("{kind} `{id}` {how}");
             self.report.add("object", Whose::Organisation(&organisation_id), None, None, message);
         }
         Ok(n_checked)
@@ -417,16 +508,24 @@ impl Check<'_> {
         let mut after = idempotency::Place::default();
         loop {
             let page = idempotency::read_page(conn, &after, KEYS_PAGE).await?;
-            let Some((last, _)) = page.last() else { return Ok(n_checked) };
+            let Some((last, _)) = page.last() else { break };
             after = last.clone();
-            for ([organisation_id, actor_id, operation, _], kept) in &page {
+            for (place, kept) in &page {
                 n_checked += 1;
-                if !kept_answers::is_told(conn, organisation_id, actor_id, kept).await? {
+                let place @ [organisation_id, actor_id, operation, _] = place.each_ref().map(String::as_str);
+                self.promised.remove(&kept_answers::place_hash(place));
+                if !kept_answers::is_told(conn, place, kept).await? {
                     let message = format!("a kept answer of `{operation}` to `{actor_id}` was changed by other hands");
                     self.report.add("object", Whose::Organisation(organisation_id), None, None, message);
                 }
             }
         }
+        for promised in std::mem::take(&mut self.promised).into_values() {
+            let Promised { organisation_id, actor_id, operation, call_id } = promised;
+            let message = format!("the kept answer of `{operation}` to `{actor_id}` is gone before its time");
+            self.report.add("object", Whose::Organisation(&organisation_id), None, Some(&call_id), message);
+        }
+        Ok(n_checked)
     }
 
     /// Compares the records of the evidence with their batches, and the batches with the log.

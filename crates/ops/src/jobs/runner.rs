@@ -153,6 +153,7 @@ impl Runner {
             outcome: Outcome::Ok,
             code: None,
             objects: &[touched],
+            kept_as: None,
         });
         Some(event)
     }

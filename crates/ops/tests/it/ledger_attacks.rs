@@ -467,3 +467,83 @@ async fn a_gap_that_is_used_bit_by_bit_agrees_with_the_log() {
         assert_eq!(found["problems"].as_array().unwrap().len(), 2, "one gap is gone and one is new: {found}");
     }
 }
+
+#[tokio::test]
+async fn a_cell_of_another_type_is_named_with_its_row_and_hides_nothing_else() {
+    let changes: [(&str, &str, &str); 11] = [
+        ("UPDATE events SET recorded_at_us = 'abc' WHERE event_seq = 2", "row 2 of `events`", "recorded_at_us"),
+        ("UPDATE events SET body = x'ff00' WHERE event_seq = 2", "row 2 of `events`", "body"),
+        ("UPDATE events SET body = CAST(x'ff' AS TEXT) WHERE event_seq = 2", "row 2 of `events`", "body"),
+        ("UPDATE events SET actor_id = x'ff' WHERE event_seq = 2", "row 2 of `events`", "actor_id"),
+        (
+            "UPDATE id_registry SET last_assigned_id = 'abc' WHERE artifact_type = 'US'",
+            "`id_registry`",
+            "last_assigned_id",
+        ),
+        ("UPDATE id_reservations SET reserved_ids = x'ff'", "`id_reservations`", "reserved_ids"),
+        ("UPDATE id_reservations SET organisation_id = x'ff'", "`id_reservations`", "organisation_id"),
+        ("UPDATE id_reservations SET expires_at_us = 'x'", "`id_reservations`", "expires_at_us"),
+        ("UPDATE idempotency_keys SET in_hash = x'00'", "`idempotency_keys`", "in_hash"),
+        ("UPDATE idempotency_keys SET output = x'ff'", "`idempotency_keys`", "output"),
+        ("UPDATE log_checkpoints SET note = x'ff'", "`log_checkpoints`", "note"),
+    ];
+    for (sql, row, column) in changes {
+        let stage = on_sqlite(OPERATIONS).await;
+        take_ids(&stage, 3).await;
+        stage.call("owner", "reserve_id_range", json!({"artifact_type": "HLS", "count": 3})).await.result.unwrap();
+        stage
+            .call_with_key("owner", "get_next_available_id", json!({"artifact_type": "US"}), "k1")
+            .await
+            .result
+            .unwrap();
+        let key = stage.call("owner", "create_key", json!({"actor_id": "reader", "roles": ["viewer"]})).await;
+        key.result.unwrap();
+        assert_eq!(verify(&stage).await["problems"], json!([]));
+        tamper(&stage, sql).await;
+        tamper(&stage, "UPDATE api_keys SET actor_id = 'writer'").await;
+        let found = look(&stage).await;
+        let message = first(&found, "row")["message"].as_str().unwrap();
+        assert!(message.contains(row) && message.ends_with(&format!("`{column}` is not of its type")), "{message}");
+        assert!(found["problems"].to_string().contains("key `"), "the rest is checked as well: {found}");
+        // The connection that looked away is not used again.
+        assert_eq!(look(&stage).await["n_problems"], found["n_problems"]);
+    }
+}
+
+#[tokio::test]
+async fn a_place_of_the_sequencer_that_is_no_number_is_named() {
+    let stage = on_sqlite(OPERATIONS).await;
+    take_ids(&stage, 1).await;
+    settle(&stage).await;
+    tamper(&stage, "UPDATE log_state SET last_commit_key = 'abc'").await;
+    let found = look(&stage).await;
+    let message = first(&found, "table")["message"].as_str().unwrap();
+    assert!(message.starts_with("the table `log_state` of the log is damaged"), "{message}");
+}
+
+#[tokio::test]
+async fn a_kept_answer_under_another_key_or_gone_before_its_time_is_named() {
+    for stage in both().await {
+        let input = json!({"artifact_type": "US"});
+        let first_call = stage.call_with_key("owner", "get_next_available_id", input.clone(), "A1").await;
+        first_call.result.unwrap();
+        stage.call_with_key("owner", "get_next_available_id", input.clone(), "A1").await.result.unwrap();
+        assert_eq!(verify(&stage).await["problems"], json!([]));
+        tamper(&stage, "UPDATE idempotency_keys SET idempotency_key = 'B1'").await;
+        let refused = stage.call_with_key("owner", "get_next_available_id", input, "B1").await.result.unwrap_err();
+        assert!(refused.message.contains("is not the one that the log tells of"), "{refused}");
+        let messages = |found: &Value| -> Vec<String> {
+            let problems = found["problems"].as_array().unwrap().iter();
+            problems.map(|problem| problem["message"].as_str().unwrap().to_owned()).collect()
+        };
+        let changed = "a kept answer of `get_next_available_id` to `owner` was changed by other hands";
+        let gone = "the kept answer of `get_next_available_id` to `owner` is gone before its time";
+        assert_eq!(messages(&verify(&stage).await), [changed, gone]);
+        tamper(&stage, "DELETE FROM idempotency_keys").await;
+        let found = verify(&stage).await;
+        assert_eq!(messages(&found), [gone]);
+        assert_eq!(found["problems"][0]["call_id"], first_call.call_id.to_string());
+        later(&stage, 24 * 60 * 60);
+        assert_eq!(verify(&stage).await["problems"], json!([]), "an expired answer may be gone");
+    }
+}
