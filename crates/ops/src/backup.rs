@@ -148,6 +148,8 @@ async fn verify(
             witness_policy: &WitnessPolicy::default(),
             now_us,
             kept: &[],
+            missing_at_start: &[],
+            is_claimed: false,
             contradictions: &[],
             reader: Reader::Restorer,
         };

@@ -13,7 +13,7 @@ use crate::door::Platform;
 use crate::watch::{KeptCheckpoint, LogWatch, SEQUENCED_WITHIN_US};
 
 const CHECKPOINT_EVERY_US: i64 = 60_000_000;
-const CHECKPOINT_EVENTS_MAX: u64 = 1_000;
+pub(crate) const CHECKPOINT_EVENTS_MAX: u64 = 1_000;
 
 #[derive(Debug, thiserror::Error)]
 pub enum NotaryError {
@@ -142,11 +142,21 @@ impl Notary {
         compare(&mut conn, self.platform.keyring(), &state, note).await.map_err(NotaryError::Store)
     }
 
-    /// Remembers a checkpoint that the log was found to continue.
-    pub fn remember(&self, note: &str) {
-        if let Ok(signed) = SignedCheckpoint::parse(note.as_bytes()) {
-            self.platform.watch().remember(signed.unverified().size(), note);
+    /// Remembers a checkpoint that was kept beside the database and that the log was found to continue. The table must
+    /// have it too: it is written there first.
+    pub async fn remember(&self, note: &str) -> Result<(), NotaryError> {
+        let Ok(signed) = SignedCheckpoint::parse(note.as_bytes()) else { return Ok(()) };
+        let size = signed.unverified().size();
+        let mut conn = self.read().await?;
+        if log::find_checkpoint(&mut conn, size).await.map_err(NotaryError::Store)?.is_none() {
+            let what = format!(
+                "the checkpoint kept beside the database, over {size} events, was missing from \
+                `log_checkpoints` when this process came"
+            );
+            self.platform.watch().note_missing_at_start(what);
         }
+        self.platform.watch().remember(size, note);
+        Ok(())
     }
 
     /// What is known of the log beyond the database.
@@ -162,6 +172,15 @@ impl Notary {
         let Some(current) = keys.first() else { return Ok(Claim::OtherLog) };
         let claimed = LogIdentity { origin: keyring.origin().to_owned(), verifier_key: current.clone() };
         let store = self.platform.store();
+        let mut conn = self.read().await?;
+        let before = store::log_identity::find(&mut conn).await.map_err(NotaryError::Store)?;
+        let is_old = log::is_older_than_identity(&mut conn).await.map_err(NotaryError::Store)?;
+        drop(conn);
+        if before.is_none() && is_old {
+            let what =
+                "whose log this is was missing from `log_identity` when this process came, although it was signed";
+            self.platform.watch().note_missing_at_start(what.to_owned());
+        }
         let recorded = store.claim_log(&claimed).await.map_err(NotaryError::Store)?;
         if recorded.origin != claimed.origin || !keys.contains(&recorded.verifier_key) {
             return Ok(Claim::OtherLog);
@@ -170,6 +189,7 @@ impl Notary {
             let changed = store.change_log_key(&recorded.verifier_key, &claimed.verifier_key).await;
             changed.map_err(NotaryError::Store)?;
         }
+        self.platform.watch().note_claimed();
         Ok(Claim::Ours)
     }
 

@@ -59,6 +59,10 @@ struct Memory {
     failing_since_us: Option<i64>,
     /// The oldest event that waits, when it was first seen to wait, and for how long it does.
     waiting: Option<(String, i64, i64)>,
+    /// What was missing in the log's own tables when this process came, and has been written anew since.
+    missing_at_start: Vec<String>,
+    /// This process saw, or wrote, whose log it is.
+    is_claimed: bool,
     /// Witnesses that know of another history, each with its word.
     witnesses: BTreeMap<String, String>,
     /// Somebody said that the loss is meant.
@@ -97,6 +101,24 @@ impl LogWatch {
         if memory.signed.as_ref().is_none_or(|(known, _)| *known <= size) {
             memory.signed = Some((size, note.to_owned()));
         }
+    }
+
+    /// Something of the log's own tables was missing when this process came. Work goes on, and an auditor is told.
+    pub(crate) fn note_missing_at_start(&self, what: String) {
+        tracing::error!(what, "The tables of the log lack something that was there");
+        self.memory().missing_at_start.push(what);
+    }
+
+    pub(crate) fn missing_at_start(&self) -> Vec<String> {
+        self.memory().missing_at_start.clone()
+    }
+
+    pub(crate) fn note_claimed(&self) {
+        self.memory().is_claimed = true;
+    }
+
+    pub(crate) fn is_claimed(&self) -> bool {
+        self.memory().is_claimed
     }
 
     /// Whether the log must be compared at once: it is shorter than what was signed, or it was wrong at the last look.

@@ -435,6 +435,13 @@ pub async fn find_checkpoint(conn: &mut Conn, tree_size: u64) -> Result<Option<S
     row.map(|row| checkpoint(&row)).transpose()
 }
 
+/// Was a checkpoint signed after the database got a table for whose log it is?
+pub async fn is_older_than_identity(conn: &mut Conn) -> Result<bool, StoreError> {
+    let sql = "SELECT 1 FROM log_checkpoints WHERE created_at_us > \
+               (SELECT applied_at_us FROM schema_migrations WHERE name = 'log_identity') LIMIT 1";
+    Ok(conn.fetch_optional(sql, &[]).await?.is_some())
+}
+
 /// Checkpoints over more leaves than this, the smallest first.
 pub async fn checkpoints_after(
     conn: &mut Conn,

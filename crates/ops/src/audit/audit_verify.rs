@@ -42,6 +42,8 @@ impl Read for AuditVerify {
             witness_policy: ctx.witness_policy(),
             now_us: ctx.now_us(),
             kept: &kept,
+            missing_at_start: &ctx.watch().missing_at_start(),
+            is_claimed: ctx.watch().is_claimed(),
             contradictions: &ctx.watch().contradicting_witnesses(),
             reader,
         };

@@ -1,6 +1,6 @@
 //! Recomputing the log. Every difference is a problem with a place; the check goes on to the end.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use contract::event::Event;
 use contract::ledger::Verification;
@@ -13,12 +13,13 @@ use ledger::policy::Policy;
 use ledger::tree::{Frontier, Node, Subtree, TreeHead};
 use store::log::{self, Leaf, Position, StoredCheckpoint, WaitingEvent};
 use store::unreadable::{self, UnreadableRow};
-use store::{Conn, StoreError, StoreErrorKind, idempotency};
+use store::{Conn, StoreError, StoreErrorKind, idempotency, log_identity};
 use workflow::audited::{self, AuditedRow, Found, FoundRow, Origin, Place};
 
 use super::report::{Reader, Report, Whose};
 use crate::context::Progress;
 use crate::limits::IDEMPOTENCY_KEPT_FOR;
+use crate::notary::CHECKPOINT_EVENTS_MAX;
 use crate::watch::{KeptCheckpoint, SEQUENCED_WITHIN_US};
 use crate::witnesses::WitnessPolicy;
 use crate::{kept_answers, keys};
@@ -72,6 +73,39 @@ struct Promised {
     call_id: String,
 }
 
+/// A stretch of the log without a checkpoint.
+#[derive(Default)]
+struct Unsigned {
+    n_events: u64,
+    since_us: Option<i64>,
+    /// How often a notary at work would have signed by the time.
+    n_missed: u32,
+}
+
+/// A checkpoint is signed every minute; this much later it was due.
+const SIGNED_WITHIN_US: i64 = 90_000_000;
+/// A process that is killed leaves events unsigned, and a busy one signs late; so often neither happens.
+const MISSED_MIN: u32 = 5;
+
+impl Unsigned {
+    fn note(&mut self, recorded_at_us: i64) {
+        self.n_events += 1;
+        match self.since_us {
+            Some(since_us) if recorded_at_us.saturating_sub(since_us) <= SIGNED_WITHIN_US => {}
+            Some(_) => {
+                self.n_missed += 1;
+                self.since_us = Some(recorded_at_us);
+            }
+            None => self.since_us = Some(recorded_at_us),
+        }
+    }
+
+    /// Would a notary at work have signed in between?
+    fn is_too_long(&self) -> bool {
+        self.n_events > CHECKPOINT_EVENTS_MAX && self.n_missed >= MISSED_MIN
+    }
+}
+
 struct Check<'t> {
     tree: Frontier,
     last: LastEvents,
@@ -79,6 +113,8 @@ struct Check<'t> {
     promised: HashMap<String, Promised>,
     /// Answers of calls since then are kept.
     promised_since_us: i64,
+    /// Events since the last checkpoint.
+    unsigned: Unsigned,
     /// Rows that could not be read are out of sight.
     is_set_aside: bool,
     report: Report<'t>,
@@ -106,6 +142,10 @@ pub struct Trust<'a> {
     pub now_us: i64,
     /// Checkpoints that were kept outside the database.
     pub kept: &'a [KeptCheckpoint],
+    /// What the log's own tables lacked when this process came.
+    pub missing_at_start: &'a [String],
+    /// This process saw, or wrote, whose log it is.
+    pub is_claimed: bool,
     /// Witnesses that know of another history, each with its word.
     pub contradictions: &'a [(String, String)],
     pub reader: Reader<'a>,
@@ -115,12 +155,11 @@ pub struct Trust<'a> {
 const COSIGNED_WITHIN_US: i64 = 15 * 60 * 1_000_000;
 
 /// Tables in which a row that cannot be read is named and set aside. Without `log_state` there is nothing to compare with.
-const TABLES: [&str; 19] = [
+const TABLES: [&str; 18] = [
     "api_keys",
     "artifact_contents",
     "artifact_revisions",
     "artifacts",
-    "documents",
     "events",
     "evidence_batches",
     "evidence_records",
@@ -184,6 +223,7 @@ async fn recompute(
         last: HashMap::new(),
         promised: HashMap::new(),
         promised_since_us: trust.now_us.saturating_sub(kept_for_us).saturating_add(TIDIED_AHEAD_US),
+        unsigned: Unsigned::default(),
         is_set_aside: !unreadable.is_empty(),
         report: Report::to(trust.reader),
         policy: Policy::new(trust.keyring.all_verifiers(), Vec::new(), 0).ok(),
@@ -206,7 +246,11 @@ async fn recompute(
                 check.node(node, kept);
             }
             check.meet_outside();
+            if let Some(event) = &leaf.event {
+                check.unsigned.note(event.recorded_at_us);
+            }
             while let Some(kept) = checkpoints.at(conn, check.tree.size()).await? {
+                check.end_unsigned(trust.reader);
                 check.checkpoint(&kept);
             }
         }
@@ -217,6 +261,8 @@ async fn recompute(
         let message = "the kept right edge of the tree is not that of the events".to_owned();
         check.report.add("root", Whose::Log, None, None, message);
     }
+    check.end_unsigned(trust.reader);
+    check.own_tables(conn, trust, size).await?;
     for (place, head) in std::mem::take(&mut check.outside) {
         let message = format!("{place} is over {} events, but the log has {size}", head.size);
         check.report.add("checkpoint", Whose::Log, None, None, message);
@@ -242,6 +288,40 @@ async fn recompute(
 }
 
 impl Check<'_> {
+    /// A stretch without a checkpoint ends. A backup may be of a house that was in trouble once, and is restored all the same.
+    fn end_unsigned(&mut self, reader: Reader<'_>) {
+        let stretch = std::mem::take(&mut self.unsigned);
+        if stretch.is_too_long() && !matches!(reader, Reader::Restorer) {
+            let (n_events, size) = (stretch.n_events, self.tree.size());
+            let message = format!(
+                "no checkpoint is kept between the leaves {} and {size}, where several were due: `log_checkpoints` lacks rows",
+                size.saturating_sub(n_events)
+            );
+            self.report.add("checkpoint", Whose::Log, None, None, message);
+        }
+    }
+
+    /// What the tables of the log lack: checkpoints that are known from outside, and whose log it is.
+    async fn own_tables(&mut self, conn: &mut Conn, trust: &Trust<'_>, size: u64) -> Result<(), StoreError> {
+        let parsed = trust.kept.iter().filter_map(|kept| SignedCheckpoint::parse(kept.note.as_bytes()).ok());
+        let sizes: BTreeSet<u64> = parsed.map(|signed| signed.unverified().size()).collect();
+        for known in sizes.into_iter().filter(|known| (1..=size).contains(known)) {
+            if log::find_checkpoint(conn, known).await?.is_none() {
+                let message =
+                    format!("the checkpoint over {known} events, which was signed, is not in `log_checkpoints`");
+                self.report.add("checkpoint", Whose::Log, None, None, message);
+            }
+        }
+        if trust.is_claimed && log_identity::find(conn).await?.is_none() {
+            let message = "whose log this is, is missing from `log_identity`".to_owned();
+            self.report.add("identity", Whose::Log, None, None, message);
+        }
+        for what in trust.missing_at_start {
+            self.report.add("table", Whose::Log, None, None, what.clone());
+        }
+        Ok(())
+    }
+
     /// Checkpoints from outside, which the log is to meet.
     fn take_in(&mut self, kept: &[KeptCheckpoint]) {
         for KeptCheckpoint { place, note } in kept {

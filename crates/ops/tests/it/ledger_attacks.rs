@@ -547,3 +547,50 @@ async fn a_kept_answer_under_another_key_or_gone_before_its_time_is_named() {
         assert_eq!(verify(&stage).await["problems"], json!([]), "an expired answer may be gone");
     }
 }
+
+#[tokio::test]
+async fn checkpoints_and_the_identity_that_are_gone_are_named() {
+    for stage in both().await {
+        let notary = Notary::new(stage.platform.clone());
+        notary.claim().await.unwrap();
+        take_ids(&stage, 2).await;
+        assert_eq!(verify(&stage).await["problems"], json!([]));
+        settle(&stage).await;
+        let signed = notary.latest().await.unwrap().unwrap();
+        std::fs::write(stage.files.path().join("ledger.checkpoint"), &signed.note).unwrap();
+        run_sql(&stage, &["DELETE FROM log_checkpoints", "DELETE FROM log_identity"]).await;
+        let found = look(&stage).await;
+        let message =
+            format!("the checkpoint over {} events, which was signed, is not in `log_checkpoints`", signed.tree_size);
+        assert_eq!(first(&found, "checkpoint")["message"], json!(message), "{found}");
+        assert_eq!(first(&found, "identity")["message"], "whose log this is, is missing from `log_identity`");
+
+        // Another process signs anew, and still tells what it found.
+        let again = stage.again().await;
+        Notary::new(again.platform.clone()).remember(&signed.note).await.unwrap();
+        settle(&again).await;
+        let found = look(&again).await;
+        assert!(
+            first(&found, "table")["message"].as_str().unwrap().contains("was missing from `log_checkpoints`"),
+            "{found}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_long_stretch_without_a_checkpoint_is_named_and_one_stop_of_the_house_is_none() {
+    let stage = on_sqlite(OPERATIONS).await;
+    take_ids(&stage, 600).await;
+    later(&stage, 24 * 60 * 60);
+    take_ids(&stage, 500).await;
+    assert_eq!(verify(&stage).await["problems"], json!([]), "killed, and begun again a day later");
+    for _ in 0..6 {
+        later(&stage, 100);
+        take_ids(&stage, 200).await;
+        settle(&stage).await;
+    }
+    assert_eq!(verify(&stage).await["problems"], json!([]));
+    run_sql(&stage, &["DELETE FROM log_checkpoints WHERE tree_size BETWEEN 1102 AND 2300"]).await;
+    let found = look(&stage).await;
+    assert!(first(&found, "checkpoint")["message"].as_str().unwrap().contains("where several were due"), "{found}");
+}

@@ -115,10 +115,7 @@ async fn check_kept(folder: &Path, notary: &Notary) -> Result<(), RollbackError>
         Err(source) => return Err(RollbackError::File { path, source }),
     };
     match notary.holds(&note).await.map_err(log_error)? {
-        Standing::Same => {
-            notary.remember(&note);
-            Ok(())
-        }
+        Standing::Same => notary.remember(&note).await.map_err(log_error),
         Standing::Shorter { kept, found: 0 } => Err(RollbackError::Empty { kept }),
         Standing::Shorter { kept, found } => Err(RollbackError::Shorter { kept, found }),
         Standing::Different { size } => Err(RollbackError::Different { size }),
