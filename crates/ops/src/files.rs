@@ -13,7 +13,7 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use workflow::address::Address;
-use workflow::artifacts::{self, ArtifactRow, Place, Waiting};
+use workflow::artifacts::{self, ArtifactRow, Place, Waiting, Whole};
 use workflow::projection::{Found, ProjectionError, Root};
 
 /// How soon written files are forgotten, and failed ones tried again.
@@ -168,16 +168,14 @@ impl Inner {
     async fn write_newest(&self, waiting: &Waiting) -> Result<Waiting, Box<dyn std::error::Error + Send + Sync>> {
         let mut reader = self.store.read().await?;
         let place = Place { organisation_id: &waiting.organisation_id, project_id: &waiting.project_id };
-        let Some(row) = artifacts::find(&mut reader, place, &waiting.key, Some(waiting.version)).await? else {
+        let found = artifacts::find_whole(&mut reader, place, &waiting.key, waiting.version).await?;
+        drop(reader);
+        let Some(Whole { row, content, known_sha256 }) = found else {
             return Ok(waiting.clone());
         };
-        let content = artifacts::read_content(&mut reader, &row.organisation_id, &row.content_sha256).await?;
-        let revisions = artifacts::list_revisions(&mut reader, place, &row.key).await?;
-        drop(reader);
-        let known: Vec<String> = revisions.into_iter().map(|revision| revision.content_sha256).collect();
         let (root, address, written) = (self.root.clone(), row.address(&self.default_project_id), Waiting::from(&row));
         let file_path = address.path();
-        let kept = tokio::task::spawn_blocking(move || root.write(&row, &address, &content, &known)).await??;
+        let kept = tokio::task::spawn_blocking(move || root.write(&row, &address, &content, &known_sha256)).await??;
         if let Some(kept_as) = kept {
             tracing::warn!(
                 file_path,

@@ -25,6 +25,7 @@ mod owner;
 mod param;
 pub mod request_states;
 mod row;
+mod together;
 pub mod unreadable;
 mod writer;
 
@@ -41,4 +42,5 @@ pub use open::{Options, Store, Target};
 pub use owner::{OwnerError, OwnerLock};
 pub use param::Param;
 pub use row::Row;
+pub use together::Statement;
 pub use writer::Stats;

@@ -21,12 +21,14 @@ mod find;
 mod outbox;
 mod revisions;
 mod store;
+mod whole;
 
 pub use approve::{ApprovalMark, mark_approved};
 pub use find::{Filter, find, find_approved, find_approved_keys, find_at, find_known, list, read_all, read_content};
 pub use outbox::{Waiting, delete_written, read_waiting};
 pub use revisions::{find_revision, has_stored, list_revisions};
-pub use store::{NewArtifact, Stored, store};
+pub use store::{NewArtifact, find_stored, insert};
+pub use whole::{Whole, find_whole};
 
 use ::store::{Row, StoreError};
 use contract::time::rfc3339_ms;

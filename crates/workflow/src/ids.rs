@@ -7,7 +7,7 @@ mod gaps;
 
 use std::collections::BTreeSet;
 
-use store::{Conn, StoreError, Tx};
+use store::{Conn, Statement, StoreError, Tx};
 use uuid::Uuid;
 
 use crate::audited::{self, AuditedRow, ReservationRow};
@@ -170,14 +170,35 @@ pub async fn note_used(
     leap: Leap,
     now_us: i64,
 ) -> Result<Vec<AuditedRow>, IdsError> {
+    let noting = plan_used(tx, counter, numbers, leap, now_us).await?;
+    tx.execute_together(&noting.statements).await?;
+    Ok(noting.rows)
+}
+
+/// What is left to do until chosen numbers are noted: whoever has more to write sends it along.
+#[derive(Debug, Default)]
+pub struct Noting<'a> {
+    pub statements: Vec<Statement<'a>>,
+    /// The rows as they are after the statements.
+    pub rows: Vec<AuditedRow>,
+}
+
+/// As [`note_used`], with the statements that only write left to the caller.
+pub async fn plan_used<'a>(
+    tx: &mut Tx<'_>,
+    counter: &Counter<'a>,
+    numbers: &[i64],
+    leap: Leap,
+    now_us: i64,
+) -> Result<Noting<'a>, IdsError> {
     check_alone(tx, counter)?;
     let last = last_assigned(tx, counter).await?;
     let (known, new): (BTreeSet<i64>, BTreeSet<i64>) = numbers.iter().partition(|number| **number <= last);
-    let mut rows = Vec::new();
+    let mut noting = Noting::default();
     for number in known {
-        rows.extend(gaps::take(tx, counter, number).await?.into_iter().flatten());
+        noting.rows.extend(gaps::take(tx, counter, number).await?.into_iter().flatten());
     }
-    let Some(number) = new.last().copied() else { return Ok(rows) };
+    let Some(number) = new.last().copied() else { return Ok(noting) };
     let highest = last.saturating_add(LEAP_MAX).min(NUMBER_MAX);
     if leap == Leap::Bounded && number > highest {
         let (id, highest) = (format_id(counter.prefix, number), format_id(counter.prefix, highest));
@@ -185,11 +206,16 @@ pub async fn note_used(
     }
     let mut before = last;
     for number in new {
-        rows.extend(gaps::insert(tx, counter, before + 1, number - 1).await?);
+        if let Some((statement, gap)) = gaps::insertion(counter, before + 1, number - 1) {
+            noting.statements.push(statement);
+            noting.rows.push(gap);
+        }
         before = number;
     }
-    rows.push(raise(tx, counter, last, number, now_us).await?);
-    Ok(rows)
+    let (statement, raised) = raising(counter, last, number, now_us);
+    noting.statements.push(statement);
+    noting.rows.push(raised);
+    Ok(noting)
 }
 
 /// What became of the wish for one certain number.
@@ -237,24 +263,29 @@ async fn raise(
     number: i64,
     now_us: i64,
 ) -> Result<AuditedRow, StoreError> {
-    tx.execute(
-        "INSERT INTO id_registry \
-         (organisation_id, artifact_type, project_id, last_assigned_id, created_at_us, updated_at_us) \
-         VALUES ($1, $2, $3, $4, $5, $5) \
-         ON CONFLICT (organisation_id, artifact_type, project_id) DO UPDATE SET \
-         last_assigned_id = excluded.last_assigned_id, updated_at_us = excluded.updated_at_us",
-        &[
+    let (statement, raised) = raising(counter, last, number, now_us);
+    tx.execute(statement.sql, &statement.params).await?;
+    Ok(raised)
+}
+
+fn raising<'a>(counter: &Counter<'a>, last: i64, number: i64, now_us: i64) -> (Statement<'a>, AuditedRow) {
+    let statement = Statement {
+        sql: "INSERT INTO id_registry \
+              (organisation_id, artifact_type, project_id, last_assigned_id, created_at_us, updated_at_us) \
+              VALUES ($1, $2, $3, $4, $5, $5) \
+              ON CONFLICT (organisation_id, artifact_type, project_id) DO UPDATE SET \
+              last_assigned_id = excluded.last_assigned_id, updated_at_us = excluded.updated_at_us",
+        params: vec![
             counter.organisation_id.into(),
             counter.prefix.into(),
             counter.project_id.into(),
             number.into(),
             now_us.into(),
         ],
-    )
-    .await?;
+    };
     let row = audited::counter(counter, number);
     // A counter that stands at nothing has no row yet.
-    Ok(if last == 0 { row } else { row.after(audited::counter(counter, last)) })
+    (statement, if last == 0 { row } else { row.after(audited::counter(counter, last)) })
 }
 
 /// How a range is reserved. No `Default`: each caller decides, in sight.

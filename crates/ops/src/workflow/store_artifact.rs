@@ -10,7 +10,8 @@ use store::Tx;
 use workflow::address::Address;
 use workflow::approval::content_hash;
 use workflow::artifacts::{self, ArtifactRow, NewArtifact};
-use workflow::ids::{self, Counter, Leap};
+use workflow::audited::AuditedRow;
+use workflow::ids::{self, Counter, Leap, Noting};
 use workflow::markdown::without_mark;
 use workflow::metadata;
 
@@ -104,33 +105,22 @@ impl Write for StoreArtifact {
     }
 
     async fn apply(&self, plan: &Plan, tx: &mut Tx<'_>) -> Result<Answer<StoredArtifact>, ApplyError> {
-        let stored = artifacts::store(tx, &plan.new).await?;
-        if let (Some(refusal), Some(_)) = (&plan.refused_status, &stored.audited) {
-            let mut error = OpError::new(refusal.kind, refusal.message.clone());
-            error.details = refusal.details.clone();
-            return Err(error.into());
-        }
-        let address = stored.row.address(&plan.home.default_project_id);
+        let (row, changed) = match artifacts::find_stored(tx, &plan.new).await? {
+            Some(kept) => (kept, Vec::new()),
+            None => (plan.new.row.clone(), plan.insert(tx).await?),
+        };
+        let address = row.address(&plan.home.default_project_id);
         let mut answer = Answer::of(StoredArtifact {
             success: True,
-            artifact_id: stored.row.artifact_id().to_owned(),
+            artifact_id: row.artifact_id().to_owned(),
             storage_path: address.path(),
             resource_uri: address.uri(),
         });
-        if let Some(row) = stored.audited {
-            answer = answer.leaving(row);
-            if let Some(counter) = plan.counter() {
-                // An id that was chosen by hand is never given out.
-                let raised =
-                    ids::note_used(tx, &counter, &[plan.number], plan.leap, plan.new.row.created_at_us).await?;
-                answer = raised.into_iter().fold(answer, Answer::leaving);
-            }
-        } else {
-            answer = answer
-                .touching("artifact", format!("{}/{}/{}", stored.row.project_id, stored.row.key, stored.row.version));
+        if changed.is_empty() {
+            answer = answer.touching("artifact", format!("{}/{}/{}", row.project_id, row.key, row.version));
         }
-        *plan.stored.lock().unwrap_or_else(PoisonError::into_inner) = Some(stored.row);
-        Ok(answer)
+        *plan.stored.lock().unwrap_or_else(PoisonError::into_inner) = Some(row);
+        Ok(changed.into_iter().fold(answer, Answer::leaving))
     }
 
     async fn settle(&self, plan: &Plan, ctx: &Context<'_>) {
@@ -152,6 +142,24 @@ impl Write for StoreArtifact {
 }
 
 impl Plan {
+    /// Stores the version, and returns the rows that this changed.
+    async fn insert(&self, tx: &mut Tx<'_>) -> Result<Vec<AuditedRow>, ApplyError> {
+        if let Some(refusal) = &self.refused_status {
+            let mut error = OpError::new(refusal.kind, refusal.message.clone());
+            error.details = refusal.details.clone();
+            return Err(error.into());
+        }
+        let noting = match self.counter() {
+            // An id that was chosen by hand is never given out.
+            Some(counter) => {
+                ids::plan_used(tx, &counter, &[self.number], self.leap, self.new.row.created_at_us).await?
+            }
+            None => Noting::default(),
+        };
+        let stored = artifacts::insert(tx, &self.new, noting.statements).await?;
+        Ok([stored].into_iter().chain(noting.rows).collect())
+    }
+
     fn counter(&self) -> Option<Counter<'_>> {
         let prefix = self.prefix.as_deref()?;
         Some(Counter { organisation_id: &self.home.organisation_id, prefix, project_id: &self.home.project_id })

@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use store::{Applied, Apply, Keep, Param, idempotency};
+use store::{Applied, Apply, Keep, Param, Statement, idempotency};
 
 use crate::harness::{both, call_id, event, n_events, outcome, sqlite, write};
 
@@ -41,6 +41,47 @@ async fn values_and_nulls_come_back_as_they_went_in() {
         let sql = "SELECT 1, COUNT(*) FROM samples WHERE word = $1 OR ($1 IS NULL AND word IS NULL)";
         let row = reader.fetch_optional(sql, &[Param::NullText]).await.unwrap().unwrap();
         assert_eq!((row.int(0).unwrap(), row.int(1).unwrap()), (1, 2));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn statements_together_all_happen_and_the_last_one_tells_how_many_rows() {
+    for database in both().await {
+        let store = database.open().await;
+        let insert: Apply<[u64; 2]> = Box::new(|tx| {
+            Box::pin(async move {
+                let sample = "INSERT INTO samples (id, word) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING";
+                let counter = "INSERT INTO counters (name, value) VALUES ($2, $1)";
+                let together = [
+                    Statement { sql: sample, params: vec![1.into(), "one".into()] },
+                    Statement { sql: counter, params: vec![7.into(), "n".into()] },
+                    Statement { sql: sample, params: vec![2.into(), None::<&str>.into()] },
+                ];
+                let n_inserted = tx.execute_together(&together).await?;
+                let again = Statement { sql: sample, params: vec![2.into(), "two".into()] };
+                let n_again = tx.execute_together(&[again]).await? + tx.execute_together(&[]).await?;
+                Ok(Applied { value: [n_inserted, n_again], event: None, keep: Keep::Changes })
+            })
+        });
+        assert_eq!(write(&store, insert).await.unwrap(), [1, 0]);
+        let mut reader = store.read().await.unwrap();
+        let sql = "SELECT (SELECT COUNT(*) FROM samples), (SELECT value FROM counters WHERE name = 'n')";
+        let row = reader.fetch_optional(sql, &[]).await.unwrap().unwrap();
+        assert_eq!((row.int(0).unwrap(), row.int(1).unwrap()), (2, 7));
+        let twice: Apply<()> = Box::new(|tx| {
+            Box::pin(async move {
+                let counter = "INSERT INTO counters (name, value) VALUES ($1, 1)";
+                tx.execute_together(&[
+                    Statement { sql: counter, params: vec!["new".into()] },
+                    Statement { sql: counter, params: vec!["n".into()] },
+                ])
+                .await?;
+                Ok(Applied { value: (), event: None, keep: Keep::Changes })
+            })
+        });
+        assert!(write(&store, twice).await.is_err());
+        let sql = "SELECT COUNT(*) FROM counters";
+        assert_eq!(reader.fetch_optional(sql, &[]).await.unwrap().unwrap().int(0).unwrap(), 1, "all or none");
     }
 }
 

@@ -1,8 +1,8 @@
 //! The one change of a stored version: its approval.
 
-use ::store::{StoreError, Tx};
+use ::store::{Statement, StoreError, Tx};
 
-use super::store::{insert_content, size};
+use super::store::{content_insertion, size};
 use super::{Approved, ArtifactRow, outbox, revisions};
 use crate::audited::{self, AuditedRow};
 
@@ -37,35 +37,37 @@ pub async fn mark_approved(
         }),
         ..row.clone()
     };
-    insert_content(tx, &row.organisation_id, mark.content_sha256, mark.content).await?;
-    let n_changed = tx
-        .execute(
-            "UPDATE artifacts SET status = $1, content_sha256 = $2, size_bytes = $3, n_revisions = $4, \
-             updated_at_us = $5, approved_by = $6, approved_at_us = $5, approval_meaning = $7, reviewed_sha256 = $8 \
-             WHERE organisation_id = $9 AND project_id = $10 AND artifact_key = $11 AND version = $12 \
-             AND content_sha256 = $8 AND n_revisions = $13",
-            &[
-                mark.status.into(),
-                mark.content_sha256.into(),
-                size(approved.size_bytes).into(),
-                i64::from(approved.n_revisions).into(),
-                mark.approved_at_us.into(),
-                mark.approved_by.into(),
-                mark.meaning.into(),
-                row.content_sha256.as_str().into(),
-                row.organisation_id.as_str().into(),
-                row.project_id.as_str().into(),
-                row.key.as_str().into(),
-                i64::from(row.version).into(),
-                i64::from(row.n_revisions).into(),
-            ],
-        )
-        .await?;
-    if n_changed != 1 {
+    let update = Statement {
+        sql: "UPDATE artifacts SET status = $1, content_sha256 = $2, size_bytes = $3, n_revisions = $4, \
+              updated_at_us = $5, approved_by = $6, approved_at_us = $5, approval_meaning = $7, reviewed_sha256 = $8 \
+              WHERE organisation_id = $9 AND project_id = $10 AND artifact_key = $11 AND version = $12 \
+              AND content_sha256 = $8 AND n_revisions = $13",
+        params: vec![
+            mark.status.into(),
+            mark.content_sha256.into(),
+            size(approved.size_bytes).into(),
+            i64::from(approved.n_revisions).into(),
+            mark.approved_at_us.into(),
+            mark.approved_by.into(),
+            mark.meaning.into(),
+            row.content_sha256.as_str().into(),
+            row.organisation_id.as_str().into(),
+            row.project_id.as_str().into(),
+            row.key.as_str().into(),
+            i64::from(row.version).into(),
+            i64::from(row.n_revisions).into(),
+        ],
+    };
+    let statements = [
+        content_insertion(&row.organisation_id, mark.content_sha256, mark.content),
+        revisions::insertion(&approved, "approved", mark.approved_by, mark.approved_at_us, Some(mark.meaning)),
+        outbox::putting(&approved),
+        // The last, as it says whether the version was still there; the rest is rolled back where it was not.
+        update,
+    ];
+    if tx.execute_together(&statements).await? != 1 {
         return Err(StoreError::other("a document changed within its own transaction"));
     }
-    revisions::insert(tx, &approved, "approved", mark.approved_by, mark.approved_at_us, Some(mark.meaning)).await?;
-    outbox::put(tx, &approved).await?;
     let audited = audited::artifact(&approved).after(audited::artifact(row));
     Ok((approved, audited))
 }

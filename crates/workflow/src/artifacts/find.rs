@@ -209,8 +209,12 @@ pub async fn read_content(conn: &mut Conn, organisation_id: &str, content_sha256
             &[organisation_id.into(), content_sha256.into()],
         )
         .await?;
-    let content = row.ok_or(StoreError::other("the bytes of a document are gone"))?.text(0)?;
-    // Nobody is shown, and nobody approves, what somebody put in its place.
+    check_content(row.map(|row| row.text(0)).transpose()?, content_sha256)
+}
+
+/// Nobody is shown, and nobody approves, what somebody put in the place of a document's bytes.
+pub(super) fn check_content(content: Option<String>, content_sha256: &str) -> Result<String, StoreError> {
+    let content = content.ok_or(StoreError::other("the bytes of a document are gone"))?;
     if crate::approval::content_hash(&content) != content_sha256 {
         return Err(StoreError::other("the bytes of a document are not those that were stored"));
     }

@@ -1,7 +1,7 @@
 //! Files that are still to be written. A row goes in with the change and out after its files are safe; what a crash
 //! leaves behind is written at the next start.
 
-use ::store::{Conn, StoreError, Tx};
+use ::store::{Conn, Statement, StoreError, Tx};
 
 use super::{ArtifactRow, small};
 
@@ -27,21 +27,19 @@ impl From<&ArtifactRow> for Waiting {
     }
 }
 
-pub(super) async fn put(tx: &mut Tx<'_>, row: &ArtifactRow) -> Result<(), StoreError> {
-    tx.execute(
-        "INSERT INTO artifact_outbox (organisation_id, project_id, artifact_key, version, revision) \
-         VALUES ($1, $2, $3, $4, $5) ON CONFLICT (organisation_id, project_id, artifact_key, version) \
-         DO UPDATE SET revision = excluded.revision",
-        &[
+pub(super) fn putting(row: &ArtifactRow) -> Statement<'_> {
+    Statement {
+        sql: "INSERT INTO artifact_outbox (organisation_id, project_id, artifact_key, version, revision) \
+              VALUES ($1, $2, $3, $4, $5) ON CONFLICT (organisation_id, project_id, artifact_key, version) \
+              DO UPDATE SET revision = excluded.revision",
+        params: vec![
             row.organisation_id.as_str().into(),
             row.project_id.as_str().into(),
             row.key.as_str().into(),
             i64::from(row.version).into(),
             i64::from(row.n_revisions).into(),
         ],
-    )
-    .await?;
-    Ok(())
+    }
 }
 
 pub async fn read_waiting(conn: &mut Conn, limit: u32) -> Result<Vec<Waiting>, StoreError> {

@@ -1,6 +1,6 @@
 //! Every state that a version was in.
 
-use ::store::{Conn, Row, StoreError, Tx};
+use ::store::{Conn, Row, Statement, StoreError};
 use contract::time::rfc3339_ms;
 use contract::workflow::artifacts::{ArtifactRevision, RevisionCause};
 
@@ -19,19 +19,18 @@ macro_rules! select_revisions {
     };
 }
 
-pub(super) async fn insert(
-    tx: &mut Tx<'_>,
-    row: &ArtifactRow,
+pub(super) fn insertion<'a>(
+    row: &'a ArtifactRow,
     cause: &'static str,
-    changed_by: &str,
+    changed_by: &'a str,
     changed_at_us: i64,
-    meaning: Option<&str>,
-) -> Result<(), StoreError> {
-    tx.execute(
-        "INSERT INTO artifact_revisions (organisation_id, project_id, artifact_key, version, revision, status, cause, \
-         content_sha256, size_bytes, changed_by, changed_at_us, meaning) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
-        &[
+    meaning: Option<&'a str>,
+) -> Statement<'a> {
+    Statement {
+        sql: "INSERT INTO artifact_revisions (organisation_id, project_id, artifact_key, version, revision, status, cause, \
+              content_sha256, size_bytes, changed_by, changed_at_us, meaning) \
+              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+        params: vec![
             row.organisation_id.as_str().into(),
             row.project_id.as_str().into(),
             row.key.as_str().into(),
@@ -45,9 +44,7 @@ pub(super) async fn insert(
             changed_at_us.into(),
             meaning.into(),
         ],
-    )
-    .await?;
-    Ok(())
+    }
 }
 
 /// Whether the version ever had this content.

@@ -1,6 +1,6 @@
 //! Storing a version of a document.
 
-use ::store::{StoreError, Tx};
+use ::store::{Statement, StoreError, Tx};
 
 use super::{ArtifactRow, ArtifactsError, Place, find, outbox, revisions};
 use crate::audited::{self, AuditedRow};
@@ -12,31 +12,32 @@ pub struct NewArtifact {
     pub content: String,
 }
 
-#[derive(Debug, Clone)]
-pub struct Stored {
-    pub row: ArtifactRow,
-    /// The document as it is now; absent where it was there already.
-    pub audited: Option<AuditedRow>,
-}
-
-/// Stores a version. The same content again is the same document, also after its approval.
-pub async fn store(tx: &mut Tx<'_>, new: &NewArtifact) -> Result<Stored, ArtifactsError> {
+/// The version as it was stored before, if it was: the same content again is the same document, also after its approval.
+pub async fn find_stored(tx: &mut Tx<'_>, new: &NewArtifact) -> Result<Option<ArtifactRow>, ArtifactsError> {
     let row = &new.row;
     let place = Place { organisation_id: &row.organisation_id, project_id: &row.project_id };
-    if let Some(kept) = find(tx, place, &row.key, Some(row.version)).await? {
-        if revisions::has_content(tx, place, &row.key, row.version, &row.content_sha256).await? {
-            return Ok(Stored { row: kept, audited: None });
-        }
-        let latest = find(tx, place, &row.key, None).await?.map_or(row.version, |latest| latest.version);
-        let (key, version) = (row.key.clone(), row.version);
-        return Err(ArtifactsError::OtherContent { key, version, next_version: latest + 1 });
+    let Some(kept) = find(tx, place, &row.key, Some(row.version)).await? else { return Ok(None) };
+    if revisions::has_content(tx, place, &row.key, row.version, &row.content_sha256).await? {
+        return Ok(Some(kept));
     }
-    insert_content(tx, &row.organisation_id, &row.content_sha256, &new.content).await?;
-    tx.execute(
-        "INSERT INTO artifacts (organisation_id, project_id, artifact_key, version, artifact_type, has_id, folder, \
-         file_name, title, status, parent_id, content_sha256, size_bytes, n_revisions, created_by, created_at_us, \
-         updated_at_us) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, 1, $14, $15, $15)",
-        &[
+    let latest = find(tx, place, &row.key, None).await?.map_or(row.version, |latest| latest.version);
+    let (key, version) = (row.key.clone(), row.version);
+    Err(ArtifactsError::OtherContent { key, version, next_version: latest + 1 })
+}
+
+/// Stores a version that [`find_stored`] did not find, together with what else the change writes. Returns the document as
+/// it is then.
+pub async fn insert<'a>(
+    tx: &mut Tx<'_>,
+    new: &'a NewArtifact,
+    beside: Vec<Statement<'a>>,
+) -> Result<AuditedRow, StoreError> {
+    let row = &new.row;
+    let artifact = Statement {
+        sql: "INSERT INTO artifacts (organisation_id, project_id, artifact_key, version, artifact_type, has_id, folder, \
+              file_name, title, status, parent_id, content_sha256, size_bytes, n_revisions, created_by, created_at_us, \
+              updated_at_us) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, 1, $14, $15, $15)",
+        params: vec![
             row.organisation_id.as_str().into(),
             row.project_id.as_str().into(),
             row.key.as_str().into(),
@@ -53,31 +54,33 @@ pub async fn store(tx: &mut Tx<'_>, new: &NewArtifact) -> Result<Stored, Artifac
             row.created_by.as_str().into(),
             row.created_at_us.into(),
         ],
-    )
-    .await?;
-    revisions::insert(tx, row, "stored", &row.created_by, row.created_at_us, None).await?;
-    outbox::put(tx, row).await?;
-    Ok(Stored { audited: Some(audited::artifact(row)), row: row.clone() })
+    };
+    let mut statements = vec![
+        content_insertion(&row.organisation_id, &row.content_sha256, &new.content),
+        artifact,
+        revisions::insertion(row, "stored", &row.created_by, row.created_at_us, None),
+        outbox::putting(row),
+    ];
+    statements.extend(beside);
+    tx.execute_together(&statements).await?;
+    Ok(audited::artifact(row))
 }
 
-pub(super) async fn insert_content(
-    tx: &mut Tx<'_>,
-    organisation_id: &str,
-    content_sha256: &str,
-    content: &str,
-) -> Result<(), StoreError> {
-    tx.execute(
-        "INSERT INTO artifact_contents (organisation_id, content_sha256, content, size_bytes) \
-         VALUES ($1, $2, $3, $4) ON CONFLICT (organisation_id, content_sha256) DO NOTHING",
-        &[
+pub(super) fn content_insertion<'a>(
+    organisation_id: &'a str,
+    content_sha256: &'a str,
+    content: &'a str,
+) -> Statement<'a> {
+    Statement {
+        sql: "INSERT INTO artifact_contents (organisation_id, content_sha256, content, size_bytes) \
+              VALUES ($1, $2, $3, $4) ON CONFLICT (organisation_id, content_sha256) DO NOTHING",
+        params: vec![
             organisation_id.into(),
             content_sha256.into(),
             content.into(),
             i64::try_from(content.len()).unwrap_or(i64::MAX).into(),
         ],
-    )
-    .await?;
-    Ok(())
+    }
 }
 
 pub(super) fn size(bytes: u64) -> i64 {

@@ -1,6 +1,6 @@
 //! Numbers that a counter passed over and nobody was ever given: they are free for a document that wants just that one.
 
-use store::{StoreError, Tx};
+use store::{Statement, StoreError, Tx};
 
 use super::Counter;
 use crate::audited::{self, AuditedRow};
@@ -12,16 +12,22 @@ pub(super) async fn insert(
     first: i64,
     last: i64,
 ) -> Result<Option<AuditedRow>, StoreError> {
+    let Some((statement, gap)) = insertion(counter, first, last) else { return Ok(None) };
+    tx.execute(statement.sql, &statement.params).await?;
+    Ok(Some(gap))
+}
+
+pub(super) fn insertion<'a>(counter: &Counter<'a>, first: i64, last: i64) -> Option<(Statement<'a>, AuditedRow)> {
     if first > last {
-        return Ok(None);
+        return None;
     }
-    tx.execute(
-        "INSERT INTO id_gaps (organisation_id, artifact_type, project_id, first_number, last_number) \
-         VALUES ($1, $2, $3, $4, $5)",
-        &[counter.organisation_id.into(), counter.prefix.into(), counter.project_id.into(), first.into(), last.into()],
-    )
-    .await?;
-    Ok(Some(audited::gap(counter, first, Some(last))))
+    let (organisation_id, prefix, project_id) = (counter.organisation_id, counter.prefix, counter.project_id);
+    let statement = Statement {
+        sql: "INSERT INTO id_gaps (organisation_id, artifact_type, project_id, first_number, last_number) \
+              VALUES ($1, $2, $3, $4, $5)",
+        params: vec![organisation_id.into(), prefix.into(), project_id.into(), first.into(), last.into()],
+    };
+    Some((statement, audited::gap(counter, first, Some(last))))
 }
 
 /// Takes a number out of its gap, and returns what is left of that; `None` if it was in none.
