@@ -1,5 +1,9 @@
 //! The task service with a full queue. Workers look, list, claim and put back, so that the queue stays as long as it is;
 //! the reference is a write through the same door on the same server, `GET /ids/next`, in turns.
+//!
+//! Each connection of the reference has a counter of its own, so that each call changes one row and leaves one event, as a
+//! claim does. Of one counter for all, the house takes the numbers of a whole batch with one statement (`bench ids`
+//! measures that), and claims, which each take another task, have nothing to share.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -129,7 +133,7 @@ async fn measure_queries(tasks: SocketAddr, engine: Engine) -> anyhow::Result<Ve
 async fn take_turn<F, W>(address: SocketAddr, length: Duration, work: W) -> anyhow::Result<Turn>
 where
     F: Future<Output = anyhow::Result<Latencies>> + Send + 'static,
-    W: Fn(Connection, SocketAddr, Instant) -> F,
+    W: Fn(Connection, SocketAddr, usize, Instant) -> F,
 {
     let mut connections = Vec::with_capacity(CONNECTIONS);
     for _ in 0..CONNECTIONS {
@@ -137,8 +141,8 @@ where
     }
     let started = Instant::now();
     let mut running: JoinSet<anyhow::Result<Latencies>> = JoinSet::new();
-    for connection in connections {
-        running.spawn(work(connection, address, started + length));
+    for (worker, connection) in connections.into_iter().enumerate() {
+        running.spawn(work(connection, address, worker, started + length));
     }
     let mut latencies = Latencies::default();
     while let Some(ended) = running.join_next().await {
@@ -149,7 +153,12 @@ where
 }
 
 /// Looks, lists, claims and puts back, until the time is over.
-async fn work(mut connection: Connection, address: SocketAddr, until: Instant) -> anyhow::Result<Latencies> {
+async fn work(
+    mut connection: Connection,
+    address: SocketAddr,
+    _worker: usize,
+    until: Instant,
+) -> anyhow::Result<Latencies> {
     let mut latencies = Latencies::default();
     let back = r#"{"status":"pending","reset":true}"#;
     while Instant::now() < until {
@@ -170,9 +179,15 @@ async fn work(mut connection: Connection, address: SocketAddr, until: Instant) -
     Ok(latencies)
 }
 
-async fn take_id(mut connection: Connection, address: SocketAddr, until: Instant) -> anyhow::Result<Latencies> {
+/// Takes ids of the worker's own counter.
+async fn take_id(
+    mut connection: Connection,
+    address: SocketAddr,
+    worker: usize,
+    until: Instant,
+) -> anyhow::Result<Latencies> {
     let mut latencies = Latencies::default();
-    let request = request(address, "GET /ids/next?type=US&project=bench", None);
+    let request = request(address, &format!("GET /ids/next?type=US&project=bench-{worker}"), None);
     while Instant::now() < until {
         let asked = Instant::now();
         connection.ask(&request).await?;
