@@ -10,8 +10,8 @@ use contract::id::TaskId;
 use contract::workflow::tasks::{AddTask, AddedTasks, GivenInput, InputClass, QueueTasks, QueuedTasks, TaskMetadata};
 use serde_json::Value;
 use store::Tx;
-use workflow::tasks;
 use workflow::tasks::check::CheckedTask;
+use workflow::tasks::{self, Absent};
 
 use super::task_plan::{TaskPlan, check_form, check_inputs, check_unfinished, insert_all};
 use super::{NUMBERING_ROLES, V2_FIELDS};
@@ -51,7 +51,7 @@ impl Write for AddTask {
 
     async fn prepare(&self, ctx: &Context<'_>) -> Result<Plan, OpError> {
         let place = TaskPlan::new(ctx, self.project_id.as_ref());
-        let tasks = check_inputs(ctx, check_form(ctx, &self.tasks, "")?).await?;
+        let tasks = check_inputs(ctx, check_form(ctx, &self.tasks, "")?, Absent::Refused, "").await?;
         check_unfinished(ctx, &place, &tasks).await?;
         let Some(tracker) = &ctx.services().remotes.tasks else {
             return Ok(Plan { place, tasks, queued: None, task_ids: Mutex::default() });

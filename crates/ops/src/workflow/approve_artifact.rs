@@ -17,11 +17,17 @@ use workflow::{artifacts, metadata, tasks};
 use super::document::{Home, check_key};
 use super::{approval_consent, approval_elsewhere};
 use crate::context::{Context, SelfApproval, Settings};
+use crate::door::Via;
 use crate::family::Family;
 use crate::operation::{Answer, ApplyError, Operation, Told, Write, store_error};
 
 /// An agent prepares; a person decides.
 pub const APPROVING_ROLES: &[Role] = &[Role::Approver, Role::Admin];
+
+/// Whether a call is made for an approval elsewhere. Who may not approve is not believed.
+pub fn is_part_of_approval(ctx: &Context<'_>) -> bool {
+    ctx.via() == Via::Approval && ctx.actor().roles.iter().any(|role| APPROVING_ROLES.contains(role))
+}
 
 /// Types that one document may be cut into.
 const RESERVATIONS_MAX: usize = 8;

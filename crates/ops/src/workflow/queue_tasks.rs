@@ -1,15 +1,16 @@
 //! `queue_tasks`: put tasks into the queue whose inputs somebody else has resolved and checked. The tracker's own door:
-//! it may stand where no documents are.
+//! it may stand where no documents are. Of a document that is here, only its own status counts.
 
 use contract::actor::Role;
 use contract::envelope::True;
 use contract::error::OpError;
 use contract::workflow::tasks::{QueueTasks, QueuedTasks};
 use store::Tx;
-use workflow::tasks;
 use workflow::tasks::check::CheckedTask;
+use workflow::tasks::{self, Absent};
 
-use super::task_plan::{TaskPlan, check_form, insert_all};
+use super::approve_artifact::is_part_of_approval;
+use super::task_plan::{TaskPlan, check_form, check_inputs, insert_all};
 use super::{NUMBERING_ROLES, V2_FIELDS};
 use crate::context::Context;
 use crate::family::Family;
@@ -41,7 +42,11 @@ impl Write for QueueTasks {
     type Plan = Plan;
 
     async fn prepare(&self, ctx: &Context<'_>) -> Result<Plan, OpError> {
-        let tasks = check_form(ctx, &self.tasks, PREFIX)?;
+        let mut tasks = check_form(ctx, &self.tasks, PREFIX)?;
+        // The document that an approval is about becomes approved only after its tasks are queued.
+        if !is_part_of_approval(ctx) {
+            tasks = check_inputs(ctx, tasks, Absent::Believed, PREFIX).await?;
+        }
         Ok(Plan { place: TaskPlan::new(ctx, Some(&self.project_id)), tasks })
     }
 

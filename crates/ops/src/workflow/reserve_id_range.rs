@@ -10,10 +10,9 @@ use store::Tx;
 use uuid::Uuid;
 use workflow::ids::{self, ReserveOptions};
 
-use super::approve_artifact::APPROVING_ROLES;
+use super::approve_artifact::is_part_of_approval;
 use super::{CounterPlan, NUMBERING_ROLES};
 use crate::context::{Context, Settings};
-use crate::door::Via;
 use crate::family::Family;
 use crate::operation::{Answer, ApplyError, Operation, Write};
 use crate::remote::Service;
@@ -52,16 +51,14 @@ impl Write for ReserveIdRange {
     type Plan = Plan;
 
     async fn prepare(&self, ctx: &Context<'_>) -> Result<Plan, OpError> {
-        // Who may approve could reserve as often by approving here.
-        let may_approve = ctx.actor().roles.iter().any(|role| APPROVING_ROLES.contains(role));
-        let is_approving = ctx.via() == Via::Approval && may_approve;
         let expires_after = ctx.settings().reservation_expires_after;
         Ok(Plan {
             counter: CounterPlan::find(ctx, &self.artifact_type, self.project_id.as_ref())?,
             reserved_by: ctx.actor().id.to_string(),
             reservation_id: Uuid::new_v4(),
             expires_after_us: i64::try_from(expires_after.as_micros()).unwrap_or(i64::MAX),
-            n_per_minute_max: (!is_approving).then_some(ctx.settings().reservations_per_minute_max),
+            // Who may approve could reserve as often by approving here.
+            n_per_minute_max: (!is_part_of_approval(ctx)).then_some(ctx.settings().reservations_per_minute_max),
         })
     }
 

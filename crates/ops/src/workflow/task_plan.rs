@@ -11,7 +11,7 @@ use workflow::artifacts::{self, Place};
 use workflow::audited::AuditedRow;
 use workflow::ids::{self, Counter, Leap};
 use workflow::tasks::check::{CheckedTask, Wrong, check_batch};
-use workflow::tasks::{self, InputsError, Library, NewTask, TasksError};
+use workflow::tasks::{self, Absent, InputsError, Library, NewTask, TasksError};
 
 use crate::context::Context;
 use crate::operation::{ApplyError, store_error};
@@ -79,15 +79,20 @@ pub fn check_form(ctx: &Context<'_>, tasks: &[TaskMetadata], prefix: &str) -> Re
 }
 
 /// Checks what the documents themselves say of the inputs.
-pub async fn check_inputs(ctx: &Context<'_>, tasks: Vec<CheckedTask>) -> Result<Vec<CheckedTask>, OpError> {
+pub async fn check_inputs(
+    ctx: &Context<'_>,
+    tasks: Vec<CheckedTask>,
+    absent: Absent,
+    prefix: &str,
+) -> Result<Vec<CheckedTask>, OpError> {
     let library = Library {
         organisation_id: ctx.actor().organisation_id.as_str(),
         default_project_id: ctx.settings().default_project_id.as_str(),
         catalogue: &ctx.services().catalogue.current(),
     };
     let mut conn = ctx.read().await?;
-    tasks::find_inputs(&mut conn, library, tasks).await.map_err(|error| match error {
-        InputsError::Wrong(found) => wrong(found, ""),
+    tasks::find_inputs(&mut conn, library, tasks, absent).await.map_err(|error| match error {
+        InputsError::Wrong(found) => wrong(found, prefix),
         InputsError::Store(error) => store_error(error),
     })
 }

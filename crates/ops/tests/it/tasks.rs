@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use ops::operations::OPERATIONS;
 use serde_json::{Value, json};
+use testkit::documents::PRD_006;
 
 use crate::script::{Stage, check, on_postgres, on_sqlite, shared, together};
 
@@ -215,6 +216,54 @@ async fn a_wrong_batch_is_refused_whole_in_the_words_of_the_seed() {
         assert_eq!(message, prefix("Unknown generator 'poem-generator' for task HLS-002"));
         let listed = output(&stage, "author", "list_tasks", json!({"project_id": "p"})).await;
         assert_eq!(listed["count"], 1, "nothing of a refused batch stays");
+    }
+}
+
+#[tokio::test]
+async fn of_a_document_that_is_here_only_its_own_approval_counts() {
+    for stage in both().await {
+        stage.begin().await;
+        stage.store(PRD_006).await;
+        let task = |number: usize, file: &str, status: Option<&str>| {
+            let mut input = json!({"name": "prd", "classification": "mandatory",
+                "mcp_resource_uri": format!("mcp://resources/artifacts/prds/{file}")});
+            if let Some(status) = status {
+                input["status"] = json!(status);
+            }
+            let id = format!("HLS-{number:03}");
+            let task = json!({"artifact_id": id, "generator": "hls-generator", "inputs": [input]});
+            json!({"project_id": "p", "tasks": [task]})
+        };
+        for told in [None, Some("Approved")] {
+            let error = stage.call("owner", "queue_tasks", task(500, "PRD-006_v1.md", told)).await.result.unwrap_err();
+            assert_eq!(error.message, "Task validation failed: Input artifact PRD-006 not approved");
+            assert_eq!(error.details.field.as_deref(), Some("tasks/0/inputs/0/mcp_resource_uri"));
+        }
+        // Whoever approves a document elsewhere queues its tasks first; whoever may not approve is not believed.
+        let approving = |name: &'static str| {
+            let (input, via) = (task(501, "PRD-006_v1.md", Some("Approved")), ops::Via::Approval);
+            let call = ops::Call { operation: "queue_tasks".to_owned(), input, via, ..ops::Call::default() };
+            let stage = &stage;
+            async move { stage.platform.call(&crate::script::actor(name), call).await.result }
+        };
+        assert_eq!(approving("author").await.unwrap_err().code(), "INVALID_ARG");
+        approving("owner").await.unwrap();
+        stage.approve("PRD-006").await.result.unwrap();
+        output(&stage, "author", "queue_tasks", task(502, "PRD-006_v1.md", None)).await;
+        // A tracker cannot know the documents of other houses: it keeps what it is told, and adds nothing.
+        output(&stage, "author", "queue_tasks", task(503, "PRD-007_v1.md", Some("Approved"))).await;
+        output(&stage, "author", "queue_tasks", task(504, "PRD-007_v1.md", None)).await;
+        let listed = output(&stage, "author", "list_tasks", json!({"project_id": "p"})).await;
+        let kept: Vec<_> = listed["tasks"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|it| (it["artifact_id"].as_str().unwrap(), it["inputs"][0]["status"].as_str().unwrap()))
+            .collect();
+        assert_eq!(
+            kept,
+            [("HLS-501", "Approved"), ("HLS-502", "Approved"), ("HLS-503", "Approved"), ("HLS-504", "Unknown")]
+        );
     }
 }
 

@@ -9,6 +9,9 @@ use crate::address::Address;
 use crate::catalogue::{Catalogue, DocumentType, Generator, InputRule};
 use crate::ids::find_canonical;
 
+/// Of an input whose status nobody told, and whose document is not here.
+pub const STATUS_UNKNOWN: &str = "Unknown";
+
 /// What is wrong with a task, in the words of the seed, and where.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
@@ -210,7 +213,6 @@ fn resolve(
         let (field, received) = (format!("{at}/status"), Some(status.to_owned()));
         return Err(Wrong { message, field, expected: expected.to_owned(), received });
     }
-    let status = in_folder.first().map_or("Approved", |kind| kind.approved_status());
     Ok(GeneratorInput {
         name: input.name.clone(),
         classification: input.classification,
@@ -218,7 +220,8 @@ fn resolve(
         artifact_id: artifact_id.to_owned(),
         resource_path: path,
         mcp_resource_uri: uri.clone(),
-        status: input.status.clone().unwrap_or_else(|| status.to_owned()),
+        // An approval follows from no URI: whoever has the document says whether it has one.
+        status: input.status.clone().unwrap_or_else(|| STATUS_UNKNOWN.to_owned()),
     })
 }
 
@@ -285,11 +288,11 @@ mod tests {
             json!([
                 {"name": "prd", "classification": "mandatory", "artifact_type": "prd", "artifact_id": "PRD-006",
                  "resource_path": "artifacts/prds/PRD-006_v3.md",
-                 "mcp_resource_uri": "mcp://resources/artifacts/prds/PRD-006_v3.md", "status": "Approved"},
+                 "mcp_resource_uri": "mcp://resources/artifacts/prds/PRD-006_v3.md", "status": "Unknown"},
                 {"name": "business_research", "classification": "recommended", "artifact_type": "research",
                  "artifact_id": "N/A", "resource_path": "artifacts/research/X_business_research.md",
                  "mcp_resource_uri": "mcp://resources/artifacts/research/X_business_research.md",
-                 "status": "Finalized"},
+                 "status": "Unknown"},
             ])
         );
     }

@@ -1,5 +1,7 @@
 //! Whether the inputs of a task are there and approved, asked of the documents themselves.
 
+use std::collections::BTreeMap;
+
 use contract::workflow::tasks::GeneratorInput;
 use store::{Conn, StoreError};
 
@@ -25,14 +27,30 @@ pub enum InputsError {
     Store(#[from] StoreError),
 }
 
+/// What becomes of an input whose document is not here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Absent {
+    Refused,
+    /// It may be in the house that the task is for: its status stays as that house told it.
+    Believed,
+}
+
+/// What the documents say of an input.
+enum Found {
+    Status(String),
+    NotHere(Wrong),
+    Wrong(Wrong),
+}
+
 /// Finds every input and keeps its status as it is. The first that is not there or not approved refuses the batch.
 pub async fn find_inputs(
     conn: &mut Conn,
     library: Library<'_>,
     mut tasks: Vec<CheckedTask>,
+    absent: Absent,
 ) -> Result<Vec<CheckedTask>, InputsError> {
     // Tasks of one batch mostly share their inputs.
-    let mut known: std::collections::BTreeMap<String, Result<String, Wrong>> = std::collections::BTreeMap::new();
+    let mut known: BTreeMap<String, Found> = BTreeMap::new();
     for (task_index, task) in tasks.iter_mut().enumerate() {
         for (index, input) in task.inputs.iter_mut().enumerate() {
             if !known.contains_key(&input.mcp_resource_uri) {
@@ -41,8 +59,9 @@ pub async fn find_inputs(
                 known.insert(input.mcp_resource_uri.clone(), found);
             }
             match known.get(&input.mcp_resource_uri) {
-                Some(Ok(status)) => input.status.clone_from(status),
-                Some(Err(wrong)) => return Err(InputsError::Wrong(wrong.clone())),
+                Some(Found::Status(status)) => input.status.clone_from(status),
+                Some(Found::NotHere(_)) if absent == Absent::Believed => {}
+                Some(Found::NotHere(wrong) | Found::Wrong(wrong)) => return Err(InputsError::Wrong(wrong.clone())),
                 None => {}
             }
         }
@@ -55,7 +74,7 @@ async fn find_status(
     library: Library<'_>,
     at: &str,
     input: &GeneratorInput,
-) -> Result<Result<String, Wrong>, StoreError> {
+) -> Result<Found, StoreError> {
     let wrong = |message: String, expected: &str| Wrong {
         message,
         field: format!("{at}/mcp_resource_uri"),
@@ -63,19 +82,19 @@ async fn find_status(
         received: Some(input.mcp_resource_uri.clone()),
     };
     let Ok(address) = Address::parse_uri(&input.mcp_resource_uri) else {
-        return Ok(Err(wrong("Invalid resource_uri format".to_owned(), "the address of a document")));
+        return Ok(Found::Wrong(wrong("Invalid resource_uri format".to_owned(), "the address of a document")));
     };
     let project_id = address.project_id.as_deref().unwrap_or(library.default_project_id);
     let place = Place { organisation_id: library.organisation_id, project_id };
     let row = artifacts::find_at(conn, place, &address).await?;
     let Some(row) = row else {
         let message = format!("Input file not found: {}", address.file_name);
-        return Ok(Err(wrong(message, "the address of a stored document")));
+        return Ok(Found::NotHere(wrong(message, "the address of a stored document")));
     };
     if library.catalogue.find_type(&row.artifact_type).is_some_and(|kind| kind.is_approved(&row.status)) {
-        return Ok(Ok(row.status));
+        return Ok(Found::Status(row.status));
     }
-    Ok(Err(match row.has_id {
+    Ok(Found::Wrong(match row.has_id {
         true => wrong(format!("Input artifact {} not approved", row.key), "an approved document"),
         false => wrong(format!("Input research {} not finalized", row.key), "a finalized document"),
     }))
