@@ -115,8 +115,8 @@ impl<'a> Document<'a> {
     }
 }
 
-/// The text without the byte order mark that some editors put before it: it is no part of what was written.
-pub fn without_mark(text: &str) -> &str {
+/// The text without the byte order mark that some editors put before it: it belongs to no line.
+fn without_mark(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 

@@ -8,6 +8,7 @@ mod tests;
 
 use contract::workflow::artifacts::CONTENT_CHARS_MIN;
 
+use crate::address::is_traversal;
 use crate::catalogue::{Catalogue, DocumentType};
 use crate::ids::find_canonical;
 use crate::markdown::{Document, Field};
@@ -127,7 +128,12 @@ pub fn find_id(catalogue: &Catalogue, document: &Document<'_>) -> Result<Option<
             true => heading_id(catalogue, heading.title),
             false => first().filter(|token| token.kind() == Kind::Final).map(|token| token.text),
         };
-        said.extend(id.map(|id| (field, id.to_owned())));
+        if let Some(id) = id {
+            if goes_on_as_path(heading.title, id) {
+                return Err(MetadataError::Traversal { field: "artifact_id", received: shown(heading.title) });
+            }
+            said.push((field, id.to_owned()));
+        }
     }
     check_agreement("artifact_id", said)
 }
@@ -149,7 +155,10 @@ fn named_id(
     example: &str,
 ) -> Result<String, MetadataError> {
     match leading_id(catalogue, field.value) {
-        Some(id) if names_another(catalogue, field.value, id) => {
+        Some(id) if goes_on_as_path(field.value, id) => {
+            Err(MetadataError::Traversal { field: name, received: shown(field.value) })
+        }
+        Some(id) if names_another(catalogue, field.value, id) || goes_on(catalogue, field.value, id) => {
             Err(wrong(name, field.value, format!("one id in line {}", field.line)))
         }
         Some(id) => Ok(id.to_owned()),
@@ -158,6 +167,21 @@ fn named_id(
         }
         None => Err(wrong(name, field.value, expected_id(catalogue, field, example))),
     }
+}
+
+/// Whether an id is the beginning of a path that leads elsewhere: `PRD-006/../../x`. A link beside it is none.
+fn goes_on_as_path(value: &str, id: &str) -> bool {
+    let rest = value.split_once(id).map_or("", |(_, rest)| rest);
+    let word = rest.split(char::is_whitespace).next().unwrap_or_default();
+    rest.starts_with(['\\', '%'])
+        || rest.starts_with("..")
+        || (rest.starts_with('/') && is_traversal(&format!("x{word}")))
+}
+
+/// Whether an id is the beginning of a longer name: `PRD-006/x`. Another id after a slash (`PRD-006/EPIC-006`) is none.
+fn goes_on(catalogue: &Catalogue, value: &str, id: &str) -> bool {
+    let after = value.split_once(id).and_then(|(_, rest)| rest.strip_prefix('/'));
+    after.is_some_and(|after| !after.trim().is_empty() && leading_id(catalogue, after).is_none())
 }
 
 /// Whether a value goes on with another document of the same type. What stands in parentheses is a remark.
@@ -252,12 +276,15 @@ pub fn version(document: &Document<'_>) -> Result<u32, MetadataError> {
 /// `2`, `v2`, `2.0`, `2 (draft)`. A version between two others is none.
 fn parse_version(text: &str) -> Result<u32, MetadataError> {
     let digits = text.trim_start_matches(|c: char| !c.is_ascii_digit());
+    // `v`, `Version` or a word before the number change nothing; a sign does.
+    let before = text.strip_suffix(digits).unwrap_or_default();
+    let is_plain = before.chars().all(|c| c.is_alphabetic() || c.is_whitespace() || is_quote(c) || ".:#[".contains(c));
     let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
     let (digits, rest) = digits.split_at_checked(end).unwrap_or_default();
     let parts = rest.split(|c: char| c != '.' && !c.is_ascii_digit()).next().unwrap_or_default();
     let is_whole = parts.bytes().all(|byte| byte == b'.' || byte == b'0');
     match digits.parse() {
-        Ok(version @ 1..=VERSION_MAX) if is_whole => Ok(version),
+        Ok(version @ 1..=VERSION_MAX) if is_whole && is_plain => Ok(version),
         Ok(_) | Err(_) => Err(wrong("Version", text, format!("a whole number from 1 to {VERSION_MAX}"))),
     }
 }

@@ -179,20 +179,30 @@ async fn metadata_that_contradicts_itself_is_not_stored() {
         ),
         // Attack case 27.
         (EPIC_006.replacen("ID:** EPIC-006", "ID:** ../../etc/EPIC-006", 1), "Resource name contains path traversal"),
+        (EPIC_006.replacen("ID:** EPIC-006", "ID:** EPIC-006/../../x", 1), "Resource name contains path traversal"),
+        (EPIC_006.replacen("ID:** EPIC-006", "ID:** EPIC-006/x", 1), "`artifact_id`: expected one id in line 5"),
+        (EPIC_006.replacen("**Version:** 1", "**Version:** -1", 1), "`Version`: expected a whole number from 1 to 999"),
     ] {
         check_refused(&stage, store(text), -32602, &format!("Invalid params: {message}")).await;
     }
 }
 
 #[tokio::test]
-async fn a_byte_order_mark_is_no_part_of_a_document() {
+async fn a_byte_order_mark_is_read_over_and_kept_as_what_was_reviewed() {
     let stage = on_sqlite(OPERATIONS).await;
     stage.store(IMPLEMENTATION_RESEARCH).await;
     stage.store(BUSINESS_RESEARCH).await;
-    let stored = stage.store(&format!("\u{feff}{EPIC_006}")).await;
-    assert_eq!(stage.store(EPIC_006).await, stored, "the same document");
-    assert_eq!(stage.file("artifacts/epics/EPIC-006_v1.md"), EPIC_006);
-    output(stage.approve("EPIC-006").await);
+    let marked = format!("\u{feff}{EPIC_006}");
+    let stored = stage.store(&marked).await;
+    assert_eq!(stage.store(&marked).await, stored, "the same document");
+    assert_eq!(stage.file("artifacts/epics/EPIC-006_v1.md"), marked);
+    let unmarked = stage.call("owner", "store_artifact", json!({ "artifact_content": EPIC_006 })).await;
+    assert_eq!(refusal(unmarked).0, -32000, "other bytes are another version");
+    // The hash that a reviewer takes of the file is the one that the approval is bound to.
+    let reviewed = workflow::approval::content_hash(&marked);
+    let approve = json!({"artifact_id": "EPIC-006", "content_sha256": reviewed});
+    output(stage.call("owner", "approve_artifact", approve).await);
+    assert!(stage.file("artifacts/epics/EPIC-006_v1.md").starts_with("\u{feff}# EPIC-006"));
     let checked = json!({"artifact_content": format!("\u{feff}{PRD_006}"), "artifact_id": "PRD-006"});
     let found: Value = output(stage.call("owner", "validate_artifact", checked).await);
     assert_eq!(found["passed"], true, "{found}");

@@ -121,7 +121,11 @@ fn what_is_missing_or_wrong_is_named() {
     check_refused("# Title\n## Metadata\n- **PRD ID:** PRD-006\n- **Status:** Perfect", "Status");
     check_refused("# Title\n## Metadata\n- **PRD ID:** PRD-006\n- **Status:** Drafty", "Status");
     check_refused("# Title\n## Metadata\n- **PRD ID:** PRD-006\n- **Status:** Draft\n- **Version:** 1000", "Version");
-    check_refused("# Title\n## Metadata\n- **PRD ID:** PRD-006\n- **Status:** Draft\n- **Version:** 0", "Version");
+    for version in ["0", "-3", "- 3", "v-3", "−3", "(3)", "+3", "**-3**"] {
+        let head =
+            format!("# Title\n## Metadata\n- **PRD ID:** PRD-006\n- **Status:** Draft\n- **Version:** {version}");
+        check_refused(&head, "Version");
+    }
     check_refused(
         "# Title\n## Metadata\n- **PRD ID:** PRD-006\n- **Status:** Draft\n- **Parent Epic:** EPIC-AAA",
         "parent_id",
@@ -163,8 +167,32 @@ fn who_says_two_things_is_asked_which() {
     assert_eq!((found.version, found.parent_id.as_deref()), (2, Some("EPIC-001")));
     let titled = base.replace("# Some title", "# What follows from EPIC-003");
     assert_eq!(read(&titled).unwrap().key, "PRD-006");
-    let traversal = read(&base.replace("** PRD-006", "** ../../etc/PRD-038"));
-    assert!(matches!(traversal, Err(MetadataError::Traversal { field: "artifact_id", .. })), "{traversal:?}");
+}
+
+#[test]
+fn an_id_is_not_cut_out_of_a_path() {
+    let base = "# Some title\n## Metadata\n- **PRD ID:** PRD-006\n- **Status:** Draft\n- **Parent Epic:** EPIC-001";
+    for (from, to, field) in [
+        ("** PRD-006", "** ../../etc/PRD-038", "artifact_id"),
+        ("** PRD-006", "** PRD-592/../../x", "artifact_id"),
+        ("** PRD-006", "** `PRD-592/..`", "artifact_id"),
+        ("** PRD-006", "** PRD-592\\x", "artifact_id"),
+        ("** PRD-006", "** PRD-592%2f..%2fx", "artifact_id"),
+        ("** EPIC-001", "** EPIC-592/../../x", "parent_id"),
+        ("# Some title", "# PRD-006/../../x: Some title", "artifact_id"),
+    ] {
+        match read(&base.replace(from, to)) {
+            Err(MetadataError::Traversal { field: found, .. }) => assert_eq!(found, field, "{to}"),
+            other => panic!("{to}: {other:?}"),
+        }
+    }
+    check_refused(&base.replace("** PRD-006", "** PRD-592/x"), "artifact_id");
+    for to in
+        ["** [EPIC-001](../epics/EPIC-001_v1.md)", "** EPIC-001/INIT-001", "** EPIC-001 (see ../epics)", "** EPIC-001."]
+    {
+        let found = read(&base.replace("** EPIC-001", to)).unwrap();
+        assert_eq!(found.parent_id.as_deref(), Some("EPIC-001"), "{to}");
+    }
 }
 
 #[test]
