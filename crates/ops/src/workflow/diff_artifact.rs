@@ -5,7 +5,7 @@ use contract::error::OpError;
 use contract::workflow::artifacts::{ArtifactDiff, DiffArtifact};
 use workflow::{artifacts, diff};
 
-use super::document::{Home, check_key};
+use super::document::{Home, check_key, missing};
 use crate::context::{Context, Settings};
 use crate::family::Family;
 use crate::operation::{Answer, Operation, Read, store_error};
@@ -33,7 +33,10 @@ impl Read for DiffArtifact {
         for (version, revision) in [(Some(self.from_version), self.from_revision), (self.to_version, self.to_revision)]
         {
             let found = artifacts::find_revision(&mut reader, home.place(), &key, version, revision).await;
-            let found = found.map_err(store_error)?.ok_or_else(|| OpError::not_found(key.clone()))?;
+            let Some(found) = found.map_err(store_error)? else {
+                let error = missing(&mut reader, home.place(), &key, version, revision).await;
+                return Err(error.map_err(store_error)?);
+            };
             let text = artifacts::read_content(&mut reader, &home.organisation_id, &found.content_sha256).await;
             states.push((found, text.map_err(store_error)?));
         }

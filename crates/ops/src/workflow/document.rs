@@ -1,9 +1,12 @@
 //! What the operations on documents share: where a document is looked for, and which names are refused.
 
+use std::collections::BTreeSet;
+
 use contract::error::{Kind, OpError};
 use contract::id::ProjectId;
+use store::{Conn, StoreError};
 use workflow::address::{AddressError, is_traversal};
-use workflow::artifacts::{ArtifactsError, Place};
+use workflow::artifacts::{self, ArtifactsError, Place};
 use workflow::metadata::MetadataError;
 
 use crate::context::Context;
@@ -45,6 +48,48 @@ pub fn check_key(text: &str, field: &str, tool_name: &str) -> Result<String, OpE
         return Ok(text.to_owned());
     }
     Err(OpError::invalid(field, "the id of a document such as `PRD-006`").received(summary::cut(text)))
+}
+
+/// What is missing of a document: all of it, the version or the revision that was named; and what there is instead.
+pub async fn missing(
+    conn: &mut Conn,
+    place: Place<'_>,
+    key: &str,
+    version: Option<u32>,
+    revision: Option<u32>,
+) -> Result<OpError, StoreError> {
+    let revisions = artifacts::list_revisions(conn, place, key).await?;
+    let versions: BTreeSet<u32> = revisions.iter().map(|it| it.version).collect();
+    let Some(latest) = versions.last().copied() else { return Ok(OpError::not_found(key)) };
+    let version = version.unwrap_or(latest);
+    let (field, wanted, owner, known) = match versions.contains(&version) {
+        false => ("version", version, key.to_owned(), versions),
+        true => {
+            let of_version = revisions.iter().filter(|it| it.version == version).map(|it| it.revision);
+            ("revision", revision.unwrap_or(0), format!("{key} v{version}"), of_version.collect())
+        }
+    };
+    let known = ranges(&known);
+    let mut error = OpError::not_found(format!("{owner} has no {field} {wanted}; it has {known}")).received(wanted);
+    error.details.field = Some(field.to_owned());
+    error.details.expected = Some(format!("one of {known}"));
+    Ok(error)
+}
+
+/// `1 to 3, 5`.
+fn ranges(numbers: &BTreeSet<u32>) -> String {
+    let mut ranges: Vec<(u32, u32)> = Vec::new();
+    for number in numbers {
+        match ranges.last_mut() {
+            Some((_, last)) if *last + 1 == *number => *last = *number,
+            Some(_) | None => ranges.push((*number, *number)),
+        }
+    }
+    let shown = ranges.iter().map(|(first, last)| match first == last {
+        true => first.to_string(),
+        false => format!("{first} to {last}"),
+    });
+    shown.collect::<Vec<_>>().join(", ")
 }
 
 /// Somebody tries to leave the root: the words of seed 001, and a warning in the log.

@@ -7,7 +7,7 @@ use contract::workflow::artifacts::{ArtifactContent, ReadArtifact};
 use workflow::address::Address;
 use workflow::artifacts::{self, ArtifactRow};
 
-use super::document::{Home, address_error, check_key};
+use super::document::{Home, address_error, check_key, missing};
 use crate::context::Context;
 use crate::family::Family;
 use crate::operation::{Answer, Operation, Read, store_error};
@@ -44,7 +44,10 @@ async fn by_id(asked: &ReadArtifact, ctx: &Context<'_>, id: &str) -> Result<(Hom
     let home = Home::of(ctx, asked.project_id.as_ref());
     let mut reader = ctx.read().await?;
     let row = artifacts::find(&mut reader, home.place(), &key, asked.version).await.map_err(store_error)?;
-    Ok((home, row.ok_or_else(|| OpError::not_found(key.clone()))?))
+    match row {
+        Some(row) => Ok((home, row)),
+        None => Err(missing(&mut reader, home.place(), &key, asked.version, None).await.map_err(store_error)?),
+    }
 }
 
 async fn by_uri(ctx: &Context<'_>, uri: &str) -> Result<(Home, ArtifactRow), OpError> {

@@ -675,6 +675,26 @@ async fn the_history_keeps_what_was_reviewed_and_the_difference_is_shown() {
 }
 
 #[tokio::test]
+async fn a_version_that_is_missing_is_named_with_those_that_are_there() {
+    let stage = on_sqlite(OPERATIONS).await;
+    stage.begin().await;
+    for version in [1, 2, 4] {
+        stage.store(&PRD_006.replacen("**Version:** 1", &format!("**Version:** {version}"), 1)).await;
+    }
+    let check = async |operation: &str, input: Value, message: &str| {
+        let reply = stage.call("viewer", operation, input).await;
+        assert_eq!(refusal(reply), (-32001, format!("Resource not found: {message}")));
+    };
+    let read = json!({"artifact_id": "PRD-006", "version": 3});
+    check("read_artifact", read, "PRD-006 has no version 3; it has 1 to 2, 4").await;
+    check("read_artifact", json!({"artifact_id": "PRD-007", "version": 3}), "PRD-007").await;
+    let diff = json!({"artifact_id": "PRD-006", "from_version": 1, "to_version": 9});
+    check("diff_artifact", diff, "PRD-006 has no version 9; it has 1 to 2, 4").await;
+    let diff = json!({"artifact_id": "PRD-006", "from_version": 2, "from_revision": 2});
+    check("diff_artifact", diff, "PRD-006 v2 has no revision 2; it has 1").await;
+}
+
+#[tokio::test]
 async fn a_generator_is_guided_with_template_sections_checklist_and_inputs() {
     let stage = on_sqlite(OPERATIONS).await;
     stage.begin().await;
