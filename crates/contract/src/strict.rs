@@ -24,8 +24,10 @@ pub struct Limits {
 }
 
 impl Limits {
+    /// The largest document that may be stored fits, however its characters are written: four bytes each in the string,
+    /// twelve in the text (`\ud83d\ude00`).
     pub const DEFAULT: Limits =
-        Limits { bytes_max: 1024 * 1024, depth_max: 64, values_max: 10_000, string_bytes_max: 1024 * 1024 };
+        Limits { bytes_max: 6 * 1024 * 1024, depth_max: 64, values_max: 10_000, string_bytes_max: 2 * 1024 * 1024 };
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -324,6 +326,14 @@ mod tests {
         check(r#"{"a":{"id":1,"id":2}}"#, "/a/id", Problem::DuplicateKey);
         check(r#"[{"b":0},{"a/b":1,"a/b":1}]"#, "/1/a~1b", Problem::DuplicateKey);
         check(r#"{"a":1,"\u0061":2}"#, "/a", Problem::DuplicateKey);
+    }
+
+    #[test]
+    fn the_largest_document_fits_however_it_is_written() {
+        let n_chars = crate::workflow::artifacts::CONTENT_CHARS_MAX as usize;
+        assert!(n_chars * 4 <= Limits::DEFAULT.string_bytes_max);
+        // What stands beside the document in the same body is small.
+        assert!(n_chars * r"\ud83d\ude00".len() + 256 * 1024 <= Limits::DEFAULT.bytes_max);
     }
 
     #[test]

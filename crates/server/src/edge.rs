@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
-use axum::extract::{ConnectInfo, Request, State};
+use axum::extract::{ConnectInfo, DefaultBodyLimit, Request, State};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use contract::actor::Credential;
@@ -55,7 +55,9 @@ impl Edge {
     pub fn wrap(self: Arc<Edge>, open: Router, protected: Router) -> Router {
         let gate = from_fn_with_state(Arc::clone(&self), admit);
         let shield = from_fn_with_state(self, shield);
-        open.merge(protected.layer(gate)).layer(shield)
+        // `admit` has read the body within the limit of the settings; the framework's own is lower than a document.
+        let protected = protected.layer(DefaultBodyLimit::disable()).layer(gate);
+        open.merge(protected).layer(shield)
     }
 
     fn note(&self, request: &Request, reason: &'static str) {

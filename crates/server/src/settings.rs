@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use contract::actor::Role;
 use contract::id::{ActorId, OrganisationId, ProjectId};
+use contract::strict::Limits;
 use figment::Figment;
 use figment::providers::{Env, Format, Serialized, Toml};
 use ops::limits;
@@ -185,7 +186,7 @@ impl Default for Settings {
             eutils_email: None,
             trapi_url: None,
             starter_data: true,
-            body_bytes_max: 1024 * 1024,
+            body_bytes_max: Limits::DEFAULT.bytes_max,
             rate_per_second: 200,
             rate_burst: 400,
             calls_in_flight_max: 512,

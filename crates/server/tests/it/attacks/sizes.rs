@@ -9,7 +9,8 @@ use super::lines::Lines;
 use super::target::Target;
 use super::wire::{Request, exchange};
 
-const BODY_BYTES_MAX: usize = 1024 * 1024;
+const BODY_BYTES_MAX: usize = 6 * 1024 * 1024;
+const MEGABYTE: usize = 1024 * 1024;
 const MEMORY_GROWTH_MAX: u64 = 32 * 1024 * 1024;
 
 /// JSON that costs its reader more than its writer.
@@ -23,10 +24,10 @@ fn bombs() -> Vec<(&'static str, Vec<u8>)> {
         ("a million keys", format!("{{{}}}", keys(1_000_000)).into_bytes()),
         ("a million zeros", format!("[{}0]", "0,".repeat(1_000_000)).into_bytes()),
         ("a number beyond doubles", b"{\"jsonrpc\":\"2.0\",\"id\":1e400,\"method\":\"ping\"}".to_vec()),
-        ("a number of a megabyte", vec![b'7'; BODY_BYTES_MAX - 1]),
-        ("a fraction of a megabyte", [b"0.".as_slice(), &vec![b'7'; BODY_BYTES_MAX - 3]].concat()),
-        ("a number of ten megabytes", vec![b'7'; 10 * BODY_BYTES_MAX]),
-        ("a string of ten megabytes", format!("\"{}\"", "x".repeat(10 * BODY_BYTES_MAX)).into_bytes()),
+        ("a number as long as a body may be", vec![b'7'; BODY_BYTES_MAX - 1]),
+        ("a fraction of a megabyte", [b"0.".as_slice(), &vec![b'7'; MEGABYTE - 3]].concat()),
+        ("a number of ten megabytes", vec![b'7'; 10 * MEGABYTE]),
+        ("a string of ten megabytes", format!("\"{}\"", "x".repeat(10 * MEGABYTE)).into_bytes()),
         ("escapes of a megabyte", format!("\"{}\"", "\\u0061".repeat(170_000)).into_bytes()),
     ]
 }
@@ -69,6 +70,39 @@ fn costly_json_is_refused_on_standard_input_and_costs_little_memory() {
     let growth = peak_bytes(lines.pid()) - before;
     assert!(growth < MEMORY_GROWTH_MAX, "the server grew by {growth} bytes");
     lines.check_alive();
+}
+
+/// The largest document that may be stored, in Thai, and how its JSON may be written.
+#[test]
+fn the_largest_document_fits_however_it_is_written_on_every_surface() {
+    const CHARS: usize = 500_000;
+    let head = "# Herbs of Siam - Business Research\n\n## Metadata\n\n- **Version:** 1\n\n## Findings\n\n";
+    let escaped = |filler: &str| {
+        let text = format!("{head}{}", filler.repeat(CHARS - head.chars().count()));
+        let plain = json!({ "artifact_content": text, "project_id": "large" }).to_string();
+        let units = plain.encode_utf16().collect::<Vec<u16>>();
+        let written = units.iter().map(|unit| match u8::try_from(*unit) {
+            Ok(byte) if byte.is_ascii() => char::from(byte).to_string(),
+            Ok(_) | Err(_) => format!("\\u{unit:04x}"),
+        });
+        (plain, written.collect::<String>())
+    };
+    let target = Target::start();
+    let (thai, thai_escaped) = escaped("ย");
+    let (emoji, emoji_escaped) = escaped("🌿");
+    // The first two are one document, as are the last two: other content needs another version.
+    for (version, input) in [(1, &thai), (1, &thai_escaped), (2, &emoji), (2, &emoji_escaped)] {
+        let input = input.replacen("**Version:** 1", &format!("**Version:** {version}"), 1);
+        let answer = target.send(&target.rest("store_artifact", &input));
+        assert_eq!(answer.status, 200, "{version}: {answer:?}");
+        let params = format!(r#"{{"name":"store_artifact","arguments":{input}}}"#);
+        let call = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{params}}}"#);
+        let answer = target.send(&target.mcp(&call));
+        assert_eq!(answer.status, 200, "{version}: {answer:?}");
+        assert_eq!(answer.json()["result"]["structuredContent"]["success"], true, "{answer:?}");
+        let mut lines = Lines::start(&target.data());
+        assert_eq!(lines.ask(call.as_bytes())["result"]["structuredContent"]["success"], true);
+    }
 }
 
 #[test]
