@@ -64,14 +64,19 @@ pub fn common(error: &OpError) -> Value {
     json!({ "error": inner })
 }
 
-/// Seed 001 on ports 8080 and 8081.
+/// Seed 001 on ports 8080 and 8081; `details` beside it where there is more to say.
 pub fn service(error: &OpError) -> Value {
-    json!({
+    let mut body = json!({
         "success": false,
         "status_code": http_status(error),
         "detail": error.message,
         "error": error.code(),
-    })
+    });
+    let details = details(error);
+    if let (Value::Object(members), false) = (&mut body, details.is_empty()) {
+        members.insert("details".to_owned(), Value::Object(details));
+    }
+    body
 }
 
 fn evidence(error: &OpError, audit: Option<&AuditBlock>) -> Value {
@@ -200,5 +205,8 @@ mod tests {
             service(&error),
             json!({"success": false, "status_code": 400, "detail": "Task validation failed", "error": "INVALID_ARG"})
         );
+        let body = service(&OpError::invalid("count", "an integer from 1 to 100").received(0));
+        assert_eq!(body["detail"], "`count`: expected an integer from 1 to 100");
+        assert_eq!(body["details"], json!({"field": "count", "received": 0, "expected": "an integer from 1 to 100"}));
     }
 }

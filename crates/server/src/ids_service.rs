@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use crate::edge::answer;
 use crate::owner::House;
-use crate::service::{Field, Form, Service, fail, not_found, respond};
+use crate::service::{Field, Form, Service, fail, get_only, not_found, respond};
 
 /// The names of this service for the operations' fields.
 const FIELDS: &[Field] = &[
@@ -26,7 +26,7 @@ const FIELDS: &[Field] = &[
 
 pub fn routes(house: Arc<House>, body_bytes_max: usize) -> Router {
     Router::new()
-        .route("/ids/next", get(next))
+        .route("/ids/next", get_only(next))
         .route("/ids/reserve", post(reserve))
         .route("/ids/confirm", post(confirm))
         .route("/ids/reservations/expired", delete(delete_expired))

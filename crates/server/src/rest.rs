@@ -131,21 +131,52 @@ pub fn beside(headers: &HeaderMap, mut call: Call) -> Result<Call, OpError> {
     Ok(call)
 }
 
+/// Why a body is no JSON that we take.
+pub enum BodyRefusal {
+    /// It was sent as something else; as what, if that could be read.
+    MediaType(Option<String>),
+    /// With the status that goes with it.
+    Json(StatusCode, OpError),
+}
+
+/// What a wrong media type is told, in every voice.
+pub const MEDIA_TYPE_MESSAGE: &str = "send `Content-Type: application/json`";
+const MEDIA_TYPE_CHARS_MAX: usize = 100;
+
 /// A strictly parsed JSON body. Only `application/json` counts: a form of another site cannot send that.
-pub fn json_body(headers: &HeaderMap, body: &Bytes, bytes_max: usize) -> Result<Value, Box<Response>> {
-    let media = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    if !media.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("application/json") {
-        let body = json!({ "error": { "code": "UNSUPPORTED", "message": "send `Content-Type: application/json`" } });
-        return Err(Box::new(no_call(answer(StatusCode::UNSUPPORTED_MEDIA_TYPE, &body), "MEDIA_TYPE")));
+pub fn parse_body(headers: &HeaderMap, body: &Bytes, bytes_max: usize) -> Result<Value, BodyRefusal> {
+    let media = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let is_json =
+        |media: &str| media.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("application/json");
+    if !media.is_some_and(is_json) {
+        return Err(BodyRefusal::MediaType(media.map(|media| media.chars().take(MEDIA_TYPE_CHARS_MAX).collect())));
     }
     strict::parse(body, Limits { bytes_max, ..Limits::DEFAULT }).map_err(|error| {
-        let is_too_large = matches!(error.problem, Problem::TooLarge { .. });
-        let refusal = OpError::from(error);
-        let mut response = error_response(&refusal, &dialect::common(&refusal));
-        if is_too_large {
-            *response.status_mut() = StatusCode::PAYLOAD_TOO_LARGE;
+        let status = match error.problem {
+            Problem::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
+            Problem::Syntax { .. }
+            | Problem::TooDeep { .. }
+            | Problem::TooManyValues { .. }
+            | Problem::StringTooLong { .. }
+            | Problem::DuplicateKey
+            | Problem::IntegerOutOfRange
+            | Problem::NulCharacter => StatusCode::BAD_REQUEST,
+        };
+        BodyRefusal::Json(status, OpError::from(error))
+    })
+}
+
+fn json_body(headers: &HeaderMap, body: &Bytes, bytes_max: usize) -> Result<Value, Box<Response>> {
+    parse_body(headers, body, bytes_max).map_err(|refusal| match refusal {
+        BodyRefusal::MediaType(_) => {
+            let body = json!({ "error": { "code": "UNSUPPORTED", "message": MEDIA_TYPE_MESSAGE } });
+            Box::new(no_call(answer(StatusCode::UNSUPPORTED_MEDIA_TYPE, &body), "MEDIA_TYPE"))
         }
-        Box::new(no_call(response, "BODY"))
+        BodyRefusal::Json(status, error) => {
+            let mut response = error_response(&error, &dialect::common(&error));
+            *response.status_mut() = status;
+            Box::new(no_call(response, "BODY"))
+        }
     })
 }
 

@@ -4,18 +4,22 @@ pub mod openapi;
 
 use std::sync::Arc;
 
+use axum::handler::Handler;
 use axum::response::Response;
+use axum::routing::{MethodRouter, get};
 use bytes::Bytes;
 use contract::actor::Actor;
 use contract::dialect;
-use contract::error::OpError;
-use http::{HeaderMap, StatusCode};
+use contract::error::{Kind, OpError};
+use http::{HeaderMap, StatusCode, header};
 use ops::{Call, Success};
 use serde_json::{Map, Value, json};
 
 use crate::edge::{NoCall, answer, answer_text, error_response};
 use crate::owner::House;
-use crate::rest::{beside, json_body};
+use crate::rest::{BodyRefusal, MEDIA_TYPE_MESSAGE, beside, parse_body};
+
+const QUERY_CHARS_SHOWN_MAX: usize = 80;
 
 /// A field of an operation as a service calls it.
 pub struct Field {
@@ -102,10 +106,12 @@ impl Service {
                 Form::Flag => match text.as_str() {
                     "true" => Value::Bool(true),
                     "false" => Value::Bool(false),
-                    _ => return Err(OpError::invalid(name, "true or false").into()),
+                    _ => return Err(OpError::invalid(name, "true or false").received(shown(&text)).into()),
                 },
                 Form::Number => {
-                    Value::from(text.parse::<u64>().map_err(|_| OpError::invalid(name.as_str(), "a whole number"))?)
+                    let number = text.parse::<u64>();
+                    let wrong = |_| OpError::invalid(name.as_str(), "a whole number").received(shown(&text));
+                    Value::from(number.map_err(wrong)?)
                 }
             };
             let field = known.map_or(name.as_str(), |known| known.field);
@@ -118,20 +124,13 @@ impl Service {
 
     /// A JSON body with this service's field names turned into the operations'.
     pub fn body(&self, headers: &HeaderMap, body: &Bytes) -> Result<Map<String, Value>, Box<Response>> {
-        let value = json_body(headers, body, self.body_bytes_max).map_err(|mut refused| {
-            let message = "the body must be one JSON object, sent as application/json";
-            let (status, no_call) = (refused.status(), refused.extensions().get::<NoCall>().copied());
-            *refused = answer(
-                status,
-                &json!({ "success": false, "status_code": status.as_u16(), "detail": message, "error": "INVALID_ARG" }),
-            );
-            if let Some(no_call) = no_call {
-                refused.extensions_mut().insert(no_call);
+        let value = parse_body(headers, body, self.body_bytes_max).map_err(|refusal| Box::new(unreadable(refusal)))?;
+        let members = match value {
+            Value::Object(members) => members,
+            other => {
+                let error = OpError::invalid("body", "one JSON object").received(kind_of(&other));
+                return Err(Box::new(fail(&error.into())));
             }
-            refused
-        })?;
-        let Value::Object(members) = value else {
-            return Err(Box::new(fail(&OpError::invalid("body", "an object").into())));
         };
         let renamed = members.into_iter().map(|(name, value)| {
             let known = self.fields.iter().find(|known| known.in_bodies && known.word == name);
@@ -166,6 +165,61 @@ pub fn fail(failure: &Failure) -> Response {
         response.extensions_mut().insert(NoCall("REQUEST"));
     }
     response
+}
+
+/// A body that could not be read: which field, what came, what was expected.
+fn unreadable(refusal: BodyRefusal) -> Response {
+    let (status, code, error, reason) = match refusal {
+        BodyRefusal::MediaType(received) => {
+            let mut error = OpError::new(Kind::Invalid, MEDIA_TYPE_MESSAGE);
+            error.details.field = Some("Content-Type".to_owned());
+            error.details.expected = Some("application/json".to_owned());
+            error.details.received = received.map(Value::from);
+            (StatusCode::UNSUPPORTED_MEDIA_TYPE, "UNSUPPORTED", error, "MEDIA_TYPE")
+        }
+        BodyRefusal::Json(status, mut error) => {
+            // Elsewhere the message says where it is.
+            if error.details.field.as_deref() == Some("body") {
+                error.message = format!("`body`: {}", error.message);
+            }
+            let code = if status == StatusCode::PAYLOAD_TOO_LARGE { "TOO_LARGE" } else { error.code() };
+            (status, code, error, "BODY")
+        }
+    };
+    let mut body = dialect::service(&error);
+    if let Value::Object(members) = &mut body {
+        members.insert("status_code".to_owned(), json!(status.as_u16()));
+        members.insert("error".to_owned(), json!(code));
+    }
+    let mut response = answer(status, &body);
+    response.extensions_mut().insert(NoCall(reason));
+    response
+}
+
+/// As much of a query's value as an error repeats.
+fn shown(text: &str) -> String {
+    text.chars().take(QUERY_CHARS_SHOWN_MAX).collect()
+}
+
+/// What a JSON value is, without repeating any of it.
+fn kind_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    }
+}
+
+/// `GET` and nothing else. A router would let `HEAD` run the same handler, which takes an id or a task and tells nobody.
+pub fn get_only<H, T>(handler: H) -> MethodRouter<Service>
+where
+    H: Handler<T, Service>,
+    T: 'static,
+{
+    get(handler).head(|| async { (StatusCode::METHOD_NOT_ALLOWED, [(header::ALLOW, "GET")]) })
 }
 
 /// What is not served answers in the services' own words.

@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 
 use crate::edge::answer;
 use crate::owner::House;
-use crate::service::{Failure, Field, Form, Service, fail, not_found, respond};
+use crate::service::{Failure, Field, Form, Service, fail, get_only, not_found, respond};
 
 const FIELDS: &[Field] = &[
     Field { word: "project", field: "project_id", form: Form::Text, in_bodies: false },
@@ -29,9 +29,9 @@ const STATUS_FILTER: &str = "status_filter";
 
 pub fn routes(house: Arc<House>, body_bytes_max: usize) -> Router {
     Router::new()
-        .route("/tasks/next", get(next))
+        .route("/tasks/next", get_only(next))
         .route("/tasks/{task_id}/status", put(update))
-        .route("/tasks", get(list))
+        .route("/tasks", get_only(list))
         .route("/tasks/batch", post(add_batch))
         .fallback(not_found)
         .with_state(Service { house, body_bytes_max, fields: FIELDS })

@@ -6,7 +6,7 @@ use contract::workflow::{
 use schemars::JsonSchema;
 use serde_json::{Value, json};
 
-use crate::service::openapi::{correlation_id, document_of, idempotency_key, query, responses, schema};
+use crate::service::openapi::{correlation_id, document_of, idempotency_key, part_of, query, responses, schema};
 
 pub fn document() -> Value {
     document_of(
@@ -55,7 +55,10 @@ fn reserve() -> Value {
     json!({
         "operationId": "reserve_id_range",
         "summary": "Reserve up to 100 ids in a row; confirm them before they expire.",
-        "parameters": [idempotency_key(), correlation_id()],
+        "parameters": [
+            idempotency_key(), correlation_id(),
+            part_of("Ids for an approval are not bound to the reservations per minute; believed of approvers alone.")
+        ],
         "requestBody": { "required": true, "content": { "application/json": { "schema": body } } },
         "responses": id_responses::<ReservedIdRange>("The ids, given to nobody else")
     })

@@ -4,6 +4,8 @@ use contract::schema::tool_schema;
 use schemars::JsonSchema;
 use serde_json::{Value, json};
 
+use crate::rest::FOR_APPROVAL;
+
 pub fn document_of(title: &str, about: &str, paths: Value) -> Value {
     json!({
         "openapi": "3.1.0",
@@ -34,6 +36,12 @@ pub fn correlation_id() -> Value {
     header("X-Correlation-Id", "Ties this call to the work it belongs to, in logs and events.")
 }
 
+/// The header of a call that is part of an approval.
+pub fn part_of(about: &str) -> Value {
+    let schema = json!({ "type": "string", "enum": [FOR_APPROVAL] });
+    json!({ "name": "X-Materia-For", "in": "header", "required": false, "description": about, "schema": schema })
+}
+
 fn header(name: &str, about: &str) -> Value {
     let schema = json!({ "type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}$" });
     json!({ "name": name, "in": "header", "required": false, "description": about, "schema": schema })
@@ -48,7 +56,10 @@ pub fn responses<T: JsonSchema>(status: &str, about: &str, own: &[(&str, &str)])
     let common = [
         ("401", "No token, or an unknown one"),
         ("403", "This caller may not"),
+        ("405", "This address knows other methods; see Allow"),
+        ("408", "The body came too slowly"),
         ("413", "The body is too large"),
+        ("415", "The body is not application/json, or it is compressed"),
         ("429", "Too many requests; see Retry-After"),
         ("500", "Our fault; the message has the id of the call"),
         ("503", "Busy; see Retry-After"),
@@ -75,7 +86,17 @@ fn error() -> Value {
             "success": { "const": false },
             "status_code": { "type": "integer" },
             "detail": { "type": "string" },
-            "error": { "type": "string" }
+            "error": { "type": "string" },
+            "details": {
+                "type": "object",
+                "description": "What helps to mend the request, where there is more to say",
+                "properties": {
+                    "field": { "type": "string" },
+                    "received": { "description": "What came instead" },
+                    "expected": { "type": "string" },
+                    "retry_after_ms": { "type": "integer" }
+                }
+            }
         }
     })
 }

@@ -6,7 +6,7 @@ use contract::workflow::tasks::{
 use schemars::JsonSchema;
 use serde_json::{Value, json};
 
-use crate::service::openapi::{correlation_id, document_of, idempotency_key, query, responses, schema};
+use crate::service::openapi::{correlation_id, document_of, idempotency_key, part_of, query, responses, schema};
 
 pub fn document() -> Value {
     document_of(
@@ -77,8 +77,11 @@ fn list() -> Value {
 fn batch() -> Value {
     json!({
         "operationId": "queue_tasks",
-        "summary": "Put tasks into the queue, all or none.",
-        "parameters": [idempotency_key(), correlation_id()],
+        "summary": "Put tasks into the queue, all or none. Of a document that is here, its own status counts.",
+        "parameters": [
+            idempotency_key(), correlation_id(),
+            part_of("The tasks of a document that is being approved, so not approved yet; believed of approvers alone.")
+        ],
         "requestBody": {
             "required": true, "content": { "application/json": { "schema": schema::<QueueTasks>() } }
         },

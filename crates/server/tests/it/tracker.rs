@@ -90,6 +90,9 @@ const SCRIPT: &[(&str, &str, &str)] = &[
         r#"{"project_id":"p","tasks":[{"artifact_id":"HLS-012","generator":"hls-generator","inputs":[{"name":"business_research","classification":"recommended","mcp_resource_uri":"mcp://resources/artifacts/research/X_business_research.md"}]}]}"#,
     ),
     ("POST", "/tasks/batch", "not json"),
+    ("POST", "/tasks/batch", "[]"),
+    ("POST", "/tasks/batch", r#"{"project_id":"p","project_id":"q"}"#),
+    ("POST", "/tasks/batch", r#"{"project_id":7,"tasks":[]}"#),
     ("GET", "/tasks/next?project=p", ""),
     ("GET", "/tasks/next?project=p&status=completed", ""),
     ("GET", "/tasks/next?project=p&status=done", ""),
@@ -141,6 +144,39 @@ async fn every_answer_of_the_service_is_the_committed_one_on_both_engines() {
         }
         testkit::check_golden("contracts/tasks_service.txt", &lines.join("\n"));
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_head_request_takes_neither_a_task_nor_an_id() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let house = serve(&folder.path().join("data"), None);
+    let (status, _) = ask(Method::POST, &format!("{}/tasks/batch", house.tasks()), Some(&batch("p", 1, 1)), None).await;
+    assert_eq!(status, 201);
+    let (claim, id) = (
+        format!("{}/tasks/next?project=p&claim=true", house.tasks()),
+        format!("{}/ids/next?type=US&project=p", house.ids()),
+    );
+    for url in [&claim, &id, &format!("{}/tasks?project=p", house.tasks())] {
+        let answer = ids::http_client().head(url).send().await.expect("the service answers");
+        let allow = answer.headers().get("allow").map(|allow| allow.to_str().expect("plain text").to_owned());
+        assert_eq!((answer.status().as_u16(), allow.as_deref()), (405, Some("GET")), "{url}");
+    }
+    assert_eq!(ask(Method::GET, &claim, None, None).await.1["task"]["task_id"], "TASK-001");
+    assert_eq!(ask(Method::GET, &id, None, None).await.1["next_id"], "US-001");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_sent_as_something_else_than_json_is_told_what_was_expected() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let house = serve(&folder.path().join("data"), None);
+    let request = ids::http_client().post(format!("{}/ids/reserve", house.ids()));
+    let answer = request.header("Content-Type", "text/plain").body("{}").send().await.expect("the service answers");
+    assert_eq!(answer.status().as_u16(), 415);
+    let expected = json!({
+        "success": false, "status_code": 415, "detail": "send `Content-Type: application/json`", "error": "UNSUPPORTED",
+        "details": {"field": "Content-Type", "received": "text/plain", "expected": "application/json"}
+    });
+    assert_eq!(answer.json::<Value>().await.expect("the service answers in JSON"), expected);
 }
 
 #[tokio::test(flavor = "multi_thread")]
