@@ -60,7 +60,7 @@ pub struct Authenticator {
     stored_keys: StoredKeys,
     tokens: Tokens,
     sessions: Mutex<HashMap<[u8; 32], (Caller, Instant)>>,
-    /// Everybody is this actor when authentication is off.
+    /// Whoever shows no token is this actor when authentication is off.
     everybody: Option<Actor>,
     /// Organisations that came by, for whoever tidies up after them.
     organisations: Mutex<BTreeSet<OrganisationId>>,
@@ -103,13 +103,16 @@ impl Authenticator {
 
     /// Tokens count only in the `Authorization` header, sessions only as a cookie; a URL never carries either.
     pub async fn identify(&self, headers: &HeaderMap) -> Result<Caller, Refusal> {
-        if let Some(actor) = &self.everybody {
-            return Ok(Caller { actor: actor.clone(), expires_at_us: None });
-        }
+        let everybody = || self.everybody.clone().map(|actor| Caller { actor, expires_at_us: None });
         let caller = match (bearer(headers), cookie(headers, SESSION_COOKIE)) {
+            // Also where nobody has to: who says who they are acts as that, with those roles and no more.
             (Some(token), _) => self.find_bearer(token).await?,
-            (None, Some(session)) => self.find_session(session).await?,
-            (None, None) => return Err(Refusal::NoToken),
+            // A browser sends the cookie of a session that ended long ago without anybody's doing.
+            (None, Some(session)) => match (self.find_session(session).await, everybody()) {
+                (Err(_), Some(caller)) => caller,
+                (found, _) => found?,
+            },
+            (None, None) => everybody().ok_or(Refusal::NoToken)?,
         };
         let mut organisations = self.organisations.lock().unwrap_or_else(PoisonError::into_inner);
         if organisations.len() < ORGANISATIONS_MAX && !organisations.contains(&caller.actor.organisation_id) {
@@ -272,6 +275,28 @@ mod tests {
         check(headers(http::header::AUTHORIZATION, "right"), Err(Refusal::NoToken)).await;
         check(headers(http::header::COOKIE, "materia_session=right"), Err(Refusal::UnknownToken)).await;
         check(HeaderMap::new(), Err(Refusal::NoToken)).await;
+    }
+
+    #[tokio::test]
+    async fn without_authentication_a_key_that_is_shown_counts_all_the_same() {
+        let folder = tempfile::tempdir().unwrap();
+        let key = crate::settings::ApiKey {
+            sha256: hex::encode(digest(b"the key")),
+            actor_id: ActorId::parse("reader").unwrap(),
+            roles: vec![Role::Viewer],
+            organisation_id: None,
+        };
+        let settings = Settings { auth: Auth::None, api_keys: vec![key], ..Settings::default() };
+        let house = crate::assemble::enter(folder.path().to_owned(), &settings).await.unwrap();
+        let auth = Authenticator::new(&settings, "right", house).unwrap();
+        let check = async |headers: HeaderMap, expected: Result<&str, Refusal>| {
+            let found = auth.identify(&headers).await.map(|caller| caller.actor.id.to_string());
+            assert_eq!(found, expected.map(str::to_owned));
+        };
+        check(HeaderMap::new(), Ok("owner")).await;
+        check(headers(http::header::AUTHORIZATION, "Bearer the key"), Ok("reader")).await;
+        check(headers(http::header::AUTHORIZATION, "Bearer wrong"), Err(Refusal::UnknownToken)).await;
+        check(headers(http::header::COOKIE, "materia_session=of another day"), Ok("owner")).await;
     }
 
     #[tokio::test]

@@ -40,8 +40,9 @@ const TIDY_EVERY: Duration = Duration::from_secs(600);
 
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    #[error("cannot listen on {address} (setting `{setting}`); is another server running there?")]
-    Bind { setting: &'static str, address: SocketAddr, source: std::io::Error },
+    /// All of them at once: whoever starts a second server has to choose every port anew.
+    #[error("cannot listen on {}; choose another address there, or port 0 for any that is free", shown(refused))]
+    Bind { refused: Vec<(&'static str, SocketAddr)>, source: std::io::Error },
     #[error("the keys cannot be used")]
     Auth(#[source] AuthError),
 }
@@ -78,10 +79,13 @@ impl Server {
         let challenge = Arc::new(Challenge::new(&settings.oauth, house.table()));
         let limiter = Arc::new(Limiter::new(settings));
         let stop = CancellationToken::new();
-        let http = bind("listen", settings.listen).await?;
-        let tasks = bind("tasks_listen", settings.tasks_listen).await?;
-        let ids = bind("ids_listen", settings.ids_listen).await?;
-        let grpc = bind("grpc_listen", settings.grpc_listen).await?;
+        let [http, tasks, ids, grpc] = bind([
+            ("--listen", settings.listen),
+            ("--tasks-listen", settings.tasks_listen),
+            ("--ids-listen", settings.ids_listen),
+            ("--grpc-listen", settings.grpc_listen),
+        ])
+        .await?;
         let health = Health { house: Arc::clone(&house), started: Instant::now() };
         let edge = |port: u16, voice: Voice| {
             Arc::new(Edge {
@@ -153,11 +157,29 @@ impl Server {
     }
 }
 
-async fn bind(setting: &'static str, address: SocketAddr) -> Result<(TcpListener, SocketAddr), ServeError> {
-    let wrong = |source| ServeError::Bind { setting, address, source };
-    let listener = TcpListener::bind(address).await.map_err(wrong)?;
-    let bound = listener.local_addr().map_err(wrong)?;
-    Ok((listener, bound))
+type Bound = (TcpListener, SocketAddr);
+
+/// Binds every address, each with the flag that chooses it.
+async fn bind(addresses: [(&'static str, SocketAddr); 4]) -> Result<[Bound; 4], ServeError> {
+    let (mut bound, mut refused, mut first) = (Vec::new(), Vec::new(), None);
+    for (flag, address) in addresses {
+        match TcpListener::bind(address).await.and_then(|listener| Ok((listener.local_addr()?, listener))) {
+            Ok((address, listener)) => bound.push((listener, address)),
+            Err(source) => {
+                refused.push((flag, address));
+                first.get_or_insert(source);
+            }
+        }
+    }
+    bound.try_into().map_err(|_| ServeError::Bind {
+        refused,
+        source: first.unwrap_or_else(|| std::io::Error::other("an address is missing")),
+    })
+}
+
+/// `127.0.0.1:8080 (--tasks-listen), 127.0.0.1:50051 (--grpc-listen)`.
+fn shown(refused: &[(&'static str, SocketAddr)]) -> String {
+    refused.iter().map(|(flag, address)| format!("{address} ({flag})")).collect::<Vec<_>>().join(", ")
 }
 
 /// `/mcp` with every tool, `/mcp/{family}` with one family's.
@@ -237,5 +259,27 @@ async fn embed(house: Arc<House>, authenticator: Arc<Authenticator>, mut actor: 
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn every_address_that_is_taken_is_named_with_its_flag() {
+        let free: SocketAddr = "127.0.0.1:0".parse().unwrap();
+        let other = TcpListener::bind(free).await.unwrap();
+        let taken = other.local_addr().unwrap();
+        let addresses =
+            [("--listen", free), ("--tasks-listen", taken), ("--ids-listen", free), ("--grpc-listen", taken)];
+        let error = bind(addresses).await.unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            format!(
+                "cannot listen on {taken} (--tasks-listen), {taken} (--grpc-listen); \
+                 choose another address there, or port 0 for any that is free"
+            )
+        );
     }
 }

@@ -17,7 +17,7 @@ use crate::telemetry::{self, traces};
 
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  materia serve\n  materia serve --data ./demo --listen 127.0.0.1:9000\n  \
-    materia serve --listen 127.0.0.1:0 --tasks-listen 127.0.0.1:0 --ids-listen 127.0.0.1:0 --json\n  \
+    materia serve --listen 127.0.0.1:0 --tasks-listen 127.0.0.1:0 --ids-listen 127.0.0.1:0 --grpc-listen 127.0.0.1:0 --json\n  \
     materia serve --database-url postgres://materia@db/materia")]
 pub struct Arguments {
     /// Web pages, MCP and REST [default: 127.0.0.1:8787]
@@ -32,7 +32,7 @@ pub struct Arguments {
     /// gRPC [default: 127.0.0.1:50051]
     #[arg(long, value_name = "ADDRESS")]
     grpc_listen: Option<SocketAddr>,
-    /// Let in everybody who reaches the port; loopback addresses only
+    /// Let in everybody who reaches the port, as the owner unless they show a key; loopback addresses only
     #[arg(long)]
     no_auth: bool,
     /// Print one line of JSON when ready, with the addresses that were bound
