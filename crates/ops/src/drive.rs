@@ -92,9 +92,6 @@ pub(crate) fn read<'a, T: Read>(
             Ok(admitted) => admitted,
             Err(refused) => return *refused,
         };
-        if let Err(error) = inner.watch.check_writes() {
-            return Driven::failed(in_hash, error);
-        }
         if let Some(remote) = T::SERVICE.and_then(|service| inner.services.remotes.find(service)) {
             return forward(inner, &**remote, tool, ticket, &operation, in_hash).await;
         }
@@ -133,6 +130,9 @@ pub(crate) fn write<'a, T: Write>(
             Ok(admitted) => admitted,
             Err(refused) => return *refused,
         };
+        if let Err(error) = inner.watch.check_writes() {
+            return Driven::failed(in_hash, error);
+        }
         if let Some(remote) = T::SERVICE.and_then(|service| inner.services.remotes.find(service)) {
             return forward(inner, &**remote, tool, ticket, &operation, in_hash).await;
         }

@@ -447,12 +447,16 @@ export interface Operations {
   /** Bring the search index up to date and make the vectors of the next texts that have none of the model in use. */
   embed_records: {
     input: {
+      /** Also deletes vectors that nothing uses any more, a thousand in a call. */
+      forget?: boolean;
       /** Texts in this call; 32 unless given. */
       limit?: number | null;
     };
     output: {
       audit?: AuditBlock;
       embedded: number;
+      /** Vectors that were deleted; absent where none was. */
+      forgotten?: number | null;
       /** Texts that still have none. */
       missing: number;
       /** Absent where no model is in use. */
@@ -464,10 +468,15 @@ export interface Operations {
   /** Documents as BibTeX, RIS or CSL-JSON, nodes and edges as KGX, each with its terms of use. */
   export_records: {
     input: {
+      /**
+       * Of KGX: only these nodes with their edges, and the nodes at the other ends. One that is not there is an error that
+       * names it.
+       */
+      around?: string[] | null;
       /** The `next_cursor` of the page before. */
       cursor?: string | null;
       format: "bibtex" | "ris" | "csl_json" | "kgx_nodes" | "kgx_edges";
-      /** Those that are not there are left out of the answer. */
+      /** One that is not there is an error that names it. */
       ids?: string[] | null;
       limit?: number;
     };
@@ -504,6 +513,22 @@ export interface Operations {
       })[];
       /** The strongest first. */
       results: ({
+        /** What else is stated of the same pair. */
+        also?: ({
+          edge_id: string;
+          evidence: string;
+          licence: string;
+          predicate: string;
+          references: string[];
+          retracted?: ({
+            notice?: string | null;
+            reference: string;
+            status: string;
+          })[];
+          source: string;
+          strength?: "low" | "moderate" | "high" | null;
+          verified?: boolean | null;
+        })[];
         /** The condition, person or drug that it does not go with. */
         contraindication: string;
         contraindication_id: string;
@@ -519,6 +544,12 @@ export interface Operations {
         predicate: string;
         /** Documents and addresses. */
         references: string[];
+        /** References that do not stand: `retracted`, `expression of concern` … */
+        retracted?: ({
+          notice?: string | null;
+          reference: string;
+          status: string;
+        })[];
         source: string;
         /** Absent where the source does not say how strong; that is not the same as weak. */
         strength?: "low" | "moderate" | "high" | null;
@@ -627,10 +658,10 @@ export interface Operations {
       text: string;
     };
   };
-  /** Search papers, passages and the nodes of the evidence graph by words and by meaning, in Thai and English at once. Each hit names its source; `metadata` tells why it was found. */
+  /** Search papers, passages and the nodes of the evidence graph by words and by meaning, in Thai and English at once. Each hit names its source; `metadata` tells why it was found and under which licences. */
   hybrid_search: {
     input: {
-      /** Every condition must hold; of the values of one list, any. */
+      /** Every condition must hold; of the values of one list, any. A word that nothing in the record has is refused. */
       filters?: {
         /** Of a node, any of its categories. */
         category?: string[];
@@ -647,7 +678,7 @@ export interface Operations {
       } | null;
       /**
        * `th` unless given. The language in which nodes are named in the answer; `auto` takes that of the query. Hits of
-       * every language are found: what the other language has to say is searched through names and dictionaries.
+       * every language are found.
        */
       lang?: "th" | "en" | "auto" | null;
       /** The change number that the answer must know of, as `put_records` told it. */
@@ -661,13 +692,17 @@ export interface Operations {
       audit: AuditBlock;
       /** The best first. */
       hits: ({
+        /** Whose words the text is, where it is not the authors' abstract: `materia` for a summary of our own. */
+        abstract_by?: string | null;
         id: string;
         /** Where the snippet holds what was searched for. */
         matches: ({
           end: number;
           start: number;
         })[];
-        /** On every paper. */
+        /** Whether it is a document or a node of the graph: both may use the same ids. */
+        record: "document" | "node";
+        /** On every document, and on every node that stands for a paper. */
         retraction?: "retracted" | "expression_of_concern" | "none_known" | null;
         score: number;
         /** A part of the text, cut between words. */
@@ -917,6 +952,7 @@ export interface Operations {
   /** Read one paper by its PubMed number: title, authors, journal, abstract, links, and whether it was retracted. */
   pubmed_get_details: {
     input: {
+      /** `24790635`, or `PMID:24790635`. */
       pmid: string;
     };
     output: {
@@ -937,7 +973,10 @@ export interface Operations {
       terms: ({
         /** How it joins what stands before it; of no effect on the first one. */
         operator?: "AND" | "OR" | "NOT";
-        /** A word or a phrase; all capitals (`TP53`) mean a gene. */
+        /**
+         * A word or a phrase; all capitals (`TP53`) mean a gene. May end with a field:
+         * `[ti] [tiab] [au] [ta] [mh] [dp]`.
+         */
         term: string;
       })[];
     };
@@ -955,7 +994,93 @@ export interface Operations {
   put_records: {
     input: {
       /** Each has a member `record` (`source`, `node`, `edge`, `document` or `deletion`) beside those of its kind. */
-      records: (Record<string, unknown>)[];
+      records: (Record<string, unknown> | {
+        /** Short and stable, such as `pubmed` or `hetionet`. */
+        id: string;
+        /** SPDX identifier where there is one, else the terms in a few words. */
+        licence: string;
+        /** Words that the licence wants shown with every use. */
+        notice?: string | null;
+        record: "source";
+        title: string;
+        uri?: string | null;
+        version?: string | null;
+      } | {
+        /** Whatever else the source says. */
+        attributes?: Record<string, unknown>;
+        /** In snake case and without a prefix: `herb`, `chemical_entity`, `gene`. The first is the node's type. */
+        categories: string[];
+        description?: string | null;
+        /** A CURIE such as `NCBIGene:1017`, or an id of one's own such as `H1`. */
+        id: string;
+        /** The first name in a language is the one shown. */
+        names: ({
+          /** `th`, `en`, `la` for scientific names, or `und` where the source does not say. */
+          lang: string;
+          text: string;
+        })[];
+        record: "node";
+        /** Other ids of the same thing. */
+        same_as?: string[];
+        /** The [`Source`] by its id. */
+        source: string;
+      } | {
+        evidence?: ({
+          /** A document (`PMID:24790635`), or an address. */
+          reference?: string | null;
+          /** What it says there. */
+          text?: string | null;
+        })[];
+        /** The source's own id, or one made of what the edge says: the same statement of the same source is one edge. */
+        id: string;
+        object: string;
+        /** In snake case and without a prefix; Biolink's where one exists: `treats`, `contraindicated_in`. */
+        predicate: string;
+        /** Narrowings such as `subject_aspect`, and whatever else the source says. */
+        qualifiers?: Record<string, unknown>;
+        record: "edge";
+        source: string;
+        /** Absent where the source does not say how strong; that is not the same as weak. */
+        strength?: "low" | "moderate" | "high" | null;
+        subject: string;
+      } | {
+        /** Whatever else the source says: MeSH headings, grants, titles in other languages. */
+        attributes?: Record<string, unknown>;
+        authors?: ({
+          fore?: string | null;
+          initials?: string | null;
+          /** The family name, or the name of the group. */
+          last: string;
+        })[];
+        /** `PMID:24790635` for papers of PubMed. */
+        id: string;
+        /** Other ids: `doi`, `pmc`. */
+        ids?: Record<string, string>;
+        journal?: string | null;
+        /** `paper`, `monograph`, `chunk` … */
+        kind: string;
+        /** `th`, `en`, …, or `und`. */
+        lang: string;
+        links?: string[];
+        record: "document";
+        /** Present once the paper was retracted, or doubted by its publisher; it stays until the paper is withdrawn. */
+        retraction?: {
+          /** `partial`: the rest stands. `republished`: the notice names another version. */
+          extent?: "partial" | "republished" | null;
+          kind: "retracted" | "expression_of_concern";
+          /** The notice: a PMID or a citation. */
+          notice?: string | null;
+        } | null;
+        source: string;
+        /** The abstract of a paper, the words of a passage. Empty where there are none. */
+        text: string;
+        title: string;
+        year?: number | null;
+      } | {
+        id: string;
+        kind: "source" | "node" | "edge" | "document";
+        record: "deletion";
+      })[];
       /** Lets records replace and withdraw what came with the program. Its warnings are then the caller's to keep. */
       replace_starter?: boolean;
     };
@@ -966,6 +1091,8 @@ export interface Operations {
       deleted: number;
       /** New ones, and those whose content is another than before. */
       kept: number;
+      /** Documents that the record had already and that are now marked as retracted or doubted, by a notice of this call. */
+      marked?: number;
       rejected: ({
         id?: string | null;
         /** Place in the call, from 0. */
@@ -1231,6 +1358,12 @@ export interface Operations {
         id: string;
         label: string;
         predicate: string;
+        /** Documents behind it that were retracted or are doubted. */
+        retracted?: ({
+          notice?: string | null;
+          reference: string;
+          status: string;
+        })[];
         /** The edge points from the other node to this one. */
         reverse?: boolean;
         source: string;
@@ -1244,9 +1377,10 @@ export interface Operations {
       type: string;
     };
   };
-  /** Read what is recorded of a paper: title, abstract, authors, journal, year, links, and whether it was retracted. */
+  /** Read what is recorded of a paper: title, abstract, authors, journal, year, links, whether it was retracted, and whose terms of use are stated. */
   read_paper: {
     input: {
+      /** `24790635`, or `PMID:24790635`. */
       pmid: string;
     };
     output: {
@@ -1255,11 +1389,17 @@ export interface Operations {
       authors: string[];
       /** Empty where the record has none. */
       journal: string;
+      /** On which terms this may be used; `licence_of` says what. */
       licence: string;
+      licence_of: "summary" | "record";
       links: string[];
+      /** The terms of the paper itself, where its record states them. */
+      paper_licence?: string | null;
       pmid: string;
       /** Present once it was retracted, or doubted by its publisher. */
       retraction?: {
+        /** `partial`: the rest stands. `republished`: the notice names another version. */
+        extent?: "partial" | "republished" | null;
         kind: "retracted" | "expression_of_concern";
         /** The notice: a PMID or a citation. */
         notice?: string | null;

@@ -151,8 +151,7 @@ pub struct Document {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 100))]
     pub links: Vec<String>,
-    /// Present once the paper was retracted, or doubted by its publisher. It stays until the paper is withdrawn: a record
-    /// that is silent about it takes nothing back.
+    /// Present once the paper was retracted, or doubted by its publisher; it stays until the paper is withdrawn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retraction: Option<Retraction>,
     /// Whatever else the source says: MeSH headings, grants, titles in other languages.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::record::RetractionKind;
 
-/// Finds documents and nodes by words, by meaning and by the things they name, in Thai and English at once.
+/// Documents and nodes by words, by meaning and by the things they name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HybridSearch {
@@ -13,7 +13,7 @@ pub struct HybridSearch {
     #[schemars(length(min = 1, max = 2_000))]
     pub query: String,
     /// `th` unless given. The language in which nodes are named in the answer; `auto` takes that of the query. Hits of
-    /// every language are found: what the other language has to say is searched through names and dictionaries.
+    /// every language are found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lang: Option<SearchLang>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -161,8 +161,7 @@ pub struct EmbedRecords {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 256))]
     pub limit: Option<u32>,
-    /// Also deletes vectors whose text is not in the record any more, or that were made in a way that is no longer used; a
-    /// thousand in a call.
+    /// Also deletes vectors that nothing uses any more, a thousand in a call.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub forget: bool,
 }

@@ -1,5 +1,6 @@
 //! What somebody with the database in hand may try, under a running server.
 
+use contract::error::Kind;
 use ops::operations::OPERATIONS;
 use ops::{LogStanding, Notary, NotaryError};
 use serde_json::{Value, json};
@@ -282,7 +283,15 @@ async fn a_witness_that_knows_of_another_history_is_named() {
         (&found["ok"], &first(&found, "witness")["message"]),
         (&json!(false), &json!("the witness `w1` cosigned another history"))
     );
+    // A number that is given out over a lost history may have been given out before.
+    let take = async || stage.call("owner", "get_next_available_id", json!({"artifact_type": "hls"})).await.result;
+    let refused = take().await.unwrap_err();
+    assert!(refused.kind == Kind::Conflict && refused.to_string().contains("materia recover"), "{refused}");
+    stage.platform.watch().accept_loss(true);
+    assert!(take().await.is_ok(), "whoever keeps the house has said that the loss is meant");
+    stage.platform.watch().accept_loss(false);
     stage.platform.watch().note_witness("w1", None);
+    assert!(take().await.is_ok());
     assert_eq!(verify(&stage).await["ok"], true);
 }
 
