@@ -10,8 +10,8 @@ const ONE_WINDOW_CHARS_MAX: usize = 6_000;
 /// Longer texts have one for each piece of this length.
 const WINDOW_CHARS: usize = 1_200;
 const WINDOWS_MAX: usize = 64;
-/// How far the vectors of a text are moved towards that of its title, which says what the text is about as a whole: the best
-/// of five shares on the dev split of NFCorpus.
+/// How far the vectors of a text are moved towards that of its title, which says what the text is about as a whole. To be
+/// chosen on a dev split, never on a test split.
 const TITLE_SHARE: f32 = 0.3;
 const PAGE: i64 = 2_000;
 
