@@ -57,8 +57,6 @@ pub async fn serve(listener: TcpListener, router: Router, options: ListenOptions
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(options.header_timeout)
-            // A client that sent its request whole and left is still carried out, and leaves its event.
-            .half_close(true)
             .max_buf_size(HEAD_BYTES_MAX)
             .serve_connection(TokioIo::new(Guarded::new(stream, options.write_timeout)), service);
         let watched = graceful.watch(connection);
