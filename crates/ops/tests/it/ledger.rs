@@ -21,6 +21,8 @@ pub async fn take_ids(stage: &Stage, n: usize) {
 
 /// On PostgreSQL an event is settled when no older transaction of the whole server is running, and other tests run some.
 pub async fn settle(stage: &Stage) {
+    // Events of reads are written a moment after the answer.
+    stage.platform.flush().await;
     let notary = Notary::new(stage.platform.clone());
     for _ in 0..200 {
         notary.finish().await.unwrap();
