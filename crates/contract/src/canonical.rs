@@ -1,5 +1,6 @@
 //! Canonical JSON (RFC 8785) and SHA-256 over it.
 
+mod serialize;
 mod write;
 
 use serde::Serialize;
@@ -12,7 +13,9 @@ pub struct CanonicalError(#[source] serde_json::Error);
 
 /// The RFC 8785 text of a value. Fails only on what JSON cannot carry, such as members whose names are not text.
 pub fn text<T: Serialize>(value: &T) -> Result<String, CanonicalError> {
-    Ok(text_of(&serde_json::to_value(value).map_err(CanonicalError)?))
+    let mut text = String::new();
+    value.serialize(serialize::Writer(&mut text)).map_err(CanonicalError)?;
+    Ok(text)
 }
 
 /// The RFC 8785 text of what is JSON already.

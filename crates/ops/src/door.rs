@@ -35,6 +35,7 @@ use crate::limits;
 use crate::misses::Misses;
 use crate::operation::{Told, store_error};
 use crate::operations;
+use crate::outlasting::Outlasting;
 use crate::record::{Ending, Ticket, correlate, error_hash};
 use crate::refusals::{self, RefusalCounter, Refused};
 use crate::seal::Sealer;
@@ -200,19 +201,20 @@ impl Platform {
         self.0.store.find_damage().await.map_err(store_error)
     }
 
-    /// Runs one call. The work goes on in a task of its own: a caller that goes away stops a read, which is then
-    /// recorded as cancelled, and never stops a write half way.
+    /// Runs one call. It outlasts its caller: one that goes away stops a read, which is then recorded as cancelled, and
+    /// never stops a write half way.
     pub async fn call(&self, actor: &Actor, call: Call) -> Reply {
         let gone = CancellationToken::new();
-        let _guard = gone.clone().drop_guard();
-        let (inner, actor) = (Arc::clone(&self.0), actor.clone());
+        let (inner, actor, watched) = (Arc::clone(&self.0), actor.clone(), gone.clone());
         let started = Instant::now();
         let call_id = Uuid::now_v7();
-        match tokio::spawn(async move { inner.conduct(call_id, started, actor, call, gone).await }).await {
+        let work = async move { inner.conduct(call_id, started, actor, call, watched).await };
+        match Outlasting::new(AssertUnwindSafe(work).catch_unwind(), gone).await {
             Ok(reply) => reply,
-            // Only a panic of the door itself or the end of the runtime leads here.
-            Err(error) => {
-                Reply { call_id, dialect: Dialect::Common, result: Err(OpError::internal(error)), audit: no_audit() }
+            // Operations have a guard of their own: this was the door itself.
+            Err(_panic) => {
+                let error = OpError::internal("the door panicked");
+                Reply { call_id, dialect: Dialect::Common, result: Err(error), audit: no_audit() }
             }
         }
     }

@@ -128,8 +128,7 @@ impl LogWatch {
     }
 
     pub(crate) fn note_contradiction(&self, found: Option<String>) {
-        metrics::gauge!("materia_log_contradicted").set(if found.is_some() { 1.0 } else { 0.0 });
-        let before = std::mem::replace(&mut self.memory().contradiction, found.clone());
+        let before = self.change(|memory| std::mem::replace(&mut memory.contradiction, found.clone()));
         match found {
             Some(reason) if before.is_none() => {
                 tracing::error!(reason, "The log does not continue what was signed; no checkpoint is signed over it");
@@ -167,11 +166,10 @@ impl LogWatch {
 
     /// A witness that knows of another history says so; one that agrees again is forgotten.
     pub fn note_witness(&self, name: &str, contradiction: Option<String>) {
-        let mut memory = self.memory();
-        match contradiction {
+        self.change(|memory| match contradiction {
             Some(word) => memory.witnesses.insert(name.to_owned(), word),
             None => memory.witnesses.remove(name),
-        };
+        });
     }
 
     /// Witnesses that know of another history, each with its word.
@@ -181,25 +179,24 @@ impl LogWatch {
 
     /// Whether somebody said that what the witnesses miss was lost on purpose.
     pub fn accept_loss(&self, is_accepted: bool) {
-        self.memory().is_loss_accepted = is_accepted;
+        self.change(|memory| memory.is_loss_accepted = is_accepted);
     }
 
     /// Why nothing may be written: a number that is given out over a lost history may have been given out before.
     pub(crate) fn check_writes(&self) -> Result<(), OpError> {
-        let memory = self.memory();
-        match memory.witnesses.iter().next() {
-            Some((name, word)) if !memory.is_loss_accepted => Err(OpError::conflict(format!(
-                "nothing is written: the witness `{name}` {word}; restore what was lost, or stop the server and run \
+        match self.memory().objection() {
+            Some(objection) => Err(OpError::conflict(format!(
+                "nothing is written: {objection}; restore what was lost, or stop the server and run \
                  `materia recover --accept-rollback`"
             ))),
-            Some(_) | None => Ok(()),
+            None => Ok(()),
         }
     }
 
     pub fn standing(&self, now_us: i64) -> LogStanding {
         let memory = self.memory();
-        if let Some(reason) = &memory.contradiction {
-            return LogStanding::Contradicted { reason: reason.clone() };
+        if let Some(reason) = memory.objection() {
+            return LogStanding::Contradicted { reason };
         }
         let stalled_us = memory.stalled_since_us(now_us).map(|since_us| now_us.saturating_sub(since_us));
         match (stalled_us, &memory.waiting) {
@@ -213,12 +210,27 @@ impl LogWatch {
         }
     }
 
+    /// Changes what is known of contradictions, and shows it.
+    fn change<T>(&self, change: impl FnOnce(&mut Memory) -> T) -> T {
+        let mut memory = self.memory();
+        let changed = change(&mut memory);
+        metrics::gauge!("materia_log_contradicted").set(if memory.objection().is_some() { 1.0 } else { 0.0 });
+        changed
+    }
+
     fn memory(&self) -> MutexGuard<'_, Memory> {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Memory {
+    /// What speaks against the log: it does not continue what was signed, or a witness knows of another history.
+    fn objection(&self) -> Option<String> {
+        let witness = self.witnesses.iter().next().filter(|_| !self.is_loss_accepted);
+        let of_witness = || witness.map(|(name, word)| format!("the witness `{name}` {word}"));
+        self.contradiction.clone().or_else(of_witness)
+    }
+
     fn stalled_since_us(&self, now_us: i64) -> Option<i64> {
         let waiting = self.waiting.as_ref();
         let waiting = waiting.filter(|(_, seen_us, _)| now_us.saturating_sub(*seen_us) >= SEEN_AGAIN_AFTER_US);

@@ -38,7 +38,8 @@ async fn show(State(health): State<Health>) -> Response {
     // Reads are answered all the same, so the status code stays that of a server in service.
     let word = match &log {
         _ if is_contradicted => "contradicted",
-        Some(LogStanding::Contradicted { .. } | LogStanding::Stalled { .. }) => "degraded",
+        Some(LogStanding::Contradicted { .. }) => "contradicted",
+        Some(LogStanding::Stalled { .. }) => "degraded",
         Some(LogStanding::Fine) | None => word,
     };
     let mut dependencies =

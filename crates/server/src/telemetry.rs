@@ -2,7 +2,7 @@
 
 pub mod traces;
 
-use std::sync::OnceLock;
+use std::sync::{LazyLock, OnceLock};
 
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use tracing_subscriber::EnvFilter;
@@ -33,6 +33,8 @@ pub fn start(filter: &str) {
 
 /// Fields whose text is JSON and stands in the log as such; the library only writes plain values.
 const STRUCTURED: [&str; 5] = ["artifact_ids", "generators", "id_mapping", "sub_artifacts_detected", "task_ids"];
+/// How such a field begins in a line. Every line is searched for them.
+static STRUCTURED_STARTS: LazyLock<[String; 5]> = LazyLock::new(|| STRUCTURED.map(|name| format!("\"{name}\":\"")));
 
 /// Standard error, one whole line at a time.
 struct Lines(std::io::Stderr);
@@ -56,7 +58,7 @@ impl std::io::Write for Lines {
 
 /// The line with its structured fields as JSON; nothing where it has none.
 fn structured(line: &str) -> Option<String> {
-    if !STRUCTURED.iter().any(|name| line.contains(&format!("\"{name}\":\""))) {
+    if !STRUCTURED_STARTS.iter().any(|start| line.contains(start)) {
         return None;
     }
     let mut members: serde_json::Map<String, serde_json::Value> = serde_json::from_str(line).ok()?;

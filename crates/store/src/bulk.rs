@@ -9,24 +9,34 @@ use crate::row::Row;
 /// How many rows one statement may insert, largest first. A handful of sizes, because each is a prepared statement of
 /// its own on every connection: with all sizes up to 64 they would evict the rest of the program's statements.
 const N_ROWS: [usize; 12] = [256, 64, 32, 16, 8, 7, 6, 5, 4, 3, 2, 1];
+/// The same for rows that are filled up with empty ones.
+const N_ROWS_FILLED: [usize; 4] = [16, 32, 64, 256];
 
-/// `INSERT INTO … VALUES …` for any number of rows.
+/// `INSERT INTO … VALUES …` for any number of rows. The first column is never null.
 pub struct Bulk {
+    n_columns: usize,
     by_engine: [(Engine, Vec<(usize, String)>); 2],
+    /// Take up to so many rows; the rest of the places are null.
+    filled: Vec<(usize, String)>,
 }
 
 impl Bulk {
     /// `into` is the table with its columns, `after` what follows the rows.
     pub fn new(into: &str, n_columns: usize, after: &str) -> Bulk {
-        let statement = |engine: Engine, n_rows: usize| {
+        let rows = |engine: Engine, n_rows: usize| {
             let rows = (0..n_rows).map(|row| {
                 let places = (1..=n_columns).map(|column| engine.place(row * n_columns + column));
                 format!("({})", places.collect::<Vec<_>>().join(", "))
             });
-            (n_rows, format!("INSERT INTO {into} VALUES {}{after}", rows.collect::<Vec<_>>().join(", ")))
+            rows.collect::<Vec<_>>().join(", ")
         };
+        let statement = |engine, n_rows| (n_rows, format!("INSERT INTO {into} VALUES {}{after}", rows(engine, n_rows)));
         let of = |engine| (engine, N_ROWS.into_iter().map(|n_rows| statement(engine, n_rows)).collect());
-        Bulk { by_engine: Engine::ALL.map(of) }
+        let filled = N_ROWS_FILLED.map(|n_rows| {
+            let rows = rows(Engine::Sqlite, n_rows);
+            (n_rows, format!("INSERT INTO {into} SELECT * FROM (VALUES {rows}) WHERE column1 IS NOT NULL{after}"))
+        });
+        Bulk { n_columns, by_engine: Engine::ALL.map(of), filled: filled.into() }
     }
 
     pub async fn insert<R>(
@@ -35,20 +45,32 @@ impl Bulk {
         rows: &[R],
         params: impl for<'r> Fn(&'r R, &mut Vec<Param<'r>>),
     ) -> Result<(), StoreError> {
-        let engine = conn.engine();
-        let statements = self.by_engine.iter().filter(|(of, _)| *of == engine).flat_map(|(_, statements)| statements);
         let mut rest = rows;
-        for (n_rows, sql) in statements {
-            while let Some((now, after)) = rest.split_at_checked(*n_rows) {
-                let mut values = Vec::new();
-                for row in now {
-                    params(row, &mut values);
-                }
-                conn.execute(sql, &values).await?;
-                rest = after;
+        while !rest.is_empty() {
+            let (n_rows, sql) = self.statement(conn.engine(), rest.len())?;
+            let (now, after) = rest.split_at(n_rows.min(rest.len()));
+            let mut values = Vec::with_capacity(n_rows * self.n_columns);
+            for row in now {
+                params(row, &mut values);
             }
+            values.resize(n_rows * self.n_columns, Param::Null);
+            conn.execute(sql, &values).await?;
+            rest = after;
         }
         Ok(())
+    }
+
+    /// The statement to begin so many rows with, and how many it takes. On SQLite a statement costs two changes of thread,
+    /// and empty rows next to nothing; PostgreSQL would have to be told the type of each empty place.
+    fn statement(&'static self, engine: Engine, n_rows: usize) -> Result<(usize, &'static str), StoreError> {
+        let exact = self.by_engine.iter().filter(|(of, _)| *of == engine).flat_map(|(_, statements)| statements);
+        let exact = exact.map(|(takes, sql)| (*takes, sql.as_str())).find(|(takes, _)| *takes <= n_rows);
+        let filled = self.filled.iter().map(|(takes, sql)| (*takes, sql.as_str())).find(|(takes, _)| *takes >= n_rows);
+        let statement = match (exact, filled) {
+            (Some((takes, _)), Some(filled)) if engine == Engine::Sqlite && takes < n_rows => Some(filled),
+            (exact, _) => exact,
+        };
+        statement.ok_or_else(|| StoreError::other("no statement takes a row"))
     }
 }
 

@@ -55,11 +55,11 @@ fn write_members<'a>(out: &mut String, members: impl Iterator<Item = (&'a String
 }
 
 /// By UTF-16 units, as RFC 8785 § 3.2.3 says. Bytes order the same, but for characters from U+E000 on.
-fn order(a: &str, b: &str) -> Ordering {
+pub(super) fn order(a: &str, b: &str) -> Ordering {
     if a.is_ascii() || b.is_ascii() { a.cmp(b) } else { a.encode_utf16().cmp(b.encode_utf16()) }
 }
 
-fn number(out: &mut String, number: &Number) {
+pub(super) fn number(out: &mut String, number: &Number) {
     if let Some(integer) = number.as_i64().filter(|integer| integer.unsigned_abs() <= INTEGER_MAX) {
         out.push_str(itoa::Buffer::new().format(integer));
     } else if let Some(double) = number.as_f64() {
@@ -67,7 +67,7 @@ fn number(out: &mut String, number: &Number) {
     }
 }
 
-fn string(out: &mut String, text: &str) {
+pub(super) fn string(out: &mut String, text: &str) {
     out.push('"');
     let mut plain_from = 0;
     for (at, byte) in text.bytes().enumerate() {

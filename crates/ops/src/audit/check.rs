@@ -1,31 +1,31 @@
 //! Recomputing the log. Every difference is a problem with a place; the check goes on to the end.
 
-use std::collections::{BTreeSet, HashMap};
+mod checkpoints;
+mod rows;
+
+use std::collections::HashMap;
 
 use contract::event::Event;
 use contract::ledger::Verification;
 use contract::time::rfc3339_us;
-use evidence::record::audited::{self as evidence_audited, Difference, Expected};
-use ledger::checkpoint::SignedCheckpoint;
 use ledger::hash::Hash;
 use ledger::keyring::Keyring;
 use ledger::policy::Policy;
 use ledger::tree::{Frontier, Node, Subtree, TreeHead};
-use store::log::{self, Leaf, Position, StoredCheckpoint, WaitingEvent};
+use store::log::{self, Leaf, Position, WaitingEvent};
 use store::unreadable::{self, UnreadableRow};
-use store::{Conn, StoreError, StoreErrorKind, idempotency, log_identity};
-use workflow::audited::{self, AuditedRow, Found, FoundRow, Origin, Place};
+use store::{Conn, StoreError, StoreErrorKind};
+use workflow::audited::Origin;
 
+use self::checkpoints::{Checkpoints, Unsigned, Witnessed, witnessed};
+use self::rows::Promised;
 use super::report::{Reader, Report, Whose};
 use crate::context::Progress;
 use crate::limits::IDEMPOTENCY_KEPT_FOR;
-use crate::notary::CHECKPOINT_EVENTS_MAX;
 use crate::watch::{KeptCheckpoint, SEQUENCED_WITHIN_US};
 use crate::witnesses::WitnessPolicy;
-use crate::{kept_answers, keys};
 
 const PAGE: u32 = 1_000;
-const KEYS_PAGE: i64 = 1_000;
 
 /// Organisation, kind and id of an audited row.
 type Key = (String, String, String);
@@ -65,47 +65,6 @@ impl Last {
     }
 }
 
-/// An answer that must still be kept.
-struct Promised {
-    organisation_id: String,
-    actor_id: String,
-    operation: String,
-    call_id: String,
-}
-
-/// A stretch of the log without a checkpoint.
-#[derive(Default)]
-struct Unsigned {
-    n_events: u64,
-    since_us: Option<i64>,
-    /// How often a notary at work would have signed by the time.
-    n_missed: u32,
-}
-
-/// A checkpoint is signed every minute; this much later it was due.
-const SIGNED_WITHIN_US: i64 = 90_000_000;
-/// A process that is killed leaves events unsigned, and a busy one signs late; so often neither happens.
-const MISSED_MIN: u32 = 5;
-
-impl Unsigned {
-    fn note(&mut self, recorded_at_us: i64) {
-        self.n_events += 1;
-        match self.since_us {
-            Some(since_us) if recorded_at_us.saturating_sub(since_us) <= SIGNED_WITHIN_US => {}
-            Some(_) => {
-                self.n_missed += 1;
-                self.since_us = Some(recorded_at_us);
-            }
-            None => self.since_us = Some(recorded_at_us),
-        }
-    }
-
-    /// Would a notary at work have signed in between?
-    fn is_too_long(&self) -> bool {
-        self.n_events > CHECKPOINT_EVENTS_MAX && self.n_missed >= MISSED_MIN
-    }
-}
-
 struct Check<'t> {
     tree: Frontier,
     last: LastEvents,
@@ -125,16 +84,6 @@ struct Check<'t> {
     outside: Vec<(&'static str, TreeHead)>,
 }
 
-/// How far enough witnesses vouch for the log.
-struct Witnessed {
-    policy: Policy,
-    n_cosignatures_min: usize,
-    /// Over how many leaves the largest checkpoint is that they cosigned.
-    size: Option<u64>,
-    /// The oldest checkpoint beyond it.
-    waiting_since_us: Option<i64>,
-}
-
 /// Whose signatures are believed, what is known from outside the database, and what time it is.
 pub struct Trust<'a> {
     pub keyring: &'a Keyring,
@@ -150,9 +99,6 @@ pub struct Trust<'a> {
     pub contradictions: &'a [(String, String)],
     pub reader: Reader<'a>,
 }
-
-/// A witness may be away for this long before it is missed.
-const COSIGNED_WITHIN_US: i64 = 15 * 60 * 1_000_000;
 
 /// Tables in which a row that cannot be read is named and set aside. Without `log_state` there is nothing to compare with.
 const TABLES: [&str; 18] = [
@@ -288,66 +234,6 @@ async fn recompute(
 }
 
 impl Check<'_> {
-    /// A stretch without a checkpoint ends. A backup may be of a house that was in trouble once, and is restored all the same.
-    fn end_unsigned(&mut self, reader: Reader<'_>) {
-        let stretch = std::mem::take(&mut self.unsigned);
-        if stretch.is_too_long() && !matches!(reader, Reader::Restorer) {
-            let (n_events, size) = (stretch.n_events, self.tree.size());
-            let message = format!(
-                "no checkpoint is kept between the leaves {} and {size}, where several were due: `log_checkpoints` lacks rows",
-                size.saturating_sub(n_events)
-            );
-            self.report.add("checkpoint", Whose::Log, None, None, message);
-        }
-    }
-
-    /// What the tables of the log lack: checkpoints that are known from outside, and whose log it is.
-    async fn own_tables(&mut self, conn: &mut Conn, trust: &Trust<'_>, size: u64) -> Result<(), StoreError> {
-        let parsed = trust.kept.iter().filter_map(|kept| SignedCheckpoint::parse(kept.note.as_bytes()).ok());
-        let sizes: BTreeSet<u64> = parsed.map(|signed| signed.unverified().size()).collect();
-        for known in sizes.into_iter().filter(|known| (1..=size).contains(known)) {
-            if log::find_checkpoint(conn, known).await?.is_none() {
-                let message =
-                    format!("the checkpoint over {known} events, which was signed, is not in `log_checkpoints`");
-                self.report.add("checkpoint", Whose::Log, None, None, message);
-            }
-        }
-        if trust.is_claimed && log_identity::find(conn).await?.is_none() {
-            let message = "whose log this is, is missing from `log_identity`".to_owned();
-            self.report.add("identity", Whose::Log, None, None, message);
-        }
-        for what in trust.missing_at_start {
-            self.report.add("table", Whose::Log, None, None, what.clone());
-        }
-        Ok(())
-    }
-
-    /// Checkpoints from outside, which the log is to meet.
-    fn take_in(&mut self, kept: &[KeptCheckpoint]) {
-        for KeptCheckpoint { place, note } in kept {
-            let signed = SignedCheckpoint::parse(note.as_bytes()).ok();
-            let is_ours =
-                |signed: &SignedCheckpoint| self.policy.as_ref().is_some_and(|policy| policy.check(signed).is_ok());
-            match signed.filter(is_ours) {
-                Some(signed) => self.outside.push((*place, signed.unverified().head())),
-                None => {
-                    let message = format!("{place} cannot be read or is not signed by this log");
-                    self.report.add("checkpoint", Whose::Log, None, None, message);
-                }
-            }
-        }
-        self.meet_outside();
-    }
-
-    fn meet_outside(&mut self) {
-        let size = self.tree.size();
-        let met: Vec<_> = self.outside.extract_if(.., |(_, head)| head.size == size).collect();
-        for (place, _) in met.iter().filter(|(_, head)| head.root != self.tree.root()) {
-            let message = format!("{place} is over {size} events that are not the first {size} of the log");
-            self.report.add("checkpoint", Whose::Log, None, None, message);
-        }
-    }
-
     /// Takes a leaf into the tree and answers the subtrees that it completes.
     fn leaf(&mut self, leaf: &Leaf) -> Vec<Node> {
         let (index, call_id) = (leaf.leaf_index, leaf.call_id.as_str());
@@ -384,18 +270,6 @@ impl Check<'_> {
         self.note_promise(stored.recorded_at_us, &event);
         self.remember(&stored.organisation_id, Some(index), event);
         completed
-    }
-
-    /// Notes that the answer of a call is kept, while it must be.
-    fn note_promise(&mut self, recorded_at_us: i64, event: &Event) {
-        let Some(kept_as) = event.kept_as.as_ref().filter(|_| recorded_at_us >= self.promised_since_us) else { return };
-        let promised = Promised {
-            organisation_id: event.organisation_id.to_string(),
-            actor_id: event.actor.id.to_string(),
-            operation: event.operation.clone(),
-            call_id: event.call_id.clone(),
-        };
-        self.promised.insert(kept_as.clone(), promised);
     }
 
     fn node(&mut self, node: Node, kept: Option<Hash>) {
@@ -496,235 +370,5 @@ impl Check<'_> {
                 self.set_last(key, object.sha256, object.is_created, &call);
             }
         }
-    }
-
-    fn checkpoint(&mut self, kept: &StoredCheckpoint) {
-        let place = format!("the checkpoint over {} leaves", kept.tree_size);
-        let signed = match SignedCheckpoint::parse(kept.note.as_bytes()) {
-            Ok(signed) => signed,
-            Err(error) => {
-                self.report.add("checkpoint", Whose::Log, None, None, format!("{place} cannot be read: {error}"));
-                return;
-            }
-        };
-        if let Some(Err(error)) = self.policy.as_ref().map(|policy| policy.check(&signed)) {
-            self.report.add(
-                "checkpoint",
-                Whose::Log,
-                None,
-                None,
-                format!("{place} is not signed by this log: {error}"),
-            );
-        }
-        if let Some(witnessed) = &mut self.witnessed {
-            witnessed.note(&signed, kept);
-        }
-        let head = signed.unverified().head();
-        if head.size != self.tree.size() || head.root != self.tree.root() {
-            self.report.add("checkpoint", Whose::Log, None, None, format!("{place} commits to other events"));
-        }
-    }
-
-    /// What witnesses say against the log, and what they should have cosigned by now.
-    fn cosignatures(&mut self, trust: &Trust<'_>) {
-        for (name, word) in trust.contradictions {
-            self.report.add("witness", Whose::Log, None, None, format!("the witness `{name}` {word}"));
-        }
-        let Some(witnessed) = &self.witnessed else { return };
-        let is_missed = |since_us: i64| trust.now_us.saturating_sub(since_us) > COSIGNED_WITHIN_US;
-        if witnessed.n_cosignatures_min > 0 && witnessed.waiting_since_us.is_some_and(is_missed) {
-            let size = witnessed.size.map_or("nothing".to_owned(), |size| format!("only the first {size} leaves"));
-            let message =
-                format!("{} witnesses must vouch for the log, but vouch for {size}", witnessed.n_cosignatures_min);
-            self.report.add("witness", Whose::Log, None, None, message);
-        }
-    }
-
-    /// Compares the audited tables with what the events say of them. Returns how many rows were looked at.
-    async fn objects(&mut self, conn: &mut Conn) -> Result<u64, StoreError> {
-        let mut n_checked = 0;
-        let mut place = Some(Place::default());
-        while let Some(now) = place {
-            let (rows, next) = audited::read_page(conn, now).await?;
-            for found in rows {
-                n_checked += 1;
-                self.object(found);
-            }
-            place = next;
-        }
-        let mut after = String::new();
-        loop {
-            let found = keys::read_page(conn, &after, KEYS_PAGE).await?;
-            let Some(last) = found.last() else { break };
-            after = last.row.id.clone();
-            for found in found {
-                n_checked += 1;
-                self.object(found);
-            }
-        }
-        n_checked += self.kept_answers(conn).await?;
-        n_checked += self.evidence(conn).await?;
-        let (wrong, n_hashed) = audited::derived::check(conn).await?;
-        n_checked += n_hashed;
-        for wrong in wrong {
-            self.report.add("object", Whose::Organisation(&wrong.organisation_id), None, None, wrong.what);
-        }
-        let gone: Vec<_> = self.last.drain().filter(|(_, last)| last.sha256.is_some()).map(|(key, _)| key).collect();
-        for (organisation_id, kind, id) in gone {
-            let how = if self.is_set_aside {
-                "was deleted by other hands or cannot be read"
-            } else {
-                "was deleted by other hands"
-            };
-            let message = format!("{kind} `{id}` {how}");
-            self.report.add("object", Whose::Organisation(&organisation_id), None, None, message);
-        }
-        Ok(n_checked)
-    }
-
-    /// Compares the answers that repeated calls would get with the events of the first ones.
-    async fn kept_answers(&mut self, conn: &mut Conn) -> Result<u64, StoreError> {
-        let mut n_checked = 0;
-        let mut after = idempotency::Place::default();
-        loop {
-            let page = idempotency::read_page(conn, &after, KEYS_PAGE).await?;
-            let Some((last, _)) = page.last() else { break };
-            after = last.clone();
-            for (place, kept) in &page {
-                n_checked += 1;
-                let place @ [organisation_id, actor_id, operation, _] = place.each_ref().map(String::as_str);
-                self.promised.remove(&kept_answers::place_hash(place));
-                if !kept_answers::is_told(conn, place, kept).await? {
-                    let message = format!("a kept answer of `{operation}` to `{actor_id}` was changed by other hands");
-                    self.report.add("object", Whose::Organisation(organisation_id), None, None, message);
-                }
-            }
-        }
-        for promised in std::mem::take(&mut self.promised).into_values() {
-            let Promised { organisation_id, actor_id, operation, call_id } = promised;
-            let message = format!("the kept answer of `{operation}` to `{actor_id}` is gone before its time");
-            self.report.add("object", Whose::Organisation(&organisation_id), None, Some(&call_id), message);
-        }
-        Ok(n_checked)
-    }
-
-    /// Compares the records of the evidence with their batches, and the batches with the log.
-    async fn evidence(&mut self, conn: &mut Conn) -> Result<u64, StoreError> {
-        let mut n_checked = 0;
-        let mut expected = Expected::default();
-        let mut place = (String::new(), 0);
-        loop {
-            let batches = evidence_audited::batches_after(conn, &place.0, place.1).await?;
-            let Some(last) = batches.last() else { break };
-            place = (last.organisation_id.clone(), last.number);
-            for batch in batches {
-                n_checked += 1;
-                expected.absorb(&batch);
-                let (id, sha256) = (batch.number.to_string(), Some(batch.sha256));
-                let row = AuditedRow { kind: evidence_audited::BATCH, id, sha256, found: Found::Nothing };
-                let origin = Origin::default();
-                self.object(FoundRow { organisation_id: batch.organisation_id, row, origin });
-            }
-        }
-        let mut place = evidence_audited::Place::default();
-        loop {
-            let records = evidence_audited::records_after(conn, &place).await?;
-            let Some(last) = records.last() else { break };
-            place = (last.organisation_id.clone(), last.kind.clone(), last.id.clone());
-            for record in records {
-                n_checked += 1;
-                let (kind, id) = (&record.kind, &record.id);
-                match expected.settle(&record) {
-                    None => {}
-                    Some(Difference::Changed) => {
-                        let message = format!("{kind} `{id}` was changed by other hands");
-                        self.report.add("object", Whose::Organisation(&record.organisation_id), None, None, message);
-                    }
-                    Some(Difference::Added) => {
-                        let message = format!("no event tells of {kind} `{id}`");
-                        self.report.add("object", Whose::Organisation(&record.organisation_id), None, None, message);
-                    }
-                }
-            }
-        }
-        self.missing_evidence(conn, expected).await?;
-        Ok(n_checked)
-    }
-
-    /// Names the records that no row was found for; only the batches still know what they were called.
-    async fn missing_evidence(&mut self, conn: &mut Conn, mut expected: Expected) -> Result<(), StoreError> {
-        let mut place = (String::new(), 0);
-        while !expected.is_settled() {
-            let batches = evidence_audited::batches_after(conn, &place.0, place.1).await?;
-            let Some(last) = batches.last() else { break };
-            place = (last.organisation_id.clone(), last.number);
-            for batch in &batches {
-                for (kind, id) in expected.missing(batch) {
-                    let message = format!("{kind} `{id}` was deleted by other hands");
-                    self.report.add("object", Whose::Organisation(&batch.organisation_id), None, None, message);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn object(&mut self, found: FoundRow) {
-        let FoundRow { organisation_id, row, origin } = found;
-        let key = (organisation_id, row.kind.to_owned(), row.id.clone());
-        let message = match self.last.remove(&key) {
-            Some(last) if last.sha256 == row.sha256 && last.agrees(&origin) => return,
-            Some(_) => format!("{} `{}` was changed by other hands", row.kind, row.id),
-            None => format!("no event tells of {} `{}`", row.kind, row.id),
-        };
-        self.report.add("object", Whose::Organisation(&key.0), None, None, message);
-    }
-}
-
-fn witnessed(trust: &Trust<'_>) -> Option<Witnessed> {
-    let witness_policy = trust.witness_policy;
-    let policy = witness_policy.with(trust.keyring).ok().filter(|_| !witness_policy.is_empty())?;
-    let n_cosignatures_min = witness_policy.n_cosignatures_min;
-    Some(Witnessed { policy, n_cosignatures_min, size: None, waiting_since_us: None })
-}
-
-impl Witnessed {
-    /// Checkpoints come smallest first; a cosigned one vouches for all before it.
-    fn note(&mut self, signed: &SignedCheckpoint, kept: &StoredCheckpoint) {
-        if self.policy.check(signed).is_ok() {
-            self.size = Some(kept.tree_size);
-            self.waiting_since_us = None;
-        } else {
-            self.waiting_since_us.get_or_insert(kept.created_at_us);
-        }
-    }
-}
-
-/// The kept checkpoints, read ahead page by page in the order of their sizes.
-#[derive(Default)]
-struct Checkpoints {
-    ahead: std::collections::VecDeque<StoredCheckpoint>,
-    read_to: u64,
-    is_read: bool,
-}
-
-impl Checkpoints {
-    /// The next one, if it is over exactly this many leaves.
-    async fn at(&mut self, conn: &mut Conn, size: u64) -> Result<Option<StoredCheckpoint>, StoreError> {
-        if self.ahead.is_empty() && !self.is_read {
-            self.ahead = log::checkpoints_after(conn, self.read_to, PAGE).await?.into();
-            self.is_read = self.ahead.is_empty();
-            self.read_to = self.ahead.back().map_or(self.read_to, |last| last.tree_size);
-        }
-        match self.ahead.front() {
-            Some(next) if next.tree_size == size => Ok(self.ahead.pop_front()),
-            Some(_) | None => Ok(None),
-        }
-    }
-
-    async fn rest(mut self, conn: &mut Conn) -> Result<Vec<StoredCheckpoint>, StoreError> {
-        if !self.is_read {
-            self.ahead.extend(log::checkpoints_after(conn, self.read_to, PAGE).await?);
-        }
-        Ok(self.ahead.into())
     }
 }

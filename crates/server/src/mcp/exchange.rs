@@ -36,7 +36,7 @@ struct Waiter {
     asked: (OrganisationId, ActorId),
     /// As the service counts its questions.
     id: RequestId,
-    answers: mpsc::Sender<ClientJsonRpcMessage>,
+    answers: mpsc::Sender<Box<ClientJsonRpcMessage>>,
 }
 
 impl Waiting {
@@ -72,7 +72,7 @@ impl Waiting {
         }
         let Some(waiter) = waiters.remove(&key) else { return false };
         *id = waiter.id;
-        waiter.answers.try_send(message).is_ok()
+        waiter.answers.try_send(Box::new(message)).is_ok()
     }
 }
 
@@ -81,8 +81,9 @@ pub struct Exchange {
     request: OneshotTransport<RoleServer>,
     asked: (OrganisationId, ActorId),
     waiting: Arc<Waiting>,
-    sender: mpsc::Sender<ClientJsonRpcMessage>,
-    answers: mpsc::Receiver<ClientJsonRpcMessage>,
+    /// Boxed: the channel is made with room for many, and hardly any call asks.
+    sender: mpsc::Sender<Box<ClientJsonRpcMessage>>,
+    answers: mpsc::Receiver<Box<ClientJsonRpcMessage>>,
     ids: Vec<String>,
 }
 
@@ -133,7 +134,7 @@ impl Transport<RoleServer> for Exchange {
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
         tokio::select! {
             biased;
-            Some(answer) = self.answers.recv() => Some(answer),
+            Some(answer) = self.answers.recv() => Some(*answer),
             message = self.request.receive() => message,
         }
     }

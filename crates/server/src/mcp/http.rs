@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ use rmcp::model::{
     ProtocolVersion, ServerJsonRpcMessage,
 };
 use rmcp::service::serve_directly_with_ct;
-use rmcp::transport::OneshotTransport;
+use rmcp::transport::{OneshotTransport, Transport};
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
@@ -163,41 +163,50 @@ async fn dispatch<F, H: ServerHandler>(
     let lacks_metadata = era.is_stateless
         && !request.request.get_meta().missing_required_keys(&ProtocolVersion::V_2026_07_28).is_empty();
     let id = request.id.clone();
-    let (transport, mut messages) = OneshotTransport::<RoleServer>::new(ClientJsonRpcMessage::Request(request));
-    let cancel = CancellationToken::new();
-    if era.is_stateless {
-        let service = serve_directly_with_ct(Lifted(handler), transport, Some(peer(era)), cancel.clone());
-        tokio::spawn(service.waiting());
+    let (transport, messages) = OneshotTransport::<RoleServer>::new(ClientJsonRpcMessage::Request(request));
+    let answered = if era.is_stateless {
+        answered(endpoint, handler, transport, messages, era, lacks_metadata).await
     } else {
         let exchange = Exchange::new(transport, actor, Arc::clone(&endpoint.waiting));
-        let service = serve_directly_with_ct(Lifted(handler), exchange, Some(peer(era)), cancel.clone());
-        tokio::spawn(service.waiting());
-    }
-    // The guard lives in the answer: a client that hangs up stops its call.
-    let guard = cancel.drop_guard();
-    let first = tokio::select! {
-        first = messages.recv() => first,
-        () = endpoint.stop.cancelled() => None,
+        answered(endpoint, handler, exchange, messages, era, lacks_metadata).await
     };
-    let Some(first) = first else {
+    answered.unwrap_or_else(|| {
         let body =
             json!({ "jsonrpc": "2.0", "id": id, "error": { "code": -32000, "message": "the server is stopping" } });
-        return answer(StatusCode::SERVICE_UNAVAILABLE, &body);
+        answer(StatusCode::SERVICE_UNAVAILABLE, &body)
+    })
+}
+
+/// Runs the service for one request. It ends with this future or with the stream: a client that hangs up stops its call.
+/// There is no answer when the server stops.
+async fn answered<F, H: ServerHandler, T: Transport<RoleServer> + 'static>(
+    endpoint: &Endpoint<F>,
+    handler: H,
+    transport: T,
+    mut messages: mpsc::Receiver<ServerJsonRpcMessage>,
+    era: &Era,
+    lacks_metadata: bool,
+) -> Option<Response> {
+    let cancel = CancellationToken::new();
+    let service = serve_directly_with_ct(Lifted(handler), transport, Some(peer(era)), cancel.clone());
+    let first = tokio::select! {
+        first = messages.recv() => first?,
+        () = endpoint.stop.cancelled() => return None,
     };
     if matches!(first, JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_)) {
-        return single(&first, status(&first, era, lacks_metadata));
+        return Some(single(&first, status(&first, era, lacks_metadata)));
     }
-    stream(first, messages, guard)
+    tokio::spawn(service.waiting());
+    Some(stream(first, messages, cancel.drop_guard()))
 }
 
 /// What the service knows of the client. Without sessions this is what the request itself says; what a client of the
 /// handshake said then is forgotten, so it is taken to know every question, and tells us if it does not.
 fn peer(era: &Era) -> InitializeRequestParams {
-    let capabilities = if era.is_stateless {
-        ClientCapabilities::default()
-    } else {
+    static ANY: LazyLock<ClientCapabilities> = LazyLock::new(|| {
         serde_json::from_value(json!({ "elicitation": {}, "sampling": {}, "roots": {} })).unwrap_or_default()
-    };
+    });
+    let capabilities = if era.is_stateless { ClientCapabilities::default() } else { ANY.clone() };
     let mut peer = InitializeRequestParams::new(capabilities, Implementation::default());
     if let Ok(version) = serde_json::from_value(Value::from(era.version.clone())) {
         peer.protocol_version = version;

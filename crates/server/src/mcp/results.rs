@@ -37,7 +37,7 @@ pub fn success(reply: Reply, success: ops::Success) -> CallToolResult {
     };
     let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
     // An answer in words (seed 003) is shown as it is, not as JSON about it.
-    let content = Content::deserialize(&success.output).ok();
+    let content = success.output.get("content").and_then(|_| Content::deserialize(&success.output).ok());
     result.structured_content = Some(success.output);
     result.meta = Some(meta(&reply));
     lifted::attach(&mut result, content, success.artifacts, success.metadata);

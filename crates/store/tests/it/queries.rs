@@ -1,8 +1,9 @@
 //! Values in and out, and what readers may not do.
 
 use std::os::unix::fs::PermissionsExt;
+use std::sync::LazyLock;
 
-use store::{Applied, Apply, Keep, Param, Statement, idempotency};
+use store::{Applied, Apply, Bulk, Keep, Param, Statement, idempotency};
 
 use crate::harness::{both, call_id, event, n_events, outcome, sqlite, write};
 
@@ -41,6 +42,31 @@ async fn values_and_nulls_come_back_as_they_went_in() {
         let sql = "SELECT 1, COUNT(*) FROM samples WHERE word = $1 OR ($1 IS NULL AND word IS NULL)";
         let row = reader.fetch_optional(sql, &[Param::NullText]).await.unwrap().unwrap();
         assert_eq!((row.int(0).unwrap(), row.int(1).unwrap()), (1, 2));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn any_number_of_rows_is_inserted_in_order_and_no_empty_one() {
+    static SAMPLES: LazyLock<Bulk> =
+        LazyLock::new(|| Bulk::new("samples (id, word)", 2, " ON CONFLICT (id) DO UPDATE SET word = excluded.word"));
+    for database in both().await {
+        let store = database.open().await;
+        for n_rows in (0..=34).chain([63, 64, 65, 255, 256, 257, 600]) {
+            let insert: Apply<()> = Box::new(move |tx| {
+                Box::pin(async move {
+                    tx.execute("DELETE FROM samples", &[]).await?;
+                    let rows: Vec<i64> = (1..=n_rows).collect();
+                    SAMPLES.insert(tx, &rows, |row, params| params.extend([Param::Int(*row), Param::NullText])).await?;
+                    Ok(Applied { value: (), event: None, keep: Keep::Changes })
+                })
+            });
+            write(&store, insert).await.unwrap();
+            let mut reader = store.read().await.unwrap();
+            let sql = "SELECT COUNT(*), COALESCE(MIN(id), 0), COALESCE(MAX(id), 0) FROM samples";
+            let row = reader.fetch_optional(sql, &[]).await.unwrap().unwrap();
+            let found = [row.int(0).unwrap(), row.int(1).unwrap(), row.int(2).unwrap()];
+            assert_eq!(found, [n_rows, n_rows.min(1), n_rows]);
+        }
     }
 }
 

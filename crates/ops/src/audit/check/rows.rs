@@ -1,0 +1,173 @@
+//! The audited tables, compared with what the events say of their rows.
+
+use contract::event::Event;
+use evidence::record::audited::{self as evidence_audited, Difference, Expected};
+use store::{Conn, StoreError, idempotency};
+use workflow::audited::{self, AuditedRow, Found, FoundRow, Origin, Place};
+
+use super::Check;
+use crate::audit::report::Whose;
+use crate::{kept_answers, keys};
+
+const KEYS_PAGE: i64 = 1_000;
+
+/// An answer that must still be kept.
+pub(super) struct Promised {
+    organisation_id: String,
+    actor_id: String,
+    operation: String,
+    call_id: String,
+}
+
+impl Check<'_> {
+    /// Notes that the answer of a call is kept, while it must be.
+    pub(super) fn note_promise(&mut self, recorded_at_us: i64, event: &Event) {
+        let Some(kept_as) = event.kept_as.as_ref().filter(|_| recorded_at_us >= self.promised_since_us) else { return };
+        let promised = Promised {
+            organisation_id: event.organisation_id.to_string(),
+            actor_id: event.actor.id.to_string(),
+            operation: event.operation.clone(),
+            call_id: event.call_id.clone(),
+        };
+        self.promised.insert(kept_as.clone(), promised);
+    }
+
+    /// Compares the audited tables with what the events say of them. Returns how many rows were looked at.
+    pub(super) async fn objects(&mut self, conn: &mut Conn) -> Result<u64, StoreError> {
+        let mut n_checked = 0;
+        let mut place = Some(Place::default());
+        while let Some(now) = place {
+            let (rows, next) = audited::read_page(conn, now).await?;
+            for found in rows {
+                n_checked += 1;
+                self.object(found);
+            }
+            place = next;
+        }
+        let mut after = String::new();
+        loop {
+            let found = keys::read_page(conn, &after, KEYS_PAGE).await?;
+            let Some(last) = found.last() else { break };
+            after = last.row.id.clone();
+            for found in found {
+                n_checked += 1;
+                self.object(found);
+            }
+        }
+        n_checked += self.kept_answers(conn).await?;
+        n_checked += self.evidence(conn).await?;
+        let (wrong, n_hashed) = audited::derived::check(conn).await?;
+        n_checked += n_hashed;
+        for wrong in wrong {
+            self.report.add("object", Whose::Organisation(&wrong.organisation_id), None, None, wrong.what);
+        }
+        let gone: Vec<_> = self.last.drain().filter(|(_, last)| last.sha256.is_some()).map(|(key, _)| key).collect();
+        for (organisation_id, kind, id) in gone {
+            let how = if self.is_set_aside {
+                "was deleted by other hands or cannot be read"
+            } else {
+                "was deleted by other hands"
+            };
+            let message = format!("{kind} `{id}` {how}");
+            self.report.add("object", Whose::Organisation(&organisation_id), None, None, message);
+        }
+        Ok(n_checked)
+    }
+
+    /// Compares the answers that repeated calls would get with the events of the first ones.
+    async fn kept_answers(&mut self, conn: &mut Conn) -> Result<u64, StoreError> {
+        let mut n_checked = 0;
+        let mut after = idempotency::Place::default();
+        loop {
+            let page = idempotency::read_page(conn, &after, KEYS_PAGE).await?;
+            let Some((last, _)) = page.last() else { break };
+            after = last.clone();
+            for (place, kept) in &page {
+                n_checked += 1;
+                let place @ [organisation_id, actor_id, operation, _] = place.each_ref().map(String::as_str);
+                self.promised.remove(&kept_answers::place_hash(place));
+                if !kept_answers::is_told(conn, place, kept).await? {
+                    let message = format!("a kept answer of `{operation}` to `{actor_id}` was changed by other hands");
+                    self.report.add("object", Whose::Organisation(organisation_id), None, None, message);
+                }
+            }
+        }
+        for promised in std::mem::take(&mut self.promised).into_values() {
+            let Promised { organisation_id, actor_id, operation, call_id } = promised;
+            let message = format!("the kept answer of `{operation}` to `{actor_id}` is gone before its time");
+            self.report.add("object", Whose::Organisation(&organisation_id), None, Some(&call_id), message);
+        }
+        Ok(n_checked)
+    }
+
+    /// Compares the records of the evidence with their batches, and the batches with the log.
+    async fn evidence(&mut self, conn: &mut Conn) -> Result<u64, StoreError> {
+        let mut n_checked = 0;
+        let mut expected = Expected::default();
+        let mut place = (String::new(), 0);
+        loop {
+            let batches = evidence_audited::batches_after(conn, &place.0, place.1).await?;
+            let Some(last) = batches.last() else { break };
+            place = (last.organisation_id.clone(), last.number);
+            for batch in batches {
+                n_checked += 1;
+                expected.absorb(&batch);
+                let (id, sha256) = (batch.number.to_string(), Some(batch.sha256));
+                let row = AuditedRow { kind: evidence_audited::BATCH, id, sha256, found: Found::Nothing };
+                let origin = Origin::default();
+                self.object(FoundRow { organisation_id: batch.organisation_id, row, origin });
+            }
+        }
+        let mut place = evidence_audited::Place::default();
+        loop {
+            let records = evidence_audited::records_after(conn, &place).await?;
+            let Some(last) = records.last() else { break };
+            place = (last.organisation_id.clone(), last.kind.clone(), last.id.clone());
+            for record in records {
+                n_checked += 1;
+                let (kind, id) = (&record.kind, &record.id);
+                match expected.settle(&record) {
+                    None => {}
+                    Some(Difference::Changed) => {
+                        let message = format!("{kind} `{id}` was changed by other hands");
+                        self.report.add("object", Whose::Organisation(&record.organisation_id), None, None, message);
+                    }
+                    Some(Difference::Added) => {
+                        let message = format!("no event tells of {kind} `{id}`");
+                        self.report.add("object", Whose::Organisation(&record.organisation_id), None, None, message);
+                    }
+                }
+            }
+        }
+        self.missing_evidence(conn, expected).await?;
+        Ok(n_checked)
+    }
+
+    /// Names the records that no row was found for; only the batches still know what they were called.
+    async fn missing_evidence(&mut self, conn: &mut Conn, mut expected: Expected) -> Result<(), StoreError> {
+        let mut place = (String::new(), 0);
+        while !expected.is_settled() {
+            let batches = evidence_audited::batches_after(conn, &place.0, place.1).await?;
+            let Some(last) = batches.last() else { break };
+            place = (last.organisation_id.clone(), last.number);
+            for batch in &batches {
+                for (kind, id) in expected.missing(batch) {
+                    let message = format!("{kind} `{id}` was deleted by other hands");
+                    self.report.add("object", Whose::Organisation(&batch.organisation_id), None, None, message);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn object(&mut self, found: FoundRow) {
+        let FoundRow { organisation_id, row, origin } = found;
+        let key = (organisation_id, row.kind.to_owned(), row.id.clone());
+        let message = match self.last.remove(&key) {
+            Some(last) if last.sha256 == row.sha256 && last.agrees(&origin) => return,
+            Some(_) => format!("{} `{}` was changed by other hands", row.kind, row.id),
+            None => format!("no event tells of {} `{}`", row.kind, row.id),
+        };
+        self.report.add("object", Whose::Organisation(&key.0), None, None, message);
+    }
+}
