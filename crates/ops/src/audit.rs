@@ -19,7 +19,7 @@ use store::{Conn, log};
 use crate::context::Context;
 use crate::notary;
 use crate::operation::store_error;
-use crate::watch::KeptCheckpoint;
+use crate::watch::{Contradiction, KeptCheckpoint};
 
 /// Who may look at the record.
 const AUDIT_ROLES: &[Role] = &[Role::Auditor, Role::PrivacyOfficer, Role::Admin];
@@ -68,7 +68,7 @@ pub(crate) async fn sign_continuing(
 ) -> Result<(log::LogState, SignedCheckpoint), OpError> {
     let found = notary::continued(conn, ctx.keyring(), kept).await.map_err(store_error)?;
     ctx.watch().note_contradiction(found.as_ref().err().cloned());
-    let state = found.map_err(|reason| {
+    let state = found.map_err(|Contradiction { reason, .. }| {
         OpError::conflict(format!("nothing is signed: {reason}; `materia audit verify` tells more"))
     })?;
     let signed = sign(ctx.keyring(), &state)?;

@@ -10,7 +10,7 @@ use store::{Conn, LogIdentity, Reader, StoreError};
 use crate::audit;
 use crate::backup::as_f64;
 use crate::door::Platform;
-use crate::watch::{KeptCheckpoint, LogWatch, SEQUENCED_WITHIN_US};
+use crate::watch::{Contradiction, KeptCheckpoint, LogWatch, SEQUENCED_WITHIN_US};
 
 const CHECKPOINT_EVERY_US: i64 = 60_000_000;
 pub(crate) const CHECKPOINT_EVENTS_MAX: u64 = 1_000;
@@ -107,7 +107,7 @@ impl Notary {
         let mut conn = self.read().await?;
         let found = continued(&mut conn, self.platform.keyring(), &kept).await.map_err(NotaryError::Store)?;
         watch.note_contradiction(found.as_ref().err().cloned());
-        found.map_err(NotaryError::Contradicted)
+        found.map_err(|contradiction| NotaryError::Contradicted(contradiction.reason))
     }
 
     pub(crate) async fn keep(&self, checkpoint: StoredCheckpoint) -> Result<(), NotaryError> {
@@ -205,17 +205,19 @@ pub(crate) async fn continued(
     conn: &mut Conn,
     keyring: &Keyring,
     kept: &[KeptCheckpoint],
-) -> Result<Result<log::LogState, String>, StoreError> {
+) -> Result<Result<log::LogState, Contradiction>, StoreError> {
     let state = log::read_state(conn).await?;
     for KeptCheckpoint { place, note } in kept {
-        let what = match compare(conn, keyring, &state, note).await? {
+        let standing = compare(conn, keyring, &state, note).await?;
+        let what = match standing {
             Standing::Same => continue,
             Standing::Shorter { kept, found } => format!("is over {kept} events, but the log has {found}"),
             Standing::Different { size } => format!("is over {size} events that are not the first {size} of the log"),
             Standing::OtherKey => "is not signed by this log's key".to_owned(),
             Standing::Unreadable => "cannot be read".to_owned(),
         };
-        return Ok(Err(format!("{place} {what}")));
+        let is_certain = standing != Standing::Unreadable;
+        return Ok(Err(Contradiction { reason: format!("{place} {what}"), is_certain }));
     }
     Ok(Ok(state))
 }

@@ -38,6 +38,14 @@ impl LogStanding {
     }
 }
 
+/// Why the log does not continue what was signed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Contradiction {
+    pub reason: String,
+    /// Otherwise what was signed could not be read just now, and nobody can tell.
+    pub is_certain: bool,
+}
+
 /// A signed checkpoint that was kept outside the database.
 #[derive(Debug, Clone)]
 pub struct KeptCheckpoint {
@@ -55,7 +63,7 @@ pub struct LogWatch {
 struct Memory {
     /// Size and text of the largest checkpoint that this process signed, or found to be right.
     signed: Option<(u64, String)>,
-    contradiction: Option<String>,
+    contradiction: Option<Contradiction>,
     failing_since_us: Option<i64>,
     /// The oldest event that waits, when it was first seen to wait, and for how long it does.
     waiting: Option<(String, i64, i64)>,
@@ -127,10 +135,10 @@ impl LogWatch {
         memory.contradiction.is_some() || memory.signed.as_ref().is_some_and(|(signed, _)| *signed > size)
     }
 
-    pub(crate) fn note_contradiction(&self, found: Option<String>) {
+    pub(crate) fn note_contradiction(&self, found: Option<Contradiction>) {
         let before = self.change(|memory| std::mem::replace(&mut memory.contradiction, found.clone()));
         match found {
-            Some(reason) if before.is_none() => {
+            Some(Contradiction { reason, .. }) if before.is_none() => {
                 tracing::error!(reason, "The log does not continue what was signed; no checkpoint is signed over it");
             }
             None if before.is_some() => tracing::info!("The log continues what was signed again"),
@@ -184,9 +192,9 @@ impl LogWatch {
 
     /// Why nothing may be written: a number that is given out over a lost history may have been given out before.
     pub(crate) fn check_writes(&self) -> Result<(), OpError> {
-        match self.memory().objection() {
-            Some(objection) => Err(OpError::conflict(format!(
-                "nothing is written: {objection}; restore what was lost, or stop the server and run \
+        match self.memory().objections().find(|objection| objection.is_certain) {
+            Some(Contradiction { reason, .. }) => Err(OpError::conflict(format!(
+                "nothing is written: {reason}; restore what was lost, or stop the server and run \
                  `materia recover --accept-rollback`"
             ))),
             None => Ok(()),
@@ -195,7 +203,7 @@ impl LogWatch {
 
     pub fn standing(&self, now_us: i64) -> LogStanding {
         let memory = self.memory();
-        if let Some(reason) = memory.objection() {
+        if let Some(Contradiction { reason, .. }) = memory.objections().next() {
             return LogStanding::Contradicted { reason };
         }
         let stalled_us = memory.stalled_since_us(now_us).map(|since_us| now_us.saturating_sub(since_us));
@@ -214,7 +222,7 @@ impl LogWatch {
     fn change<T>(&self, change: impl FnOnce(&mut Memory) -> T) -> T {
         let mut memory = self.memory();
         let changed = change(&mut memory);
-        metrics::gauge!("materia_log_contradicted").set(if memory.objection().is_some() { 1.0 } else { 0.0 });
+        metrics::gauge!("materia_log_contradicted").set(if memory.objections().next().is_some() { 1.0 } else { 0.0 });
         changed
     }
 
@@ -225,10 +233,13 @@ impl LogWatch {
 
 impl Memory {
     /// What speaks against the log: it does not continue what was signed, or a witness knows of another history.
-    fn objection(&self) -> Option<String> {
-        let witness = self.witnesses.iter().next().filter(|_| !self.is_loss_accepted);
-        let of_witness = || witness.map(|(name, word)| format!("the witness `{name}` {word}"));
-        self.contradiction.clone().or_else(of_witness)
+    fn objections(&self) -> impl Iterator<Item = Contradiction> {
+        let witnesses = self
+            .witnesses
+            .iter()
+            .filter(|_| !self.is_loss_accepted)
+            .map(|(name, word)| Contradiction { reason: format!("the witness `{name}` {word}"), is_certain: true });
+        self.contradiction.iter().cloned().chain(witnesses)
     }
 
     fn stalled_since_us(&self, now_us: i64) -> Option<i64> {

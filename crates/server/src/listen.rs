@@ -2,6 +2,7 @@
 
 mod guarded;
 mod head;
+mod lingering;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -18,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 use tower::ServiceExt as _;
 
 use guarded::Guarded;
+use lingering::Lingering;
 
 /// Head of a request, all headers together.
 const HEAD_BYTES_MAX: usize = 16 * 1024;
@@ -51,7 +53,7 @@ pub async fn serve(listener: TcpListener, router: Router, options: ListenOptions
             let router = router.clone();
             move |mut request: hyper::Request<hyper::body::Incoming>| {
                 request.extensions_mut().insert(ConnectInfo(address));
-                router.clone().oneshot(request)
+                Lingering::new(router.clone().oneshot(request))
             }
         });
         let connection = http1::Builder::new()

@@ -55,6 +55,8 @@ pub async fn read(mut body: Body, bytes_max: usize, timeout: Duration) -> Result
             None if more.is_empty() => collected = Some(data),
             None => more.extend_from_slice(&data),
             Some(first) => {
+                // Once, instead of in steps that each copy all: what was promised is within the limit.
+                more.reserve(usize::try_from(promised).unwrap_or_default().max(n_bytes));
                 more.extend_from_slice(&first);
                 more.extend_from_slice(&data);
             }

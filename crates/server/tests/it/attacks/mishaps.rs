@@ -100,6 +100,22 @@ async fn a_client_that_hangs_up_cancels_its_read() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn clients_that_send_and_leave_at_once_are_recorded_each() {
+    server::telemetry::start_metrics();
+    let lab = Lab::open(TRIALS).await;
+    let input = json!({"n_steps": 0, "size_bytes": 9});
+    let (rest, mcp) = (lab.rest_request("count", &input), lab.mcp_request(&call("count", input.clone())));
+    for request in [&rest, &mcp].into_iter().cycle().take(40) {
+        drop(lab.begin(request).await);
+    }
+    // As long as a request may linger, and more than it takes to reach the door.
+    tokio::time::sleep(std::time::Duration::from_secs(2)).await;
+    lab.check_alive().await;
+    let events = lab.close().await;
+    assert_eq!(count(&events, "count", "ok") + count(&events, "count", "cancelled"), 40, "{events:#?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_cancelled_request_on_standard_input_is_recorded_and_the_next_is_served() {
     server::telemetry::start_metrics();
     let lab = Lab::open(TRIALS).await;
