@@ -1,6 +1,7 @@
 //! Parts of the graph to look at: everything about a node, and what several nodes have to do with each other.
 
 mod inherited;
+pub(crate) mod stated;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

@@ -1,5 +1,6 @@
 //! Path queries: from the words of a question to paths with labels, licences and the reason for each hop.
 
+mod note;
 mod told;
 
 use std::cmp::Reverse;
@@ -65,6 +66,8 @@ pub struct Found {
     pub output: QueryKgOutput,
     /// Source and licence, in the order of the sources.
     pub licences: Vec<(String, String)>,
+    /// What the paths do not tell, where somebody might take them for all.
+    pub note: Option<String>,
 }
 
 impl Question {
@@ -125,7 +128,17 @@ impl Question {
         if truncated == Some(Truncated::Work) && limits.n_work_max < WORK_MAX {
             return Ok(None);
         }
-        Ok(Some(told.finish(truncated)))
+        let mut found = told.finish(truncated);
+        if found.output.paths.is_empty() || self.asks_for_interactions() {
+            found.note = note::note(graph, &starts, &found.output);
+        }
+        Ok(Some(found))
+    }
+
+    fn asks_for_interactions(&self) -> bool {
+        let hops = self.pattern.iter().flat_map(|pattern| &pattern.hops).filter_map(|hop| hop.predicate.as_deref());
+        let filtered = self.filter.predicates.iter().flatten().map(String::as_str);
+        hops.chain(filtered).any(|predicate| predicate == note::INTERACTS)
     }
 
     /// Types, predicates and sources that nothing in the graph has are mistakes.
@@ -248,7 +261,7 @@ fn depth(number: u32) -> usize {
 impl Found {
     fn count(count: u64) -> Found {
         let output = QueryKgOutput { paths: Paths::default(), count: Some(count), truncated: None };
-        Found { output, licences: Vec::new() }
+        Found { output, licences: Vec::new(), note: None }
     }
 }
 

@@ -73,6 +73,22 @@ pub(super) fn warnings(graph: &Graph, thing: &[NodeNumber]) -> Vec<Statement> {
     found
 }
 
+/// A start, the predicates and nodes on the way from it, and where the way ends.
+type Reached = (NodeNumber, Vec<(u32, NodeNumber)>, NodeNumber);
+
+/// A thing and everything that it belongs to or is made of, the nearest first.
+pub(super) fn reached(graph: &Graph, thing: &[NodeNumber]) -> Vec<Reached> {
+    let upward: Vec<u32> = UPWARD.iter().filter_map(|predicate| graph.predicates().find(predicate)).collect();
+    let wider = [climb(graph, thing, &upward)];
+    let steps = wider.iter().flatten().enumerate();
+    let reached = steps.map(|(at, step)| {
+        let way = way(&wider, (0, at));
+        let start = way.first().map_or(step.node, |first| first.subject);
+        (start, way.iter().map(|it| (it.predicate, it.object)).collect(), step.node)
+    });
+    reached.collect()
+}
+
 /// Everything that a thing belongs to, the nearest first, in the order of the graph.
 fn climb(graph: &Graph, thing: &[NodeNumber], upward: &[u32]) -> Vec<Wider> {
     let mut reached: Vec<Wider> = thing.iter().map(|node| Wider { node: *node, led_here: None }).collect();

@@ -112,7 +112,7 @@ impl<'g> Told<'g> {
         }
         ends.iter().for_each(|end| paths.push_path(*end));
         let licences = licences(graph, noted);
-        Found { output: QueryKgOutput { paths, count: None, truncated }, licences }
+        Found { output: QueryKgOutput { paths, count: None, truncated }, licences, note: None }
     }
 }
 

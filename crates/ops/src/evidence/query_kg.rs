@@ -49,6 +49,7 @@ impl Read for QueryKg {
         };
         let mut answer = Answer::of(found.output);
         answer.metadata = provenance(&graph, found.licences);
+        answer.metadata.extend(found.note.map(|note| ("note".to_owned(), note.into())));
         Ok(answer)
     }
 }

@@ -65,7 +65,7 @@ async fn a_neighbourhood_is_what_several_have_in_common() {
 }
 
 /// Two made-up drugs whose danger is written of their classes, and of a class with itself.
-fn pharmacy() -> Vec<Value> {
+pub fn pharmacy() -> Vec<Value> {
     let thing = |id: &str, kind: &str| node(id, kind, json!([{"text": id, "lang": "en"}]));
     let mut records = vec![source()];
     records.extend(["calmol", "wakeine", "mixture"].map(|id| thing(id, "drug")));

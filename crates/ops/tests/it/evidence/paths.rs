@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
 use super::herbs::{edge, herbal, node, put};
+use super::networks::pharmacy;
 use crate::ledger::both;
 use crate::script::{Stage, on_postgres, on_sqlite};
 
@@ -237,4 +238,41 @@ async fn long_work_is_told_when_nobody_waits_for_it() {
     begun.await.unwrap();
     call.abort();
     ended.await.unwrap();
+}
+
+#[tokio::test]
+async fn an_answer_without_paths_does_not_look_like_safe() {
+    for stage in both().await {
+        put(&stage, &pharmacy()).await;
+        let note = async |input: Value| {
+            let success = stage.call("agent", "query_kg", input).await.result.unwrap();
+            let note = success.metadata.get("note").and_then(Value::as_str).map(str::to_owned);
+            (ids(&success.output).len(), note.unwrap_or_default())
+        };
+        let nothing = "Nothing is recorded along this pattern. That does not mean that there is nothing.";
+        let calmol = json!({"type": "drug", "id": "calmol"});
+        let asked = json!({"start": calmol, "pattern": "drug -interacts_with-> drug"});
+        let of_classes = "Not among these paths: `interacts_with` statements about the start or what it belongs to or \
+            contains: calmers (calmers, critical), slowers (slowers). Ask `drug -member_of-> drug_class -interacts_with-> *`.";
+        assert_eq!(note(asked.clone()).await, (0, format!("{nothing} {of_classes}")));
+        // The way that the note names finds them, and needs no note.
+        let asked_so = json!({"start": calmol, "pattern": "drug -member_of-> drug_class -interacts_with-> *"});
+        assert_eq!(note(asked_so).await, (2, String::new()));
+        // Some paths are not all.
+        put(&stage, &[edge("own", "wakeine", "interacts_with", "calmol")]).await;
+        assert_eq!(note(asked).await, (1, of_classes.to_owned()));
+        // Of the thing itself, with another type of thing than was asked for.
+        let wakers =
+            json!({"start": {"type": "drug_class", "id": "slowers"}, "pattern": "drug_class -interacts_with-> drug"});
+        let itself = "Not among these paths: `interacts_with` statements about the start or what it belongs to or contains: \
+            itself. Ask `drug_class -interacts_with-> *`.";
+        assert_eq!(note(wakers).await, (0, format!("{nothing} {itself}")));
+        let alone = node("alone", "drug", json!([{"text": "alone", "lang": "en"}]));
+        put(&stage, &[alone]).await;
+        let alone = json!({"type": "drug", "id": "alone"});
+        assert_eq!(note(json!({"start": alone})).await, (0, nothing.to_owned()));
+        for input in [json!({"start": alone, "count": true}), json!({"start": alone, "dry": true})] {
+            assert_eq!(note(input).await, (0, String::new()));
+        }
+    }
 }

@@ -1,0 +1,26 @@
+//! Who a kind of statement is recorded of, among a thing and all that it belongs to or is made of.
+
+use super::inherited;
+use crate::graph::predicates::holds_both_ways;
+use crate::graph::{Direction, EdgeRef, Graph, NodeNumber};
+
+/// Statements of one node, and how it is reached.
+pub(crate) struct Stated {
+    pub start: NodeNumber,
+    /// From the start to the node: predicates, and where each leads; empty for the start itself.
+    pub way: Vec<(u32, NodeNumber)>,
+    pub node: NodeNumber,
+    pub edges: Vec<EdgeRef>,
+}
+
+/// The nearest first. Nodes without such a statement are left out.
+pub(crate) fn of_wider(graph: &Graph, thing: &[NodeNumber], predicate: u32) -> Vec<Stated> {
+    let is_both_ways = holds_both_ways(graph.predicates().text(predicate));
+    let directions: &[Direction] = if is_both_ways { &[Direction::Out, Direction::In] } else { &[Direction::Out] };
+    let stated = inherited::reached(graph, thing).into_iter().filter_map(|(start, way, node)| {
+        let hops = directions.iter().flat_map(|direction| graph.hops(node, *direction, Some(predicate)));
+        let edges: Vec<EdgeRef> = hops.map(|hop| hop.edge).collect();
+        (!edges.is_empty()).then_some(Stated { start, way, node, edges })
+    });
+    stated.collect()
+}

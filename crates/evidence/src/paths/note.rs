@@ -1,0 +1,87 @@
+//! What is said beside an answer so that it is not read as more than it is: few or no paths do not mean that nothing is
+//! known. Most interactions are written of classes, and a pattern that begins with one drug does not find those.
+
+use std::collections::HashSet;
+
+use contract::evidence::graph::QueryKgOutput;
+
+use crate::graph::{Graph, NodeNumber};
+use crate::network::stated::{self, Stated};
+
+pub(super) const INTERACTS: &str = "interacts_with";
+
+/// Classes and ways to ask that a note names.
+const CLASSES_SHOWN_MAX: usize = 5;
+const PATTERNS_SHOWN_MAX: usize = 3;
+
+/// `None` where nothing needs to be said.
+pub(super) fn note(graph: &Graph, starts: &[NodeNumber], output: &QueryKgOutput) -> Option<String> {
+    let mut said = Vec::new();
+    if output.paths.is_empty() {
+        let nothing = match output.truncated {
+            None => "Nothing is recorded along this pattern.",
+            Some(_) => "Nothing was found along this pattern before the search ended.",
+        };
+        said.push(format!("{nothing} That does not mean that there is nothing."));
+    }
+    said.extend(not_among(graph, starts, output));
+    (!said.is_empty()).then(|| said.join(" "))
+}
+
+/// Interactions of the start and of what it belongs to or is made of that are on none of the paths, and how to ask for
+/// them.
+fn not_among(graph: &Graph, starts: &[NodeNumber], output: &QueryKgOutput) -> Option<String> {
+    let interacts = graph.predicates().find(INTERACTS)?;
+    let shown: HashSet<&str> =
+        output.paths.iter().flatten().filter_map(|node| node.via).map(|via| via.edge_id).collect();
+    let mut stated = stated::of_wider(graph, starts, interacts);
+    for it in &mut stated {
+        it.edges.retain(|edge| !shown.contains(graph.edge_id(*edge)));
+    }
+    stated.retain(|it| !it.edges.is_empty());
+    // Stable: what is nearest stays first among equals.
+    stated.sort_by_key(|it| !is_critical(graph, it));
+    if stated.is_empty() {
+        return None;
+    }
+    let (own, wider): (Vec<&Stated>, Vec<&Stated>) = stated.iter().partition(|it| it.way.is_empty());
+    let own = own.iter().map(|_| "itself".to_owned()).take(1);
+    let named = |it: &&Stated| {
+        let critical = if is_critical(graph, it) { ", critical" } else { "" };
+        format!("{} ({}{critical})", graph.nodes().label(it.node), graph.nodes().id(it.node))
+    };
+    let told: Vec<String> = own.chain(wider.iter().take(CLASSES_SHOWN_MAX).map(named)).collect();
+    let more = wider.len().saturating_sub(CLASSES_SHOWN_MAX);
+    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    let mut patterns: Vec<String> = Vec::new();
+    for pattern in stated.iter().map(|it| pattern(graph, it)) {
+        if patterns.len() < PATTERNS_SHOWN_MAX && !patterns.contains(&pattern) {
+            patterns.push(pattern);
+        }
+    }
+    Some(format!(
+        "Not among these paths: `{INTERACTS}` statements about the start or what it belongs to or contains: {}{more}. Ask {}.",
+        told.join(", "),
+        patterns.join(", ")
+    ))
+}
+
+fn is_critical(graph: &Graph, stated: &Stated) -> bool {
+    stated.edges.iter().any(|edge| graph.edge_is_critical(*edge))
+}
+
+/// The pattern that finds the statements from the start.
+fn pattern(graph: &Graph, stated: &Stated) -> String {
+    let kind = |node: NodeNumber| word(graph.nodes().kind(node));
+    let mut pattern = format!("`{}", kind(stated.start));
+    for (predicate, end) in &stated.way {
+        pattern.push_str(&format!(" -{}-> {}", word(graph.predicates().text(*predicate)), kind(*end)));
+    }
+    pattern + &format!(" -{INTERACTS}-> *`")
+}
+
+/// A type or predicate as a pattern can say it; any where it cannot be written plainly.
+fn word(word: &str) -> &str {
+    let is_plain = !word.is_empty() && word.chars().all(|it| it.is_ascii_alphanumeric() || it == '_');
+    if is_plain { word } else { "*" }
+}
