@@ -45,7 +45,17 @@ impl Bulk {
         rows: &[R],
         params: impl for<'r> Fn(&'r R, &mut Vec<Param<'r>>),
     ) -> Result<(), StoreError> {
-        let mut rest = rows;
+        self.insert_counting(conn, rows, params).await.map(|_| ())
+    }
+
+    /// Answers how many rows were inserted.
+    pub(crate) async fn insert_counting<R>(
+        &'static self,
+        conn: &mut Conn,
+        rows: &[R],
+        params: impl for<'r> Fn(&'r R, &mut Vec<Param<'r>>),
+    ) -> Result<u64, StoreError> {
+        let (mut rest, mut n_inserted) = (rows, 0);
         while !rest.is_empty() {
             let (n_rows, sql) = self.statement(conn.engine(), rest.len())?;
             let (now, after) = rest.split_at(n_rows.min(rest.len()));
@@ -54,10 +64,10 @@ impl Bulk {
                 params(row, &mut values);
             }
             values.resize(n_rows * self.n_columns, Param::Null);
-            conn.execute(sql, &values).await?;
+            n_inserted += conn.execute(sql, &values).await?;
             rest = after;
         }
-        Ok(())
+        Ok(n_inserted)
     }
 
     /// The statement to begin so many rows with, and how many it takes. On SQLite a statement costs two changes of thread,

@@ -64,6 +64,11 @@ impl StoreError {
         &self.kind
     }
 
+    /// Whether our own code refused what a row holds, although each cell is of its type.
+    pub fn is_about_a_value(&self) -> bool {
+        self.kind == StoreErrorKind::Other && self.cause.is::<Reason>()
+    }
+
     /// Whether the same may succeed later, full disk included.
     pub fn is_unavailable(&self) -> bool {
         matches!(self.kind, StoreErrorKind::Unavailable | StoreErrorKind::DiskFull)

@@ -38,7 +38,7 @@ pub(crate) async fn insert(conn: &mut Conn, events: &[&EventRow], duplicate: Dup
         Duplicate::Refuse => &REFUSE,
         Duplicate::Skip => &SKIP,
     };
-    bulk.insert(conn, events, |event, params| {
+    let inserting = bulk.insert_counting(conn, events, |event, params| {
         params.extend([
             Param::Text(&event.call_id),
             Param::Text(&event.organisation_id),
@@ -48,6 +48,16 @@ pub(crate) async fn insert(conn: &mut Conn, events: &[&EventRow], duplicate: Dup
             Param::Text(&event.outcome),
             Param::Text(&event.body),
         ]);
-    })
-    .await
+    });
+    if usize::try_from(inserting.await?) == Ok(events.len()) {
+        return Ok(());
+    }
+    // Other hands may have left something in the database that keeps events out of it.
+    for event in events {
+        let sql = "SELECT 1 FROM events WHERE call_id = $1";
+        if conn.fetch_optional(sql, &[Param::Text(&event.call_id)]).await?.is_none() {
+            return Err(StoreError::damaged("events", "an event was not stored, although nothing refused it"));
+        }
+    }
+    Ok(())
 }

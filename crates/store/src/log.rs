@@ -155,6 +155,19 @@ async fn append_settled(conn: &mut Conn) -> Result<u64, StoreError> {
     Ok(growth.n_events())
 }
 
+/// The sequencer stands at the last event of the tree. Other hands that moved it on would keep events out of the log.
+async fn check_place(conn: &mut Conn, state: &LogState) -> Result<(), StoreError> {
+    if state.frontier.size() == 0 {
+        return Ok(());
+    }
+    let sql = "SELECT 1 FROM events WHERE commit_key = $1 AND event_seq = $2";
+    let place = [Param::Int(state.last_commit_key), Param::Int(state.last_event_seq)];
+    match conn.fetch_optional(sql, &place).await? {
+        Some(_) => Ok(()),
+        None => Err(StoreError::damaged("log_state", "it stands at an event that is not there")),
+    }
+}
+
 /// What is settled and not yet in the tree, and the tree with it.
 struct Growth {
     size_before: u64,
@@ -173,7 +186,10 @@ impl Growth {
         let position =
             [Param::Int(state.last_commit_key), Param::Int(state.last_event_seq), Param::Int(SEQUENCE_EVENTS_MAX)];
         let rows = conn.fetch_all(conn.engine().settled_events_sql(), &position).await?;
-        let Some(last) = rows.last() else { return Ok(None) };
+        let Some(last) = rows.last() else {
+            check_place(conn, &state).await?;
+            return Ok(None);
+        };
         let (last_commit_key, last_event_seq) = (last.int(0)?, last.int(1)?);
         let mut frontier = state.frontier;
         let (mut leaves, mut nodes) = (Vec::with_capacity(rows.len()), Vec::new());
@@ -251,6 +267,11 @@ pub async fn read_state(conn: &mut Conn) -> Result<LogState, StoreError> {
 pub struct Position {
     commit_key: i64,
     event_seq: i64,
+}
+
+impl Position {
+    /// Before every place that any hand could give an event.
+    pub const FIRST: Position = Position { commit_key: i64::MIN, event_seq: i64::MIN };
 }
 
 impl LogState {

@@ -24,6 +24,7 @@ mod store;
 mod whole;
 
 pub use approve::{ApprovalMark, mark_approved};
+pub(crate) use find::read_kept;
 pub use find::{Filter, find, find_approved, find_approved_keys, find_at, find_known, list, read_all, read_content};
 pub use outbox::{Waiting, delete_written, read_waiting};
 pub use revisions::{find_revision, has_stored, list_revisions};

@@ -123,6 +123,11 @@ pub fn task(task: &Task) -> AuditedRow {
     AuditedRow { kind: "task", id: task.task_id.to_string(), sha256: canonical::hash(task).ok(), found: Found::Nothing }
 }
 
+/// A row that cannot be read as what it was. No event has left a row without a hash.
+fn unreadable(kind: &'static str, id: String) -> AuditedRow {
+    AuditedRow { kind, id, sha256: None, found: Found::Nothing }
+}
+
 pub fn artifact(row: &ArtifactRow) -> AuditedRow {
     let content = json!({
         "key": row.key, "version": row.version, "type": row.artifact_type, "folder": row.folder,
@@ -170,11 +175,12 @@ pub async fn read_page(conn: &mut Conn, place: Place) -> Result<(Vec<FoundRow>, 
     }
     if table == 2 {
         let tasks = tasks::read_all(conn, [&organisation_id, &first], PAGE_MAX).await?;
-        let last = tasks.last().map(|kept| [kept.organisation_id.clone(), kept.task.task_id.to_string()]);
+        let last = tasks.last().map(|kept| [kept.organisation_id.clone(), kept.task_id.clone()]);
         let found = tasks.into_iter().map(|kept| {
             let made_at_us = Some(kept.created_at_us);
             let origin = Origin { made_by: Some(kept.created_by), made_at_us, changed_at_us: None };
-            FoundRow { organisation_id: kept.organisation_id, row: task(&kept.task), origin }
+            let row = kept.task.as_ref().map_or_else(|| unreadable("task", kept.task_id), task);
+            FoundRow { organisation_id: kept.organisation_id, row, origin }
         });
         let next = match last {
             Some([organisation_id, id]) => {
@@ -185,19 +191,25 @@ pub async fn read_page(conn: &mut Conn, place: Place) -> Result<(Vec<FoundRow>, 
         return Ok((found.collect(), Some(next)));
     }
     if table == 3 {
-        let after = (organisation_id.as_str(), first.as_str(), second.as_str(), third.parse().unwrap_or(0));
-        let rows = artifacts::read_all(conn, after, PAGE_MAX).await?;
-        let last = rows.last().map(|row| {
-            let after = [&row.organisation_id, &row.project_id, &row.key, &row.version.to_string()].map(Clone::clone);
+        let after = (organisation_id.as_str(), first.as_str(), second.as_str(), third.parse().unwrap_or(i64::MIN));
+        let rows = artifacts::read_kept(conn, after, PAGE_MAX).await?;
+        let last = rows.last().map(|kept| {
+            let (organisation_id, project_id, key) = (&kept.organisation_id, &kept.project_id, &kept.key);
+            let after = [organisation_id, project_id, key, &kept.version.to_string()].map(Clone::clone);
             Place { table: 3, after }
         });
-        let found = rows.iter().map(|row| {
+        let found = rows.into_iter().map(|kept| {
+            let Some(row) = &kept.row else {
+                let id = format!("{}/{}/{}", kept.project_id, kept.key, kept.version);
+                let (row, origin) = (unreadable("artifact", id), Origin::default());
+                return FoundRow { organisation_id: kept.organisation_id, row, origin };
+            };
             let origin = Origin { made_at_us: Some(row.created_at_us), ..Origin::default() };
             // The key of a document without an id ends in the suffix of its type, and so looks like no id.
             let is_id = row.key.rsplit_once('-').is_some_and(|(_, number)| !number.contains('_'));
             let mut audited = artifact(row);
             audited.sha256 = audited.sha256.filter(|_| is_id == row.has_id);
-            FoundRow { organisation_id: row.organisation_id.clone(), row: audited, origin }
+            FoundRow { organisation_id: kept.organisation_id, row: audited, origin }
         });
         return Ok((found.collect(), Some(last.unwrap_or(Place { table: 4, ..Place::default() }))));
     }

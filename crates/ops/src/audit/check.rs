@@ -321,7 +321,7 @@ impl Check<'_> {
             );
             self.report.add("order", Whose::Log, None, None, message);
         }
-        let (mut n_waiting, mut position) = (0, Position::default());
+        let (mut n_waiting, mut position) = (0, Position::FIRST);
         loop {
             let waiting = log::read_waiting(conn, position).await?;
             let Some(last) = waiting.last() else { return Ok(n_waiting) };

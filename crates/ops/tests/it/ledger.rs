@@ -40,6 +40,20 @@ pub async fn verify(stage: &Stage) -> Value {
     stage.call("owner", "audit_verify", json!({})).await.result.unwrap().output
 }
 
+/// As `tamper`, however many rows it changes.
+pub async fn run_sql(stage: &Stage, statements: &'static [&'static str]) {
+    let apply: Apply<()> = Box::new(move |tx| {
+        Box::pin(async move {
+            for sql in statements {
+                tx.execute(sql, &[]).await?;
+            }
+            Ok(Applied { value: (), event: None, keep: Keep::Changes })
+        })
+    });
+    let deadline = tokio::time::Instant::now() + std::time::Duration::from_secs(5);
+    stage.store.write(None, deadline, apply).await.unwrap();
+}
+
 /// What somebody with the database in hand would do.
 pub async fn tamper(stage: &Stage, sql: &'static str) {
     let apply: Apply<()> = Box::new(move |tx| {

@@ -4,24 +4,10 @@ use contract::error::Kind;
 use ops::operations::OPERATIONS;
 use ops::{LogStanding, Notary, NotaryError};
 use serde_json::{Value, json};
-use store::{Applied, Apply, Engine, Keep};
+use store::Engine;
 
-use crate::ledger::{both, settle, take_ids, tamper, verify};
+use crate::ledger::{both, run_sql, settle, take_ids, tamper, verify};
 use crate::script::{Stage, on_sqlite};
-
-/// As `tamper`, however many rows it changes.
-async fn run_sql(stage: &Stage, statements: &'static [&'static str]) {
-    let apply: Apply<()> = Box::new(move |tx| {
-        Box::pin(async move {
-            for sql in statements {
-                tx.execute(sql, &[]).await?;
-            }
-            Ok(Applied { value: (), event: None, keep: Keep::Changes })
-        })
-    });
-    let deadline = tokio::time::Instant::now() + std::time::Duration::from_secs(5);
-    stage.store.write(None, deadline, apply).await.unwrap();
-}
 
 async fn look(stage: &Stage) -> Value {
     stage.call("owner", "audit_verify", json!({})).await.result.unwrap().output
@@ -131,7 +117,8 @@ async fn an_event_that_the_sequencer_was_led_past_is_named() {
         let call_id = take_id(&stage).await;
         take_ids(&stage, 1).await;
         let notary = Notary::new(stage.platform.clone());
-        notary.finish().await.unwrap();
+        // It goes on where it stands at an event by now, and stops where it does not.
+        assert_eq!(notary.finish().await.is_ok(), stage.store.engine() == Engine::Sqlite);
         let found = look(&stage).await;
         let problem = first(&found, "order");
         assert_eq!(problem["call_id"], call_id.as_str(), "{found}");
@@ -139,7 +126,10 @@ async fn an_event_that_the_sequencer_was_led_past_is_named() {
         // The owner sees it too, without anybody asking.
         later(&stage, 70);
         notary.look_for_waiting().await.unwrap();
-        assert_eq!(stage.platform.log_standing(), LogStanding::Fine, "one look is not enough: a long call ends late");
+        if stage.store.engine() == Engine::Sqlite {
+            let standing = stage.platform.log_standing();
+            assert_eq!(standing, LogStanding::Fine, "one look is not enough: a long call ends late");
+        }
         later(&stage, 6);
         notary.look_for_waiting().await.unwrap();
         let standing = stage.platform.log_standing();

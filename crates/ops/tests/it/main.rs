@@ -19,6 +19,7 @@ mod jobs;
 mod keys;
 mod ledger;
 mod ledger_attacks;
+mod ledger_forgeries;
 mod numbers;
 mod permissions;
 mod prerequisites;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ::store::{Conn, StoreError};
+use ::store::{Conn, Row, StoreError};
 
 use super::{ArtifactRow, Place};
 use crate::address::Address;
@@ -200,6 +200,44 @@ pub async fn read_all(
         )
         .await?;
     rows.iter().map(ArtifactRow::read).collect()
+}
+
+/// A row of the table of documents, as the audit finds it.
+pub(crate) struct KeptArtifact {
+    pub organisation_id: String,
+    pub project_id: String,
+    pub key: String,
+    pub version: i64,
+    /// Absent where the row cannot be read as a document: other hands changed it.
+    pub row: Option<ArtifactRow>,
+}
+
+/// As [`read_all`], whatever the rows hold.
+pub(crate) async fn read_kept(
+    conn: &mut Conn,
+    after: (&str, &str, &str, i64),
+    limit: i64,
+) -> Result<Vec<KeptArtifact>, StoreError> {
+    let rows = conn
+        .fetch_all(
+            with_columns!(
+                "SELECT",
+                "FROM artifacts WHERE (organisation_id, project_id, artifact_key, version) > ($1, $2, $3, $4) \
+                 ORDER BY organisation_id, project_id, artifact_key, version LIMIT $5"
+            ),
+            &[after.0.into(), after.1.into(), after.2.into(), after.3.into(), limit.into()],
+        )
+        .await?;
+    let kept = |row: &Row| {
+        let (organisation_id, project_id, key) = (row.text(0)?, row.text(1)?, row.text(2)?);
+        let read = match ArtifactRow::read(row) {
+            Ok(row) => Some(row),
+            Err(error) if error.is_about_a_value() => None,
+            Err(error) => return Err(error),
+        };
+        Ok(KeptArtifact { organisation_id, project_id, key, version: row.int(3)?, row: read })
+    };
+    rows.iter().map(kept).collect()
 }
 
 pub async fn read_content(conn: &mut Conn, organisation_id: &str, content_sha256: &str) -> Result<String, StoreError> {

@@ -77,12 +77,14 @@ pub async fn list(
     Ok((page.drain(..).map(|row| row.task).collect(), next))
 }
 
-/// A task with what only its table has.
+/// A row of the table of tasks, as the audit finds it.
 pub(crate) struct KeptTask {
     pub organisation_id: String,
+    pub task_id: String,
     pub created_by: String,
     pub created_at_us: i64,
-    pub task: Task,
+    /// Absent where the row cannot be read as a task: other hands changed it.
+    pub task: Option<Task>,
 }
 
 /// The tasks of every organisation after a place, for the audit.
@@ -93,13 +95,18 @@ pub(crate) async fn read_all(
 ) -> Result<Vec<KeptTask>, StoreError> {
     let sql = with_columns!(
         "SELECT",
-        ", organisation_id, created_by, created_at_us FROM tasks WHERE (organisation_id, task_id) > ($1, $2) \
+        ", organisation_id, created_by, created_at_us, task_id FROM tasks WHERE (organisation_id, task_id) > ($1, $2) \
          ORDER BY organisation_id, task_id LIMIT $3"
     );
     let rows = conn.fetch_all(sql, &[organisation_id.into(), task_id.into(), n_max.into()]).await?;
     let kept = |row: &Row| {
         let (organisation_id, created_by, created_at_us) = (row.text(16)?, row.text(17)?, row.int(18)?);
-        Ok(KeptTask { organisation_id, created_by, created_at_us, task: TaskRow::read(row)?.task })
+        let task = match TaskRow::read(row) {
+            Ok(row) => Some(row.task),
+            Err(error) if error.is_about_a_value() => None,
+            Err(error) => return Err(error),
+        };
+        Ok(KeptTask { organisation_id, task_id: row.text(19)?, created_by, created_at_us, task })
     };
     rows.iter().map(kept).collect()
 }
