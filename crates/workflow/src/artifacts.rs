@@ -47,7 +47,9 @@ pub struct Place<'a> {
 
 #[derive(Debug, thiserror::Error)]
 pub enum ArtifactsError {
-    #[error("{key} v{version} is already stored with other content; store it as version {next_version}")]
+    #[error(
+        "{key} v{version} is already stored with other content; a new version of it is version {next_version}, another document needs an id of its own"
+    )]
     OtherContent { key: String, version: u32, next_version: u32 },
     #[error("could not reach the documents")]
     Store(#[from] StoreError),

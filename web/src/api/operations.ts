@@ -561,7 +561,7 @@ export interface Operations {
       truncated?: boolean;
     };
   };
-  /** Take the next free id of a document type in a project, such as US-071. The id is yours: nobody else will ever get it. */
+  /** Take the next free id of a document type in a project, such as US-071. No call is ever given the same id again. */
   get_next_available_id: {
     input: {
       /** Document type (`backlog_story`) or id prefix (`US`). */

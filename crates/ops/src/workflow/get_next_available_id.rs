@@ -16,8 +16,8 @@ use crate::remote::Service;
 
 impl Operation for GetNextAvailableId {
     const NAME: &'static str = "get_next_available_id";
-    const ABOUT: &'static str = "Take the next free id of a document type in a project, such as US-071. The id is yours: nobody else \
-         will ever get it.";
+    const ABOUT: &'static str = "Take the next free id of a document type in a project, such as US-071. No call is ever given \
+         the same id again.";
     const FAMILY: Family = Family::Workflow;
     const ROLES: &'static [Role] = NUMBERING_ROLES;
     const SCOPE: Option<&'static str> = Some("id.reserve");

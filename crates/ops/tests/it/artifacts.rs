@@ -352,7 +352,8 @@ async fn the_same_content_twice_is_one_document_and_other_content_a_conflict() {
         assert_eq!(stage.store(EPIC_006).await, first);
         assert_eq!(stage.state().await, before);
         let other = json!({"artifact_content": EPIC_006.replace("40 person-days", "50 person-days")});
-        let message = "EPIC-006 v1 is already stored with other content; store it as version 2";
+        let message = "EPIC-006 v1 is already stored with other content; a new version of it is version 2, another document \
+            needs an id of its own";
         check_refused(&stage, stage.call("owner", "store_artifact", other), -32000, message).await;
         output(stage.approve("EPIC-006").await);
         let before = stage.state().await;

@@ -14,6 +14,7 @@ use super::{Place, must_be_there, print_lines};
 use crate::assemble::{self, AssembleError};
 use crate::auth::owner;
 use crate::owner::notary::RollbackError;
+use crate::owner::witnesses::{Standing, WitnessStanding};
 use crate::owner::{House, HouseError, keys};
 use crate::settings::Settings;
 use crate::settings::witness::Witness;
@@ -142,6 +143,16 @@ fn retire(keyring: Keyring) -> anyhow::Result<(Keyring, String)> {
     Ok((keyring.retire(), "One key signs from now on:".to_owned()))
 }
 
+/// Where nobody outside was asked, the log may be whole and older than it was.
+fn unheard_line(witness: &WitnessStanding) -> Option<String> {
+    let why = match &witness.standing {
+        Standing::Unreachable { reason } | Standing::Refused { reason } => reason.as_str(),
+        Standing::Unknown => "it was not asked yet",
+        Standing::Cosigned { .. } | Standing::Ahead { .. } | Standing::Forked { .. } => return None,
+    };
+    Some(format!("NOTE   the witness `{}` vouches for nothing of this: {why}", witness.name))
+}
+
 async fn answer(house: &House, settings: &Settings, command: Command) -> anyhow::Result<ExitCode> {
     let call = async |operation: &str, input: Value| -> anyhow::Result<Value> {
         let call = Call { operation: operation.to_owned(), input, ..Call::default() };
@@ -158,7 +169,8 @@ async fn answer(house: &House, settings: &Settings, command: Command) -> anyhow:
             if json {
                 print_lines([found.to_string()])?;
             } else {
-                print_lines(report(&found))?;
+                let unheard = house.witness_standings().await;
+                print_lines(report(&found).into_iter().chain(unheard.iter().filter_map(unheard_line)))?;
             }
             return Ok(if is_fine { ExitCode::SUCCESS } else { ExitCode::FAILURE });
         }

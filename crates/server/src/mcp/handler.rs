@@ -299,6 +299,7 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let Some((resource, input)) = self.offers.find_resource(&request.uri) else {
+            self.house.refusals().note_of(&self.actor, "NO_RESOURCE");
             return Err(no_resource(&request.uri));
         };
         let answers = asking::answers(request.input_responses, request.request_state, &context);
@@ -342,7 +343,8 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         let Some(prompt) = self.offers.find_prompt(self.house.services(), &request.name) else {
-            return Err(ErrorData::invalid_params("no prompt of this name", None));
+            self.house.refusals().note_of(&self.actor, "NO_PROMPT");
+            return Err(ErrorData::invalid_params("no prompt of this name; prompts/list names them", None));
         };
         let mut input: Map<String, Value> = request.arguments.unwrap_or_default().into_iter().collect();
         input.extend(prompt.fixed);
