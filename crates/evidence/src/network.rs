@@ -3,11 +3,11 @@
 mod inherited;
 pub(crate) mod stated;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use contract::evidence::network::{GraphLink, GraphNode, KnowledgeGraph};
 use contract::evidence::record::{Edge, RecordKind, RetractedReference};
-use contract::evidence::starter::OWN_SOURCE;
+use contract::evidence::starter::{OWN_SOURCE, is_own_source};
 use serde_json::{Map, json};
 use store::{Conn, StoreError};
 
@@ -18,6 +18,18 @@ use crate::record::read;
 
 /// Statements that one answer shows.
 pub const STATEMENTS_MAX: usize = 1_000;
+
+/// Pairs of which nothing is known that one answer names.
+const PAIRS_SHOWN_MAX: usize = 100;
+
+/// How grave interactions are graded, the gravest first.
+const GRADES: [&str; 4] = ["critical", "major", "moderate", "minor"];
+
+const NOTHING: &str = "No statement is recorded. That does not mean that there is nothing.";
+const NOTHING_OF_PAIRS: &str = "No statement is recorded of these pairs, neither of the two nor of what they belong to. That \
+    does not mean that there is nothing, nor that they are safe together:";
+const OF_OTHERS: &str = "About others, which two or more of them are connected with:";
+const OF_WIDER: &str = "About what it belongs to or is made of, and so about it:";
 
 /// Ids of variants, of which there are more than anybody can look at.
 const LEFT_OUT: &str = "CAID:";
@@ -67,21 +79,56 @@ impl Edges {
     }
 }
 
+/// A statement, and the steps that lead to its ends where it is about what things belong to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Told {
+    way: Vec<Statement>,
+    statement: Statement,
+}
+
+impl From<Statement> for Told {
+    fn from(statement: Statement) -> Told {
+        Told { way: Vec::new(), statement }
+    }
+}
+
 /// Statements around the nodes that were asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Network {
     starts: Vec<NodeNumber>,
+    /// About what was asked for.
+    main: Vec<Told>,
+    others: Others,
+    /// Pairs of things of which nothing is said, nor of what they belong to.
+    unknown_pairs: Vec<(NodeNumber, NodeNumber)>,
+    /// All that is shown, each once.
     statements: Vec<Statement>,
     /// How many there are, shown or not.
     pub n_statements: usize,
 }
 
+/// Statements that are told apart, after those about what was asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Others {
+    about: &'static str,
+    told: Vec<Told>,
+}
+
+/// Where statements are from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// Kept here: they came with the program, or somebody imported them.
+    Record,
+    /// Another server was asked.
+    Elsewhere,
+}
+
 /// Everything that is said of a thing, which may be several nodes, in both directions; after that the warnings of what it
 /// belongs to or is made of, which hold for it too.
 pub fn everything(graph: &Graph, thing: &[NodeNumber]) -> Network {
-    let own = thing.iter().flat_map(|node| statements_of(graph, *node));
-    let statements = own.chain(inherited::warnings(graph, thing)).collect();
-    Network::new(graph, thing.to_vec(), statements)
+    let own = thing.iter().flat_map(|node| statements_of(graph, *node)).map(Told::from);
+    let others = Others { about: OF_WIDER, told: inherited::warnings(graph, thing) };
+    Network::new(graph, thing.to_vec(), own.collect(), others, Vec::new())
 }
 
 /// What is said between things and between what they belong to, and of others that at least two of them are connected
@@ -96,14 +143,30 @@ pub fn neighbourhood(graph: &Graph, things: &[Vec<NodeNumber>]) -> Network {
             met.push((thing, node, statement));
         }
     }
-    let shared = met.into_iter().filter(|(thing, node, statement)| match thing_of(statement.other(*node)) {
-        Some(other) => other != *thing,
-        None => friends.get(&statement.other(*node)).is_some_and(|it| it.len() > 1),
-    });
-    let shared = shared.map(|(_, _, statement)| statement);
-    // What holds between them comes first: it must not be cut off.
-    let statements = inherited::between(graph, things).into_iter().chain(shared).collect();
-    Network::new(graph, things.iter().flatten().copied().collect(), statements)
+    let (mut main, mut known) = (Vec::new(), BTreeSet::new());
+    let mut others = Others { about: OF_OTHERS, told: Vec::new() };
+    for between in inherited::between(graph, things) {
+        known.extend(between.pairs);
+        main.push(between.told);
+    }
+    for (thing, node, statement) in met {
+        match thing_of(statement.other(node)) {
+            Some(other) if other != thing => {
+                known.insert((thing.min(other), thing.max(other)));
+                main.push(statement.into());
+            }
+            Some(_) => {}
+            None if friends.get(&statement.other(node)).is_some_and(|it| it.len() > 1) => {
+                others.told.push(statement.into());
+            }
+            None => {}
+        }
+    }
+    let first = |at: usize| things.get(at).and_then(|thing| thing.first()).copied();
+    let pairs = (0..things.len()).flat_map(|one| (one + 1..things.len()).map(move |other| (one, other)));
+    let unknown = pairs.filter(|pair| !known.contains(pair));
+    let unknown = unknown.filter_map(|(one, other)| Some((first(one)?, first(other)?))).collect();
+    Network::new(graph, things.iter().flatten().copied().collect(), main, others, unknown)
 }
 
 impl Statement {
@@ -124,14 +187,38 @@ fn statements_of(graph: &Graph, node: NodeNumber) -> Vec<Statement> {
 }
 
 impl Network {
-    /// An edge between two of the nodes was met from both of its ends.
-    fn new(graph: &Graph, starts: Vec<NodeNumber>, statements: Vec<Statement>) -> Network {
-        let mut seen = BTreeSet::new();
-        let mut statements: Vec<Statement> =
-            statements.into_iter().filter(|it| seen.insert(graph.edge_id(it.edge).to_owned())).collect();
+    /// What is about the things comes first, and of that what is critical: it must not be cut off.
+    fn new(
+        graph: &Graph,
+        starts: Vec<NodeNumber>,
+        mut main: Vec<Told>,
+        others: Others,
+        unknown_pairs: Vec<(NodeNumber, NodeNumber)>,
+    ) -> Network {
+        main.sort_by_key(|told| !graph.edge_is_critical(told.statement.edge));
+        let mut statements = each_once(graph, main.iter().chain(&others.told), |_| true);
         let n_statements = statements.len();
         statements.truncate(STATEMENTS_MAX);
-        Network { starts, statements, n_statements }
+        Network { starts, main, others, unknown_pairs, statements, n_statements }
+    }
+
+    /// What is shown of the things and of others, the gravest first in each.
+    fn ordered(&self, graph: &Graph, edges: &Edges) -> (Vec<Statement>, Vec<Statement>) {
+        let sorted = |told: &[Told]| {
+            let mut told = told.to_vec();
+            // Stable: what is equally grave, or not graded at all, stays in the order of predicate and id.
+            told.sort_by_cached_key(|it| rank(edges.get(graph.edge_id(it.statement.edge))));
+            told
+        };
+        let shown: HashSet<&str> = self.statements.iter().map(|it| graph.edge_id(it.edge)).collect();
+        let main = each_once(graph, &sorted(&self.main), |id| shown.contains(id));
+        let told: HashSet<&str> = main.iter().map(|it| graph.edge_id(it.edge)).collect();
+        let others = each_once(graph, &sorted(&self.others.told), |id| shown.contains(id) && !told.contains(id));
+        (main, others)
+    }
+
+    pub fn n_unknown_pairs(&self) -> usize {
+        self.unknown_pairs.len()
     }
 
     pub fn is_empty(&self) -> bool {
@@ -180,7 +267,7 @@ impl Network {
                 knowledge_source: graph.sources().id(graph.edge_source(statement.edge)).to_owned(),
                 verified: graph.edge_verified(statement.edge),
                 severity: edge.and_then(|edge| word(edge, "severity")),
-                rule: edge.and_then(|edge| word(edge, "rule")),
+                rule: edge.and_then(rule),
             }
         };
         let mut nodes: Vec<GraphNode> =
@@ -191,7 +278,8 @@ impl Network {
         metadata.insert("title".to_owned(), json!(title));
         metadata.insert("source".to_owned(), json!(OWN_SOURCE));
         metadata.insert("version".to_owned(), json!(graph.version()));
-        KnowledgeGraph { nodes, links: self.statements.iter().map(link).collect(), metadata }
+        let (main, others) = self.ordered(graph, edges);
+        KnowledgeGraph { nodes, links: main.iter().chain(&others).map(link).collect(), metadata }
     }
 
     fn node(&self, graph: &Graph, node: NodeNumber, n_links: u64) -> GraphNode {
@@ -207,13 +295,18 @@ impl Network {
         }
     }
 
-    /// The statements in words, for a model: one line each.
-    pub fn text(&self, graph: &Graph, title: &str, edges: &Edges) -> String {
+    /// The statements in words, for a model: one line each, after the pairs that nothing is known of.
+    pub fn text(&self, graph: &Graph, title: &str, edges: &Edges, place: Place) -> String {
         let named = |node: NodeNumber| format!("{} ({})", graph.nodes().label(node), graph.nodes().id(node));
         let line = |it: &Statement| {
             let source = graph.sources().id(graph.edge_source(it.edge));
             let predicate = graph.predicates().text(it.predicate).replace('_', " ");
-            let label = if graph.edge_verified(it.edge) == Some(false) { " (not verified)" } else { "" };
+            let label = match graph.edge_verified(it.edge) {
+                Some(true) => "",
+                Some(false) | None if place == Place::Record && !is_own_source(source) => " (imported, not verified)",
+                Some(false) => " (not verified)",
+                None => "",
+            };
             let edge = edges.get(graph.edge_id(it.edge));
             let retracted = edges.retracted(graph.edge_id(it.edge));
             let doubt = if retracted.is_empty() { String::new() } else { format!("; {}", papers::words(&retracted)) };
@@ -224,20 +317,62 @@ impl Network {
             let grave = edge.map(gravity).unwrap_or_default();
             format!("- {subject} {predicate} {object} [{source}]{label}{grave}{doubt}")
         };
-        let lines: Vec<String> = self.statements.iter().map(line).collect();
+        let lines = |statements: &[Statement]| statements.iter().map(line).collect::<Vec<String>>().join("\n");
+        let (main, others) = self.ordered(graph, edges);
+        let mut parts = vec![format!("# Search Results for: {title}")];
+        if !self.unknown_pairs.is_empty() {
+            let shown = self.unknown_pairs.iter().take(PAIRS_SHOWN_MAX);
+            let shown: Vec<String> =
+                shown.map(|(one, other)| format!("- {} and {}", named(*one), named(*other))).collect();
+            let more = self.unknown_pairs.len() - shown.len();
+            let more = if more == 0 { String::new() } else { format!("\n- and {more} more pairs") };
+            parts.push(format!("{NOTHING_OF_PAIRS}\n{}{more}", shown.join("\n")));
+        } else if main.is_empty() && others.is_empty() {
+            parts.push(NOTHING.to_owned());
+        }
+        if !main.is_empty() {
+            parts.push(lines(&main));
+        }
+        if !others.is_empty() {
+            parts.push(format!("{}\n{}", self.others.about, lines(&others)));
+        }
         let more = self.n_statements - self.statements.len();
-        let rest = if more == 0 { String::new() } else { format!("\n\n{more} more statements are not shown.") };
-        let said = if lines.is_empty() {
-            "No statement is recorded. That does not mean that there is nothing.".to_owned()
-        } else {
-            lines.join("\n")
-        };
-        format!("# Search Results for: {title}\n\n{said}{rest}")
+        if more > 0 {
+            parts.push(format!("{more} more statements are not shown."));
+        }
+        parts.join("\n\n")
     }
+}
+
+/// Statements with the ways to them, each once: an edge between two of the nodes was met from both of its ends.
+fn each_once<'t>(
+    graph: &Graph,
+    told: impl IntoIterator<Item = &'t Told>,
+    is_wanted: impl Fn(&str) -> bool,
+) -> Vec<Statement> {
+    let mut seen = HashSet::new();
+    let all = told.into_iter().flat_map(|it| it.way.iter().chain([&it.statement]));
+    let is_new = |it: &&Statement| {
+        let id = graph.edge_id(it.edge);
+        is_wanted(id) && seen.insert(id)
+    };
+    all.filter(is_new).copied().collect()
 }
 
 fn word(edge: &Edge, qualifier: &str) -> Option<String> {
     edge.qualifiers.get(qualifier)?.as_str().map(str::to_owned)
+}
+
+/// The rule by which a statement is graded. Rules are those of the starter data: nobody else grades by them.
+fn rule(edge: &Edge) -> Option<String> {
+    word(edge, "rule").filter(|_| is_own_source(&edge.source))
+}
+
+/// The place of a statement among others: the gravest first, and last what is not graded or says that there is nothing.
+fn rank(edge: Option<&Edge>) -> usize {
+    let severity = edge.filter(|edge| !is_no_interaction(edge)).and_then(|edge| word(edge, "severity"));
+    let grade = severity.and_then(|severity| GRADES.iter().position(|grade| severity.eq_ignore_ascii_case(grade)));
+    grade.unwrap_or(GRADES.len())
 }
 
 /// How grave a statement is and what to do, where its source says so.
@@ -245,7 +380,7 @@ fn gravity(edge: &Edge) -> String {
     let Some(severity) = word(edge, "severity") else {
         return edge.strength.map(|strength| format!("; strength: {}", strength.name())).unwrap_or_default();
     };
-    let rule = word(edge, "rule").map(|rule| format!(" by {rule}")).unwrap_or_default();
+    let rule = rule(edge).map(|rule| format!(" by {rule}")).unwrap_or_default();
     let action = edge.qualifiers.get("action").and_then(|action| action.get("en")?.as_str());
     let action = action.map(|action| format!(". {action}")).unwrap_or_default();
     format!("; severity: {severity}{rule}{action}")

@@ -27,7 +27,7 @@ use contract::evidence::record::{Node, RecordKind};
 use contract::evidence::starter::OWN_SOURCE;
 use contract::id::OrganisationId;
 use evidence::graph::{Graph, GraphError, NodeNumber};
-use evidence::network::{Edges, Network};
+use evidence::network::{Edges, Network, Place};
 use evidence::paths;
 use evidence::record::read;
 use evidence::resolve::Unresolved;
@@ -122,7 +122,7 @@ async fn show_network(
     let mut reader = ctx.read().await?;
     let organisation_id = ctx.actor().organisation_id.as_str();
     let edges = network.edges(&mut reader, organisation_id, graph).await.map_err(store_error)?;
-    network_answer(graph, network, title, &edges, "in the record")
+    network_answer(graph, network, title, &edges, Place::Record)
 }
 
 /// As [`show_network`], of a graph that is at hand with its edges.
@@ -131,9 +131,9 @@ fn network_answer(
     network: &Network,
     title: &str,
     edges: &Edges,
-    place: &str,
+    place: Place,
 ) -> Result<Answer<Content>, OpError> {
-    let mut answer = Answer::of(Content::text(network.text(graph, title, edges), Audience::Model));
+    let mut answer = Answer::of(Content::text(network.text(graph, title, edges, place), Audience::Model));
     if !network.is_empty() {
         let shown = network.shown(graph, title, edges);
         answer.artifacts.push(Artifact {
@@ -144,9 +144,14 @@ fn network_answer(
             language: None,
         });
     }
-    let message = match network.n_statements {
-        0 => "no statement is recorded".to_owned(),
-        n => format!("{n} statements {place}"),
+    let whose = match place {
+        Place::Record => "in the record",
+        Place::Elsewhere => "at the TRAPI endpoint",
+    };
+    let message = match (network.n_statements, network.n_unknown_pairs()) {
+        (0, _) => "no statement is recorded".to_owned(),
+        (n, 0) => format!("{n} statements {whose}"),
+        (n, n_pairs) => format!("{n} statements {whose}; of {n_pairs} of the pairs, none"),
     };
     answer.metadata = provenance_of(graph, network.sources(graph));
     let facts = [

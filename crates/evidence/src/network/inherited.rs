@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::{Statement, statements_of};
+use super::{Statement, Told, statements_of};
 use crate::contraindications;
 use crate::graph::{Direction, Graph, NodeNumber};
 
@@ -19,9 +19,15 @@ struct Wider {
     led_here: Option<(usize, Statement)>,
 }
 
-/// Statements between two different ones of the things, or between what they belong to, each after the steps that lead
-/// to its ends. A thing is one or more nodes.
-pub(super) fn between(graph: &Graph, things: &[Vec<NodeNumber>]) -> Vec<Statement> {
+/// A statement that holds between things by what they belong to.
+pub(super) struct Between {
+    pub told: Told,
+    /// The pairs of things that it is about, the smaller number first.
+    pub pairs: Vec<(usize, usize)>,
+}
+
+/// Statements between two different ones of the things, or between what they belong to. A thing is one or more nodes.
+pub(super) fn between(graph: &Graph, things: &[Vec<NodeNumber>]) -> Vec<Between> {
     let upward: Vec<u32> = UPWARD.iter().filter_map(|predicate| graph.predicates().find(predicate)).collect();
     let wider: Vec<Vec<Wider>> = things.iter().map(|thing| climb(graph, thing, &upward)).collect();
     let mut reached_from: HashMap<NodeNumber, Vec<(usize, usize)>> = HashMap::new();
@@ -36,26 +42,27 @@ pub(super) fn between(graph: &Graph, things: &[Vec<NodeNumber>]) -> Vec<Statemen
         let from = reached_from.get(&node).map(Vec::as_slice).unwrap_or_default();
         for statement in statements_of(graph, node) {
             let to = reached_from.get(&statement.other(node)).map(Vec::as_slice).unwrap_or_default();
-            let (mut near, mut far): (Vec<_>, Vec<_>) = (Vec::new(), Vec::new());
+            let (mut near, mut far, mut pairs) = (Vec::new(), Vec::new(), Vec::new());
             for (one, other) in from.iter().flat_map(|one| to.iter().map(move |other| (one, other))) {
                 if one.0 != other.0 {
                     near.push(*one);
                     far.push(*other);
+                    pairs.push((one.0.min(other.0), one.0.max(other.0)));
                 }
             }
             if near.is_empty() || upward.contains(&statement.predicate) {
                 continue;
             }
-            near.into_iter().chain(far).for_each(|end| found.extend(way(&wider, end)));
-            found.push(statement);
+            let way = near.into_iter().chain(far).flat_map(|end| way(&wider, end)).collect();
+            found.push(Between { told: Told { way, statement }, pairs });
         }
     }
     found
 }
 
-/// Warnings of what a thing belongs to, each after the steps that lead to it: a class that must not be taken with itself
+/// Warnings of what a thing belongs to, each with the steps that lead to it: a class that must not be taken with itself
 /// concerns everybody who asks for one of its members.
-pub(super) fn warnings(graph: &Graph, thing: &[NodeNumber]) -> Vec<Statement> {
+pub(super) fn warnings(graph: &Graph, thing: &[NodeNumber]) -> Vec<Told> {
     let numbers = |words: &mut dyn Iterator<Item = &'static str>| -> Vec<u32> {
         words.filter_map(|predicate| graph.predicates().find(predicate)).collect()
     };
@@ -64,11 +71,7 @@ pub(super) fn warnings(graph: &Graph, thing: &[NodeNumber]) -> Vec<Statement> {
     let mut found = Vec::new();
     for (at, step) in wider.iter().flatten().enumerate().filter(|(_, step)| step.led_here.is_some()) {
         let said = statements_of(graph, step.node).into_iter().filter(|it| warning.contains(&it.predicate));
-        let said: Vec<Statement> = said.collect();
-        if !said.is_empty() {
-            found.extend(way(&wider, (0, at)));
-            found.extend(said);
-        }
+        found.extend(said.map(|statement| Told { way: way(&wider, (0, at)), statement }));
     }
     found
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use contract::canonical;
 use contract::evidence::record::{Document, Edge, Evidence, Node, Record, RecordKind, Source};
+use contract::evidence::starter::is_own_source;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -138,6 +139,7 @@ fn check_edge(edge: &Edge) -> Result<(), Unfit> {
     check_text("predicate", &edge.predicate)?;
     edge.qualifiers.values().try_for_each(check_integers)?;
     check_negation(edge)?;
+    check_rule(edge)?;
     for (at, evidence) in edge.evidence.iter().enumerate() {
         check_evidence(at, evidence)?;
     }
@@ -163,6 +165,16 @@ fn check_safety_word(predicate: &str) -> Result<(), Unfit> {
             Err(Unfit(format!("`predicate`: expected one of {}, or no word about contraindications", known.join(", "))))
         }
     }
+}
+
+/// Rules are those of the starter data, and who reads one takes the statement for theirs.
+fn check_rule(edge: &Edge) -> Result<(), Unfit> {
+    if edge.qualifiers.contains_key("rule") && !is_own_source(&edge.source) {
+        let reason = "`qualifiers/rule`: expected to be absent, as only what comes with the program is graded by its rules; call it \
+            otherwise, such as `rule_of_source`";
+        return Err(Unfit(reason.to_owned()));
+    }
+    Ok(())
 }
 
 /// What says that something is *not* so must say it in its predicate, or it would be told as its opposite.

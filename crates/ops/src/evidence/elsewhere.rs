@@ -5,7 +5,7 @@ use contract::error::OpError;
 use contract::evidence::record::Record;
 use evidence::graph::{Graph, NodeNumber};
 use evidence::import::Format;
-use evidence::network::{Edges, Network};
+use evidence::network::{Edges, Network, Place};
 use evidence::resolve::resolve;
 
 use super::{graph_error, network_answer};
@@ -48,6 +48,6 @@ pub async fn ask(ctx: &Context<'_>, curies: &[String]) -> Result<Option<Elsewher
 impl Elsewhere {
     /// A part of it, in the standard answer of seed 003.
     pub fn answer(&self, title: &str, part: impl FnOnce(&Graph) -> Network) -> Result<Answer<Content>, OpError> {
-        network_answer(&self.graph, &part(&self.graph), title, &self.edges, "at the TRAPI endpoint")
+        network_answer(&self.graph, &part(&self.graph), title, &self.edges, Place::Elsewhere)
     }
 }

@@ -28,8 +28,8 @@ async fn everything_about_a_node_is_told_and_shown() {
         put(&stage, &herbal()).await;
         let (text, shown, facts) = ask(&stage, "kg_get_everything", json!({"curie": "warfarin"})).await;
         let expected = "# Search Results for: วาร์ฟาริน (D1)\n\n\
-            - วาร์ฟาริน (D1) interacts with ขมิ้นชัน (H2) [herbal]; strength: moderate\n\
-            - ขิง (H1) interacts with วาร์ฟาริน (D1) [herbal]; strength: high";
+            - วาร์ฟาริน (D1) interacts with ขมิ้นชัน (H2) [herbal] (imported, not verified); strength: moderate\n\
+            - ขิง (H1) interacts with วาร์ฟาริน (D1) [herbal] (imported, not verified); strength: high";
         assert_eq!(text, expected);
         assert_eq!(ids(&shown), ["D1", "H1", "H2"]);
         let node = json!({"id": "D1", "name": "วาร์ฟาริน", "group": 7, "entityType": "Drug", "val": 2,
@@ -83,8 +83,7 @@ pub fn pharmacy() -> Vec<Value> {
     };
     records.extend(ends.map(|(subject, predicate, object)| said(subject, predicate, object)));
     let mut deadly = said("calmers", "interacts_with", "stimulants");
-    deadly["qualifiers"] =
-        json!({"severity": "critical", "rule": "R-DDI-001", "action": {"en": "Never.", "th": "ห้าม"}});
+    deadly["qualifiers"] = json!({"severity": "critical", "action": {"en": "Never.", "th": "ห้าม"}});
     let mut with_itself = said("slowers", "interacts_with", "slowers");
     with_itself["qualifiers"] = json!({"severity": "major"});
     records.extend([deadly, with_itself]);
@@ -97,17 +96,16 @@ async fn what_is_said_of_classes_is_told_of_their_drugs() {
         put(&stage, &pharmacy()).await;
         for curies in [["calmol", "wakeine"], ["wakeine", "calmol"], ["mixture", "wakeine"]] {
             let (text, shown, _) = ask(&stage, "kg_network_neighborhood", json!({ "curies": curies })).await;
-            let deadly = "calmers (calmers) interacts with stimulants (stimulants) [herbal]; severity: critical by \
-                R-DDI-001. Never.";
+            let deadly = "calmers (calmers) interacts with stimulants (stimulants) [herbal] (imported, not \
+                verified); severity: critical. Never.";
             assert!(text.contains(deadly), "{curies:?}: {text}");
-            assert!(
-                text.contains("slowers (slowers) interacts with slowers (slowers) [herbal]; severity: major"),
-                "{text}"
-            );
+            let major =
+                "slowers (slowers) interacts with slowers (slowers) [herbal] (imported, not verified); severity: major";
+            assert!(text.find(deadly) < text.find(major), "{text}");
             // The way there is told too.
             assert!(text.contains("wakers (wakers) subclass of stimulants"), "{text}");
             let links = shown["links"].as_array().unwrap();
-            assert!(links.iter().any(|it| it["severity"] == "critical" && it["rule"] == "R-DDI-001"), "{shown}");
+            assert!(links.iter().any(|it| it["severity"] == "critical"), "{shown}");
         }
         // What is in the mixture is no second drug with the other class.
         let (text, _, _) = ask(&stage, "kg_network_neighborhood", json!({"curies": ["mixture", "calmol"]})).await;
@@ -121,10 +119,87 @@ async fn the_warnings_of_a_class_are_told_of_each_of_its_members() {
         put(&stage, &pharmacy()).await;
         for member in ["calmol", "wakeine", "mixture"] {
             let (text, _, _) = ask(&stage, "kg_get_everything", json!({ "curie": member })).await;
-            let own = "slowers (slowers) interacts with slowers (slowers) [herbal]; severity: major";
+            let own =
+                "slowers (slowers) interacts with slowers (slowers) [herbal] (imported, not verified); severity: major";
             assert!(text.contains(own), "{member}: {text}");
             assert!(text.contains("calmers (calmers) interacts with stimulants"), "{member}: {text}");
             assert!(text.contains("member of slowers"), "{member}: {text}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn pairs_that_nothing_is_known_of_come_first_whatever_else_is_told() {
+    for stage in both().await {
+        put(&stage, &pharmacy()).await;
+        let thing = |id: &str| node(id, "drug", json!([{"text": id, "lang": "en"}]));
+        let said = [edge("x1", "plainol", "affects", "liver"), edge("x2", "calmol", "affects", "liver")];
+        put(&stage, &[thing("plainol"), thing("liver")]).await;
+        put(&stage, &said).await;
+        let (text, _, facts) = ask(&stage, "kg_network_neighborhood", json!({"curies": ["plainol", "calmol"]})).await;
+        let expected = "# Search Results for: plainol, calmol\n\n\
+            No statement is recorded of these pairs, neither of the two nor of what they belong to. That does not mean that \
+            there is nothing, nor that they are safe together:\n\
+            - plainol (plainol) and calmol (calmol)\n\n\
+            About others, which two or more of them are connected with:\n\
+            - plainol (plainol) affects liver (liver) [herbal] (imported, not verified)\n\
+            - calmol (calmol) affects liver (liver) [herbal] (imported, not verified)";
+        assert_eq!(text, expected);
+        assert_eq!(facts["message"], "2 statements in the record; of 1 of the pairs, none");
+        let curies = json!({"curies": ["wakeine", "plainol", "calmol"]});
+        let (text, _, facts) = ask(&stage, "kg_network_neighborhood", curies).await;
+        let (unknown, rest) = text.split_once("\n\n- ").unwrap();
+        assert!(unknown.ends_with(
+            "together:\n- wakeine (wakeine) and plainol (plainol)\n- plainol (plainol) and calmol (calmol)"
+        ));
+        assert!(rest.contains("severity: critical"), "{text}");
+        assert_eq!(facts["message"].as_str().unwrap().rsplit("; ").next(), Some("of 2 of the pairs, none"));
+        // Nothing at all is said of the pair, and nothing of others.
+        let (text, shown, _) =
+            ask(&stage, "kg_network_neighborhood", json!({"curies": ["plainol", "stimulants"]})).await;
+        assert!(text.ends_with("safe together:\n- plainol (plainol) and stimulants (stimulants)") && shown.is_null());
+    }
+}
+
+#[tokio::test]
+async fn the_gravest_comes_first() {
+    for stage in both().await {
+        put(&stage, &pharmacy()).await;
+        let grades = ["unknown", "minor", "major", "moderate", "critical"];
+        let graded = grades.map(|severity| {
+            let mut edge = edge(severity, "calmers", "interacts_with", "wakers");
+            edge["qualifiers"] = json!({ "severity": severity });
+            edge
+        });
+        put(&stage, &graded).await;
+        for (operation, input) in [
+            ("kg_network_neighborhood", json!({"curies": ["calmers", "wakers"]})),
+            ("kg_get_everything", json!({"curie": "wakers"})),
+            ("kg_get_everything", json!({"curie": "wakeine"})),
+        ] {
+            let (text, shown, _) = ask(&stage, operation, input).await;
+            let between = text.lines().filter(|line| line.contains("calmers) interacts with wakers"));
+            let told: Vec<&str> = between.filter_map(|line| line.rsplit("severity: ").next()).collect();
+            assert_eq!(told, ["critical", "major", "moderate", "minor", "unknown"], "{text}");
+            let links = shown["links"].as_array().unwrap().iter();
+            let links: Vec<&Value> = links.filter(|it| it["target"] == "wakers").map(|it| &it["severity"]).collect();
+            assert_eq!(links.iter().find(|it| it.is_string()).unwrap(), &&json!("critical"), "{shown}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn nobody_else_grades_by_the_rules_of_the_starter_data() {
+    for stage in both().await {
+        put(&stage, &pharmacy()).await;
+        let mut borrowed = edge("borrowed", "calmers", "interacts_with", "wakers");
+        borrowed["qualifiers"] = json!({"severity": "critical", "rule": "R-DDI-001"});
+        for replace_starter in [false, true] {
+            let input = json!({"records": [borrowed], "replace_starter": replace_starter});
+            let put = stage.call("curator", "put_records", input).await.result.unwrap().output;
+            let reason = "`qualifiers/rule`: expected to be absent, as only what comes with the program is graded by its rules; \
+                call it otherwise, such as `rule_of_source`";
+            assert_eq!((&put["kept"], &put["rejected"][0]["reason"]), (&json!(0), &json!(reason)));
         }
     }
 }

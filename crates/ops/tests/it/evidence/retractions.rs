@@ -118,7 +118,10 @@ async fn a_fact_that_rests_on_a_retracted_paper_says_so() {
         assert_eq!(found["results"][1].get("retracted"), None);
         let everything = ask("kg_get_everything", json!({"curie": "D1"})).await;
         let text = everything.output["content"][0]["text"].as_str().unwrap();
-        assert!(text.contains("[herbal]; strength: high; retracted: PMID:11 (notice PMID:12)"), "{text}");
+        assert!(
+            text.contains("[herbal] (imported, not verified); strength: high; retracted: PMID:11 (notice PMID:12)"),
+            "{text}"
+        );
         let shown: Value = serde_json::from_str(&everything.artifacts[0].content).unwrap();
         assert_eq!(shown["links"][0]["retracted"], doubt);
         let node = ask("read_node", json!({"curie": "D1"})).await.output;
