@@ -1,5 +1,7 @@
 //! The same error in the words of each seed. One exhaustive match per dialect: a new kind fails to compile here.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -56,12 +58,20 @@ pub fn body(dialect: Dialect, error: &OpError, audit: Option<&AuditBlock>) -> Va
 }
 
 pub fn common(error: &OpError) -> Value {
-    let mut inner = json!({ "code": error.code(), "message": error.message });
+    let mut inner = json!({ "code": error.code(), "message": in_words(error) });
     let details = details(error);
     if let (Value::Object(members), false) = (&mut inner, details.is_empty()) {
         members.insert("details".to_owned(), Value::Object(details));
     }
     json!({ "error": inner })
+}
+
+/// The id of what is not there is no sentence; over MCP `workflow_rpc` says what it is about.
+fn in_words(error: &OpError) -> Cow<'_, str> {
+    match error.kind {
+        Kind::NotFound if !error.message.contains(' ') => format!("Resource not found: {}", error.message).into(),
+        _ => (&error.message).into(),
+    }
 }
 
 /// Seed 001 on ports 8080 and 8081; `details` beside it where there is more to say.
@@ -137,6 +147,12 @@ pub fn http_status(error: &OpError) -> u16 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_id_alone_is_put_into_words() {
+        assert_eq!(common(&OpError::not_found("PRD-444"))["error"]["message"], "Resource not found: PRD-444");
+        assert_eq!(common(&OpError::not_found("no such key"))["error"]["message"], "no such key");
+    }
 
     #[test]
     fn seed_001_writes_its_messages_with_a_prefix_per_code() {
