@@ -38,11 +38,17 @@ const FEEDBACK_KEEPS: f32 = 0.6;
 const GRAMS: f64 = 0.1;
 /// What a named node weighs beside its words, which count as well.
 const ENTITIES: f64 = 1.0;
-/// Where a question is nothing but the name of a thing: scores of what is about that thing, of what names it, and of the
-/// rest.
-const ABOUT: (f64, f64) = (0.8, 1.0);
+/// Where a question is nothing but the name of a thing: scores of what is about that thing in the language of the question
+/// and in others, of what names it, and of the rest.
+const ABOUT: (f64, f64) = (0.9, 1.0);
+const ABOUT_IN_OTHER_WORDS: (f64, f64) = (0.8, 0.9);
 const NAMES_IT: (f64, f64) = (0.6, 0.8);
 const NAMES_IT_NOT: (f64, f64) = (0.0, 0.5);
+/// Where a question says more than a name: what is about a thing that it names is worth at least so much of the best hit.
+/// It is where the warnings stand.
+const ABOUT_NAMED: f64 = 0.97;
+/// A question that names more things is about none of them.
+const NAMED_MAX: usize = 4;
 /// Categories of nodes that stand for papers, ours and Biolink's.
 const PAPER_CATEGORIES: [&str; 4] = ["paper", "publication", "article", "journal_article"];
 /// Words of a question that count; a whole document is no question.
@@ -90,6 +96,8 @@ pub struct Reading {
     entities: BTreeSet<String>,
     /// The nodes that the whole question is a name of.
     subjects: BTreeSet<String>,
+    /// As its letters say.
+    lang: &'static str,
     /// Terms that a snippet shows.
     pub terms: BTreeSet<String>,
 }
@@ -196,7 +204,7 @@ impl Library {
         for phrase in translation.sets.iter().flatten() {
             terms.extend(words(&mut word_analyzer(), phrase).into_iter().map(|word| word.term));
         }
-        Ok(Reading { native, translated, passage, is_gloss, entities, subjects, terms })
+        Ok(Reading { native, translated, passage, is_gloss, entities, subjects, lang, terms })
     }
 
     fn translate(&self, question: &str) -> Result<Translation, SearchError> {
@@ -302,6 +310,7 @@ impl Library {
         };
         if mode != Mode::Vectors {
             self.prefer_subjects(reading, allowed.as_ref(), &mut fused)?;
+            self.keep_named(reading, allowed.as_ref(), &mut fused)?;
         }
         self.hits(reading, fused, &lexical, vectors.as_ref(), n_hits)
     }
@@ -338,13 +347,50 @@ impl Library {
         let is_missing =
             |address: &&DocAddress| !found.contains(*address) && allowed.is_none_or(|allowed| allowed.has(**address));
         fused.extend(about.iter().filter(is_missing).map(|address| Found { address: *address, score: 0.0 }));
+        let langs = self.snapshot.langs();
         for one in fused {
             let (from, to) = match (about.contains(&one.address), naming.contains(&one.address)) {
-                (true, _) => ABOUT,
+                (true, _) if langs.of(one.address) == Some(reading.lang) => ABOUT,
+                (true, _) => ABOUT_IN_OTHER_WORDS,
                 (false, true) => NAMES_IT,
                 (false, false) => NAMES_IT_NOT,
             };
             one.score = from + (to - from) * one.score;
+        }
+        Ok(())
+    }
+
+    /// Who asks something of a thing that the record has a text about sees that text, whatever else is said in the same
+    /// words: for each thing the best one in the language of the question, or else in another.
+    fn keep_named(
+        &self,
+        reading: &Reading,
+        allowed: Option<&Allowed>,
+        fused: &mut Vec<Found>,
+    ) -> Result<(), SearchError> {
+        if !reading.subjects.is_empty() || reading.entities.len() > NAMED_MAX {
+            return Ok(());
+        }
+        let langs = self.snapshot.langs();
+        let worth = ABOUT_NAMED * highest(fused);
+        for id in &reading.entities {
+            let about = self.snapshot.about(id)?.into_iter();
+            let about = about.filter(|address| allowed.is_none_or(|allowed| allowed.has(*address)));
+            let scored = about.map(|address| {
+                let found = fused.iter().position(|one| one.address == address);
+                let score = found.and_then(|at| fused.get(at)).map_or(0.0, |one| one.score);
+                (langs.of(address) == Some(reading.lang), score, address, found)
+            });
+            let best = scored.max_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(b.2.cmp(&a.2)));
+            match best {
+                Some((_, score, address, None)) => fused.push(Found { address, score: worth.max(score) }),
+                Some((_, score, _, Some(at))) => {
+                    if let Some(one) = fused.get_mut(at) {
+                        one.score = worth.max(score);
+                    }
+                }
+                None => {}
+            }
         }
         Ok(())
     }
