@@ -63,7 +63,7 @@ pub fn hash(name: &str) -> NameHash {
 }
 
 /// Zero-width spaces and joiners, the soft hyphen and the byte order mark. Thai text is full of the first.
-fn is_invisible(c: char) -> bool {
+pub fn is_invisible(c: char) -> bool {
     matches!(c, '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}' | '\u{ad}')
 }
 

@@ -10,6 +10,10 @@ use super::words::is_thai;
 const LATIN_CHARS_MIN: usize = 4;
 const THAI_CHARS_MIN: usize = 3;
 
+/// With one of these after it, and nothing more, the Thai name of a plant is that of another one: กระชายดำ is not กระชาย.
+const OTHER_KINDS: [&str; 15] =
+    ["ดำ", "แดง", "ขาว", "เหลือง", "เขียว", "ม่วง", "ทอง", "เทศ", "ป่า", "บ้าน", "น้ำ", "อ้อย", "หอม", "คน", "ไม้"];
+
 #[derive(Debug, Default)]
 pub struct Gazetteer {
     automaton: Option<AhoCorasick>,
@@ -101,7 +105,8 @@ fn is_whole(text: &str, start: usize, end: usize) -> bool {
     // A Thai letter's own vowels and tones may follow it: then the name is cut within a syllable.
     let is_cut =
         after.is_some_and(|letter| matches!(letter, '\u{0e31}' | '\u{0e34}'..='\u{0e3a}' | '\u{0e47}'..='\u{0e4e}'));
-    !continues(before) && !continues(after) && !is_cut
+    let rest = text.get(end..).unwrap_or_default().trim_end();
+    !continues(before) && !continues(after) && !is_cut && !OTHER_KINDS.contains(&rest)
 }
 
 #[cfg(test)]
@@ -125,6 +130,12 @@ mod tests {
         let gazetteer = gazetteer();
         assert_eq!(gazetteer.find("ผลของฟ้าทะลายโจรและขิง"), ["H1", "H2"]);
         assert_eq!(gazetteer.find("andrographis PANICULATA, then Andrographis."), ["H1", "G1"]);
+    }
+
+    #[test]
+    fn another_kind_of_plant_is_another_plant() {
+        assert!(gazetteer().find("ขิงแดง").is_empty());
+        assert_eq!(gazetteer().find("ขิงแดงกินได้ไหม ขิงแห้ง ขิงคนท้อง"), ["H2", "H2", "H2"]);
     }
 
     #[test]

@@ -22,7 +22,7 @@ use super::lexicon::sound::SoundTable;
 use super::lexicon::{Lexicon, Translation, is_english_stop_word};
 use super::vectors::{Links, Vectors};
 use super::words::{gram_analyzer, has_thai, script_language, thai_parts, word_analyzer, words};
-use crate::graph::names::APOSTROPHES;
+use crate::graph::names::{APOSTROPHES, is_invisible};
 use crate::paths::closest;
 
 /// The share of vectors in the first fusion.
@@ -169,7 +169,7 @@ impl Library {
     }
 
     pub fn read(&self, question: &str, model: Option<&ModelCard>) -> Result<Reading, SearchError> {
-        let question = question.replace(APOSTROPHES, "'");
+        let question = question.replace(APOSTROPHES, "'").replace(is_invisible, "");
         let question = question.as_str();
         let fields = *self.snapshot.fields();
         let mut native = Vec::new();
