@@ -48,6 +48,11 @@ impl Format {
         Format::ALL.into_iter().find(|format| format.name() == name)
     }
 
+    /// Whether its files are the papers themselves, which say more than our own summaries of them.
+    pub(super) fn is_of_papers(self) -> bool {
+        matches!(self, Format::Pubmed | Format::Medline | Format::Jats)
+    }
+
     /// Where files of this format come from unless the caller says otherwise. A format that many use says nothing of the
     /// terms of its files, and neither does this.
     pub fn source(self) -> Source {

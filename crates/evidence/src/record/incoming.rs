@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 use super::Sha256;
 use super::checks::{check_integers, check_line, check_nul, check_reference, check_text, check_texts};
 use super::papers::Paper;
+use super::replace_starter;
 use crate::contraindications::{self, Word};
 use crate::import::settle_negation;
 
@@ -36,6 +37,8 @@ pub struct Incoming {
     pub(super) claims_verified: bool,
     /// Of a document.
     pub(super) paper: Option<Box<Paper>>,
+    /// A paper that is to stand for our own summary of it, and may say that one of ours was retracted.
+    pub(super) replaces_starter: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,11 +74,13 @@ impl Incoming {
                 incoming.map(|it| Incoming { ends, claims_verified, ..it })
             }
             Record::Document(document) => {
+                let (document, replaces_starter) = replace_starter::take(document);
+                let document = document.as_ref();
                 check_document(document)?;
                 let paper = Some(Box::new(Paper::of(document)));
                 let incoming =
                     Incoming::of(position, RecordKind::Document, &document.id, document, Some(&document.source));
-                incoming.map(|it| Incoming { paper, ..it })
+                incoming.map(|it| Incoming { paper, replaces_starter, ..it })
             }
             Record::Deletion(deletion) => Ok(Incoming::bare(position, deletion.kind, &deletion.id)),
         }?;
@@ -100,8 +105,17 @@ impl Incoming {
     }
 
     fn bare(position: u64, kind: RecordKind, id: &str) -> Incoming {
-        let id = id.to_owned();
-        Incoming { position, kind, id, content: None, source: None, ends: None, claims_verified: false, paper: None }
+        Incoming {
+            position,
+            kind,
+            id: id.to_owned(),
+            content: None,
+            source: None,
+            ends: None,
+            claims_verified: false,
+            paper: None,
+            replaces_starter: false,
+        }
     }
 
     pub fn id(&self) -> &str {

@@ -28,6 +28,27 @@ static SAID: LazyLock<InList> = LazyLock::new(|| {
     InList::new(sql, 1, "")
 });
 
+/// The documents that are a paper, beside the one that is named by its id.
+static DOCUMENTS: LazyLock<InList> = LazyLock::new(|| {
+    let sql = "SELECT paper_id, document_id FROM evidence_paper_ids WHERE organisation_id = $1 AND paper_id IN";
+    InList::new(sql, 1, "")
+});
+
+/// Papers by their keys, and the documents that may be them.
+pub(super) async fn documents_by_key(
+    conn: &mut Conn,
+    organisation_id: &str,
+    keys: &BTreeSet<&str>,
+) -> Result<Vec<(String, String)>, StoreError> {
+    let named = keys.iter().filter_map(|it| Some(((*it).to_owned(), key::document_id(it)?)));
+    let mut found: Vec<(String, String)> = named.collect();
+    let listed: Vec<&str> = keys.iter().copied().collect();
+    for row in DOCUMENTS.fetch(conn, &[organisation_id.into()], &listed).await? {
+        found.push((row.text(0)?, row.text(1)?));
+    }
+    Ok(found)
+}
+
 /// What is said against a paper, by the document that says it.
 type Said = BTreeMap<String, Retraction>;
 

@@ -4,13 +4,14 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::LazyLock;
 
-use contract::evidence::record::RecordKind;
+use contract::evidence::record::{Document, RecordKind};
+use contract::evidence::starter::is_own_source;
 use store::{Bulk, Conn, InList, Param, StoreError, Tx};
 
 use super::batches::{self, Change};
 use super::incoming::Content;
-use super::papers::Papers;
-use super::{Incoming, Sha256, sha256};
+use super::papers::{self, Paper, Papers};
+use super::{Incoming, Sha256, read, sha256};
 
 /// What became of a batch.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -73,13 +74,17 @@ pub async fn put(
     starter: StarterData,
 ) -> Result<Kept, StoreError> {
     let known = read_known(tx, organisation_id, incoming).await?;
-    let fixed = match starter {
-        StarterData::Stays => read_fixed(tx, organisation_id, incoming, &known).await?,
-        StarterData::MayChange => BTreeSet::new(),
+    let (fixed, guarded) = match starter {
+        StarterData::Stays => (
+            read_fixed(tx, organisation_id, incoming, &known).await?,
+            read_guarded(tx, organisation_id, incoming).await?,
+        ),
+        StarterData::MayChange => Default::default(),
     };
     let papers = Papers::read(tx, organisation_id, incoming).await?;
     let may_vouch = starter == StarterData::MayChange;
-    let mut desk = Desk { known, fixed, may_vouch, papers, changes: Changes::default(), kept: Kept::default() };
+    let mut desk =
+        Desk { known, fixed, guarded, may_vouch, papers, changes: Changes::default(), kept: Kept::default() };
     for record in incoming {
         desk.take(record)?;
     }
@@ -119,8 +124,7 @@ async fn read_known(
     Ok(known)
 }
 
-/// Those of the batch's records that are there as the starter data put them. A paper is none of them unless it is to be
-/// withdrawn: an imported one says more than our own summary.
+/// Those of the batch's records that are there as the starter data put them.
 async fn read_fixed<'a>(
     conn: &mut Conn,
     organisation_id: &str,
@@ -128,12 +132,18 @@ async fn read_fixed<'a>(
     known: &HashMap<(RecordKind, String), Sha256>,
 ) -> Result<BTreeSet<Key<'a>>, StoreError> {
     let mut wanted: BTreeMap<RecordKind, BTreeSet<&str>> = BTreeMap::new();
-    for record in incoming.iter().filter(|record| !record.is_paper() || record.content.is_none()) {
+    for record in incoming {
         wanted.entry(record.kind).or_default().insert(&record.id);
     }
     let mut fixed = BTreeSet::new();
     for (kind, ids) in wanted {
         let listed: Vec<&str> = ids.iter().copied().collect();
+        if kind == RecordKind::Document {
+            // A document may carry a mark that it was not put with.
+            let own = read_own_documents(conn, organisation_id, &listed).await?;
+            fixed.extend(ids.into_iter().filter(|id| own.contains(*id)).map(|id| (kind, id)));
+            continue;
+        }
         for row in FIND_STARTER.fetch(conn, &[organisation_id.into(), kind.name().into()], &listed).await? {
             let key = (kind, row.text(0)?);
             if known.get(&key) == Some(&sha256(&row.bytes(1)?)?) {
@@ -142,6 +152,45 @@ async fn read_fixed<'a>(
         }
     }
     Ok(fixed)
+}
+
+/// Those of the documents that are still the ones of the starter data.
+async fn read_own_documents(
+    conn: &mut Conn,
+    organisation_id: &str,
+    ids: &[&str],
+) -> Result<BTreeSet<String>, StoreError> {
+    let kind = RecordKind::Document;
+    let rows = FIND_STARTER.fetch(conn, &[organisation_id.into(), kind.name().into()], ids).await?;
+    let put: Vec<String> = rows.iter().map(|row| row.text(0)).collect::<Result<_, StoreError>>()?;
+    let put: Vec<&str> = put.iter().map(String::as_str).collect();
+    let mut own = BTreeSet::new();
+    for stored in read::find(conn, organisation_id, kind, &put).await? {
+        // Nobody else can name such a source.
+        if is_own_source(&stored.parse::<Document>()?.source) {
+            own.insert(stored.id);
+        }
+    }
+    Ok(own)
+}
+
+/// Papers of the starter data that documents of the batch speak against without asking to, by the keys that they are
+/// named by.
+async fn read_guarded(
+    conn: &mut Conn,
+    organisation_id: &str,
+    incoming: &[Incoming],
+) -> Result<HashMap<String, String>, StoreError> {
+    let papers = incoming.iter().filter(|it| !it.replaces_starter).filter_map(|record| record.paper.as_deref());
+    let keys: BTreeSet<&str> = papers.flat_map(Paper::spoken_against).collect();
+    if keys.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let named = papers::documents_by_key(conn, organisation_id, &keys).await?;
+    let ids: BTreeSet<&str> = named.iter().map(|(_, id)| id.as_str()).collect();
+    let ids: Vec<&str> = ids.into_iter().collect();
+    let own = read_own_documents(conn, organisation_id, &ids).await?;
+    Ok(named.into_iter().filter(|(_, id)| own.contains(id)).collect())
 }
 
 /// The last word of a batch on each record; `None` is a withdrawal.
@@ -202,6 +251,8 @@ struct Desk<'a> {
     known: HashMap<(RecordKind, String), Sha256>,
     /// Those that stay as they are.
     fixed: BTreeSet<Key<'a>>,
+    /// Papers of the starter data that are not to be marked, by the keys that they are named by.
+    guarded: HashMap<String, String>,
     /// Whether a record may say that it was compared with its source.
     may_vouch: bool,
     papers: Papers,
@@ -274,10 +325,18 @@ impl<'a> Desk<'a> {
                 its source by us; call it otherwise, such as `verified_by_source`";
             return Err(reason.to_owned());
         }
-        if self.fixed.contains(&(record.kind, record.id.as_str())) {
+        let asks = record.replaces_starter && record.is_paper();
+        if !asks && self.fixed.contains(&(record.kind, record.id.as_str())) {
             return Err(format!(
                 "`id`: `{}` came with the program and stays as it is; use an id of your own, or say `replace_starter`",
                 record.id
+            ));
+        }
+        let spoken_against =
+            record.paper.iter().filter(|_| !record.replaces_starter).flat_map(|it| it.spoken_against());
+        if let Some(id) = spoken_against.filter_map(|key| self.guarded.get(key)).find(|id| **id != record.id) {
+            return Err(format!(
+                "`retraction`: `{id}` came with the program and is not marked by others; say `replace_starter` where it was retracted"
             ));
         }
         Ok(())

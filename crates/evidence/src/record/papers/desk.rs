@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use store::{Bulk, Conn, InList, Param, StoreError};
 
 use super::paper::settle;
-use super::{Paper, Said, key, read_said};
+use super::{Paper, Said, documents_by_key, key, read_said};
 use crate::record::Incoming;
 use crate::record::incoming::Content;
 use crate::record::put::Changes;
@@ -21,11 +21,6 @@ static MARKED: LazyLock<InList> = LazyLock::new(|| {
     let sql = "SELECT id, body FROM evidence_records WHERE organisation_id = $1 AND kind = 'document'
         AND body LIKE '%\"retraction\":{%' AND id IN";
     InList::new(sql, 1, "")
-});
-
-/// The documents that are a paper, beside the one that is named by its id.
-static DOCUMENTS: LazyLock<InList> = LazyLock::new(|| {
-    InList::new("SELECT document_id FROM evidence_paper_ids WHERE organisation_id = $1 AND paper_id IN", 1, "")
 });
 
 static FORGET_IDS: LazyLock<InList> = LazyLock::new(|| {
@@ -196,11 +191,9 @@ impl Papers {
         organisation_id: &str,
         keys: &BTreeSet<String>,
     ) -> Result<BTreeSet<String>, StoreError> {
-        let listed: Vec<&str> = keys.iter().map(String::as_str).collect();
-        let mut ids: BTreeSet<String> = keys.iter().filter_map(|it| key::document_id(it)).collect();
-        for row in DOCUMENTS.fetch(conn, &[organisation_id.into()], &listed).await? {
-            ids.insert(row.text(0)?);
-        }
+        let listed: BTreeSet<&str> = keys.iter().map(String::as_str).collect();
+        let named = documents_by_key(conn, organisation_id, &listed).await?;
+        let mut ids: BTreeSet<String> = named.into_iter().map(|(_, id)| id).collect();
         let of_batch = self.seen.values().filter(|paper| paper.keys.values().any(|key| keys.contains(key)));
         ids.extend(of_batch.map(|paper| paper.id.clone()));
         Ok(ids)

@@ -44,6 +44,12 @@ impl Paper {
         }
     }
 
+    /// The papers that this one says something against, itself included, by their keys.
+    pub fn spoken_against(&self) -> impl Iterator<Item = &str> {
+        let own = self.keys.values().filter(|_| self.own.is_some());
+        self.says.iter().map(|(about, _)| about).chain(own).map(String::as_str)
+    }
+
     /// Where the id of a document names a paper and its ids say another: the kind of id, and the one of its own id.
     pub fn named_otherwise(document: &Document) -> Option<(&'static str, String)> {
         let named = key::key(&document.id)?;

@@ -195,3 +195,64 @@ async fn nobody_else_speaks_as_the_starter_data_and_a_house_without_them_says_so
         assert!(!reply.metadata.contains_key("data_version"));
     }
 }
+
+#[tokio::test]
+async fn papers_of_the_starter_data_are_not_replaced_withdrawn_or_retracted_by_others() {
+    for stage in both().await {
+        let house = stage.again_with(made_up()).await;
+        load(&house).await;
+        let ours = record(&stage, "document", "PMID:2").await;
+        let mine = json!({"record": "source", "id": "mine", "title": "Mine", "licence": "CC0-1.0"});
+        call(&stage, "put_records", json!({"records": [mine]})).await;
+        let retraction = json!({"kind": "retracted", "notice": "PMID:77"});
+        let mut other = ours.clone();
+        other["source"] = json!("mine");
+        other["title"] = json!(format!("{} (other)", ours["title"].as_str().unwrap()));
+        let mut retracted = other.clone();
+        retracted["retraction"] = retraction.clone();
+        // The same paper by another id, and a notice.
+        let mut twin = retracted.clone();
+        twin["id"] = json!("X:2");
+        twin["ids"] = json!({"pmid": "2"});
+        let notice = json!({"record": "document", "id": "PMID:77", "kind": "paper", "title": "Retraction of something",
+            "text": "", "lang": "en", "source": "mine",
+            "attributes": {"corrections": [{"kind": "RetractionOf", "pmid": "2"}]}});
+        let gone = json!({"record": "deletion", "kind": "document", "id": "PMID:2"});
+        for hostile in [&other, &retracted, &gone, &twin, &notice] {
+            let put = call(&stage, "put_records", json!({"records": [hostile]})).await;
+            let reason = put["rejected"][0]["reason"].as_str().unwrap_or_else(|| panic!("{hostile} is kept: {put}"));
+            assert!(
+                reason.contains("`PMID:2` came with the program") && reason.contains("`replace_starter`"),
+                "{reason}"
+            );
+        }
+        assert_eq!(record(&stage, "document", "PMID:2").await, ours);
+
+        // A reader of PubMed asks for each of its papers, and nothing of that is kept with it.
+        other["attributes"]["replace_starter"] = json!(true);
+        let put = call(&stage, "put_records", json!({"records": [other, gone]})).await;
+        assert_eq!((&put["kept"], &put["changed"], &put["deleted"]), (&json!(1), &json!(1), &json!(0)), "{put}");
+        let kept = record(&stage, "document", "PMID:2").await;
+        assert_eq!((&kept["source"], kept["attributes"].get("replace_starter")), (&json!("mine"), None), "{kept}");
+        // It is theirs then, and a notice marks it.
+        let put = call(&stage, "put_records", json!({"records": [notice]})).await;
+        assert_eq!(put["marked"], 1, "{put}");
+    }
+}
+
+#[tokio::test]
+async fn who_asks_for_it_marks_a_paper_of_the_starter_data_and_it_stays_ours() {
+    for stage in both().await {
+        let house = stage.again_with(made_up()).await;
+        load(&house).await;
+        let mine = json!({"record": "source", "id": "mine", "title": "Mine", "licence": "CC0-1.0"});
+        let notice = json!({"record": "document", "id": "PMID:77", "kind": "paper", "title": "Retraction of something",
+            "text": "", "lang": "en", "source": "mine",
+            "attributes": {"corrections": [{"kind": "RetractionOf", "pmid": "2"}]}});
+        let put = call(&stage, "put_records", json!({"records": [mine, notice], "replace_starter": true})).await;
+        assert_eq!(put["marked"], 1, "{put}");
+        let gone = json!({"record": "deletion", "kind": "document", "id": "PMID:2"});
+        let put = call(&stage, "put_records", json!({"records": [gone]})).await;
+        assert_eq!((&put["deleted"], put["rejected"].as_array().unwrap().len()), (&json!(0), 1), "{put}");
+    }
+}
