@@ -5,7 +5,7 @@ use contract::error::OpError;
 use contract::evidence::contraindications::{EntityKind, FindContraindications, FindContraindicationsOutput};
 use evidence::contraindications::{self, Entity};
 use evidence::graph::Graph;
-use evidence::resolve::resolve_all;
+use evidence::resolve::{Unresolved, resolve_all};
 
 use super::{graph, provenance_of, unresolved};
 use crate::context::Context;
@@ -53,7 +53,13 @@ fn find_all(graph: &Graph, field: &str, words: &[String], kind: EntityKind) -> R
     let mut entities: Vec<Entity> = Vec::with_capacity(words.len());
     for (at, word) in words.iter().enumerate() {
         let found = resolve_all(graph, word, Some(kind.name()));
-        let (node, same) = found.map_err(|error| unresolved(&format!("{field}/{at}"), &error))?;
+        let (node, same) = found.map_err(|error| {
+            let mut refusal = unresolved(&format!("{field}/{at}"), &error);
+            if let Unresolved::OtherKind { found, .. } = &error {
+                refusal.message.push_str(advice(found));
+            }
+            refusal
+        })?;
         for node in std::iter::once(node).chain(same) {
             if !entities.iter().any(|entity| entity.node == node) {
                 entities.push(Entity { node, kind });
@@ -61,4 +67,15 @@ fn find_all(graph: &Graph, field: &str, words: &[String], kind: EntityKind) -> R
         }
     }
     Ok(entities)
+}
+
+/// Where to ask for what is neither a herb nor a formulation, or stands in the other one's field.
+fn advice(kind: &str) -> &'static str {
+    match kind {
+        "herb" => "; give it in `herb_ids`",
+        "formulation" => "; give it in `formulation_ids`",
+        _ => {
+            "; `kg_get_everything` tells what is recorded of it, and `kg_network_neighborhood` what holds between it and others"
+        }
+    }
 }

@@ -80,7 +80,13 @@ async fn what_is_unknown_is_an_error_and_what_has_no_record_is_said_to_have_none
         let unknown = find(&stage, json!({"herb_ids": ["H1", "mandrake"]})).await.unwrap_err();
         assert_eq!(unknown, "NOT_FOUND: no herb has the id or name `mandrake`");
         let drug = find(&stage, json!({"herb_ids": ["warfarin"]})).await.unwrap_err();
-        assert_eq!(drug, "NOT_FOUND: `warfarin` is a drug, not a herb");
+        let elsewhere = "`kg_get_everything` tells what is recorded of it, and `kg_network_neighborhood` what holds between \
+            it and others";
+        assert_eq!(drug, format!("NOT_FOUND: `warfarin` is a drug, not a herb; {elsewhere}"));
+        let mixture = find(&stage, json!({"herb_ids": ["mixture"]})).await.unwrap_err();
+        assert_eq!(mixture, "NOT_FOUND: `mixture` is a formulation, not a herb; give it in `formulation_ids`");
+        let herb = find(&stage, json!({"formulation_ids": ["ginger"]})).await.unwrap_err();
+        assert_eq!(herb, "NOT_FOUND: `ginger` is a herb, not a formulation; give it in `herb_ids`");
         let misspelt = find(&stage, json!({"herb_ids": ["ขมินชัน"]})).await.unwrap_err();
         assert_eq!(misspelt, "NOT_FOUND: no herb has the id or name `ขมินชัน`; did you mean ขมิ้นชัน (H2)?");
         let nothing = find(&stage, json!({})).await.unwrap_err();
