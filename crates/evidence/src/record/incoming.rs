@@ -53,6 +53,11 @@ impl Content {
         let sha256 = canonical::digest(body.as_bytes());
         Content { body, sha256 }
     }
+
+    /// Whether it is a document that was retracted or is doubted.
+    pub(super) fn is_marked(&self) -> bool {
+        self.body.contains("\"retraction\":{")
+    }
 }
 
 impl Incoming {

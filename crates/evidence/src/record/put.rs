@@ -44,6 +44,9 @@ pub enum StarterData {
     MayChange,
 }
 
+/// Documents from one to the next that a mark is followed over.
+const GUARD_ROUNDS_MAX: usize = 20;
+
 type Key<'a> = (RecordKind, &'a str);
 
 static UPSERT: LazyLock<Bulk> = LazyLock::new(|| {
@@ -174,23 +177,49 @@ async fn read_own_documents(
     Ok(own)
 }
 
-/// Papers of the starter data that documents of the batch speak against without asking to, by the keys that they are
-/// named by.
+/// Papers of the starter data that a mark on a paper of the batch would reach, by the keys that the mark begins with. A
+/// document with ids of two papers leads from one to the other, whether it is kept or of the batch.
 async fn read_guarded(
     conn: &mut Conn,
     organisation_id: &str,
     incoming: &[Incoming],
 ) -> Result<HashMap<String, String>, StoreError> {
-    let papers = incoming.iter().filter(|it| !it.replaces_starter).filter_map(|record| record.paper.as_deref());
-    let keys: BTreeSet<&str> = papers.flat_map(Paper::spoken_against).collect();
-    if keys.is_empty() {
-        return Ok(HashMap::new());
+    let papers: Vec<&Paper> = incoming.iter().filter_map(|record| record.paper.as_deref()).collect();
+    let asked = incoming.iter().filter(|it| !it.replaces_starter).filter_map(|record| record.paper.as_deref());
+    let asked: BTreeSet<String> = asked.flat_map(|paper| paper.spoken_against(true)).map(str::to_owned).collect();
+    let mut guarded = HashMap::new();
+    // Where a mark begins, and where it has come to.
+    let mut reached: BTreeSet<(String, String)> = asked.into_iter().map(|key| (key.clone(), key)).collect();
+    let mut news = reached.clone();
+    for _ in 0..GUARD_ROUNDS_MAX {
+        if news.is_empty() {
+            break;
+        }
+        let mut begun: HashMap<&str, Vec<&str>> = HashMap::new();
+        news.iter().for_each(|(start, key)| begun.entry(key).or_default().push(start));
+        let keys: BTreeSet<&str> = begun.keys().copied().collect();
+        let named = papers::documents_by_key(conn, organisation_id, &keys).await?;
+        let ids: BTreeSet<&str> = named.iter().map(|(_, id)| id.as_str()).collect();
+        let ids: Vec<&str> = ids.into_iter().collect();
+        let own = read_own_documents(conn, organisation_id, &ids).await?;
+        let stored = read::find(conn, organisation_id, RecordKind::Document, &ids).await?;
+        let stored = stored.iter().map(|it| Ok((it.id.clone(), Paper::of(&it.parse()?))));
+        let stored: HashMap<String, Paper> = stored.collect::<Result<_, StoreError>>()?;
+        let mut next = BTreeSet::new();
+        let of_batch = papers.iter().flat_map(|paper| paper.keys.values().map(|key| (key.as_str(), *paper)));
+        let of_record = named.iter().filter_map(|(key, id)| Some((key.as_str(), stored.get(id)?)));
+        for (key, paper) in of_batch.chain(of_record) {
+            for start in begun.get(key).into_iter().flatten() {
+                if own.contains(&paper.id) {
+                    guarded.insert((*start).to_owned(), paper.id.clone());
+                }
+                next.extend(paper.keys.values().map(|key| ((*start).to_owned(), key.clone())));
+            }
+        }
+        news = next.difference(&reached).cloned().collect();
+        reached.extend(news.iter().cloned());
     }
-    let named = papers::documents_by_key(conn, organisation_id, &keys).await?;
-    let ids: BTreeSet<&str> = named.iter().map(|(_, id)| id.as_str()).collect();
-    let ids: Vec<&str> = ids.into_iter().collect();
-    let own = read_own_documents(conn, organisation_id, &ids).await?;
-    Ok(named.into_iter().filter(|(_, id)| own.contains(id)).collect())
+    Ok(guarded)
 }
 
 /// The last word of a batch on each record; `None` is a withdrawal.
@@ -292,7 +321,7 @@ impl<'a> Desk<'a> {
         let before = self.find(record.kind, &record.id);
         let after = content.as_ref().map(|content| content.sha256);
         if before != after
-            && let Err(reason) = self.check_change(record)
+            && let Err(reason) = self.check_change(record, content.as_deref())
         {
             self.reject(record, reason);
             return Ok(());
@@ -319,7 +348,7 @@ impl<'a> Desk<'a> {
     }
 
     /// Whether the record may become another than it is.
-    fn check_change(&self, record: &Incoming) -> Result<(), String> {
+    fn check_change(&self, record: &Incoming, content: Option<&Content>) -> Result<(), String> {
         if record.claims_verified && !self.may_vouch {
             let reason = "`qualifiers/verified`: expected to be absent or false, as only what comes with the program was compared with \
                 its source by us; call it otherwise, such as `verified_by_source`";
@@ -332,9 +361,10 @@ impl<'a> Desk<'a> {
                 record.id
             ));
         }
-        let spoken_against =
-            record.paper.iter().filter(|_| !record.replaces_starter).flat_map(|it| it.spoken_against());
-        if let Some(id) = spoken_against.filter_map(|key| self.guarded.get(key)).find(|id| **id != record.id) {
+        let is_marked = content.is_some_and(Content::is_marked);
+        let papers = record.paper.iter().filter(|_| !record.replaces_starter);
+        let mut spoken_against = papers.flat_map(|paper| paper.spoken_against(is_marked));
+        if let Some(id) = spoken_against.find_map(|key| self.guarded.get(key)) {
             return Err(format!(
                 "`retraction`: `{id}` came with the program and is not marked by others; say `replace_starter` where it was retracted"
             ));

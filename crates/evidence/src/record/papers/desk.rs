@@ -105,7 +105,7 @@ impl Papers {
     /// Notes a document that is in the record now, with its mark.
     pub fn note(&mut self, paper: &Paper, content: &Content) -> Result<(), StoreError> {
         let mut paper = paper.clone();
-        paper.own = if content.body.contains("\"retraction\":{") { parse(&content.body)?.retraction } else { None };
+        paper.own = if content.is_marked() { parse(&content.body)?.retraction } else { None };
         self.withdrawn.remove(&paper.id);
         for (about, retraction) in &paper.says {
             self.say(about, &paper.id, retraction);

@@ -44,9 +44,9 @@ impl Paper {
         }
     }
 
-    /// The papers that this one says something against, itself included, by their keys.
-    pub fn spoken_against(&self) -> impl Iterator<Item = &str> {
-        let own = self.keys.values().filter(|_| self.own.is_some());
+    /// The papers that this one says something against, by their keys; itself too where it carries a mark.
+    pub fn spoken_against(&self, is_marked: bool) -> impl Iterator<Item = &str> {
+        let own = self.keys.values().filter(move |_| is_marked);
         self.says.iter().map(|(about, _)| about).chain(own).map(String::as_str)
     }
 

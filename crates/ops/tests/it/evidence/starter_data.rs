@@ -228,15 +228,39 @@ async fn papers_of_the_starter_data_are_not_replaced_withdrawn_or_retracted_by_o
         }
         assert_eq!(record(&stage, "document", "PMID:2").await, ours);
 
+        // Nor by way of a document that has ids of both, whichever of the two comes first.
+        let alias = |id: &str, pmc: &str| {
+            let mut alias = ours.clone();
+            alias["id"] = json!(id);
+            alias["source"] = json!("mine");
+            alias["ids"] = json!({"pmid": "2", "pmc": pmc});
+            alias
+        };
+        let against = |pmc: &str| {
+            let mut against = twin.clone();
+            against["id"] = json!(format!("X:{pmc}"));
+            against["ids"] = json!({ "pmc": pmc });
+            against
+        };
+        for records in [[alias("X:3", "PMC1"), against("PMC1")], [against("PMC2"), alias("X:4", "PMC2")]] {
+            let put = call(&stage, "put_records", json!({ "records": records })).await;
+            assert_eq!((&put["kept"], put["rejected"].as_array().unwrap().len()), (&json!(1), 1), "{put}");
+        }
+        for (record, n_kept) in [(against("PMC3"), 1), (alias("X:5", "PMC3"), 0)] {
+            let put = call(&stage, "put_records", json!({"records": [record]})).await;
+            assert_eq!(put["kept"], n_kept, "{put}");
+        }
+        assert_eq!(record(&stage, "document", "PMID:2").await, ours);
+
         // A reader of PubMed asks for each of its papers, and nothing of that is kept with it.
         other["attributes"]["replace_starter"] = json!(true);
         let put = call(&stage, "put_records", json!({"records": [other, gone]})).await;
         assert_eq!((&put["kept"], &put["changed"], &put["deleted"]), (&json!(1), &json!(1), &json!(0)), "{put}");
         let kept = record(&stage, "document", "PMID:2").await;
         assert_eq!((&kept["source"], kept["attributes"].get("replace_starter")), (&json!("mine"), None), "{kept}");
-        // It is theirs then, and a notice marks it.
+        // It is theirs then, and a notice marks it and what has its ids.
         let put = call(&stage, "put_records", json!({"records": [notice]})).await;
-        assert_eq!(put["marked"], 1, "{put}");
+        assert_eq!(put["marked"], 3, "{put}");
     }
 }
 
