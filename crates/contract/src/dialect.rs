@@ -69,9 +69,13 @@ pub fn common(error: &OpError) -> Value {
 /// The id of what is not there is no sentence; over MCP `workflow_rpc` says what it is about.
 fn in_words(error: &OpError) -> Cow<'_, str> {
     match error.kind {
-        Kind::NotFound if !error.message.contains(' ') => format!("Resource not found: {}", error.message).into(),
+        Kind::NotFound if is_id(&error.message) => format!("Resource not found: {}", error.message).into(),
         _ => (&error.message).into(),
     }
+}
+
+fn is_id(text: &str) -> bool {
+    text.contains(['-', '/']) && !text.contains(' ')
 }
 
 /// Seed 001 on ports 8080 and 8081; `details` beside it where there is more to say.

@@ -11,6 +11,9 @@ use tokio::sync::{Mutex, mpsc};
 
 use super::envelope;
 
+/// A longer line gets all the room that a line may have at once: in steps, each one would be copied into the next, and all
+/// of them kept for a while. What is not written to costs nothing.
+const LINE_BYTES_MOSTLY: usize = 64 * 1024;
 /// Messages read ahead of the service.
 const QUEUE_MAX: usize = 16;
 
@@ -74,6 +77,9 @@ async fn next_line(reader: &mut (impl AsyncBufRead + Unpin), bytes_max: usize) -
         let end = available.iter().position(|byte| *byte == b'\n');
         let piece = available.get(..end.unwrap_or(available.len())).unwrap_or_default();
         let room = (bytes_max + 1).saturating_sub(line.len());
+        if line.len() + piece.len() > LINE_BYTES_MOSTLY && line.capacity() <= bytes_max {
+            line.reserve_exact(room);
+        }
         line.extend(piece.iter().take(room));
         let n_used = end.map_or(available.len(), |end| end + 1);
         reader.consume(n_used);
