@@ -2,16 +2,25 @@
 //! order afterwards, where they are not already.
 
 use serde::ser::{
-    self, Error as _, Impossible, Serialize, SerializeMap, SerializeSeq, SerializeStruct, SerializeStructVariant,
-    SerializeTuple, SerializeTupleStruct, SerializeTupleVariant,
+    self, Error as _, Serialize, SerializeMap, SerializeSeq, SerializeStruct, SerializeStructVariant, SerializeTuple,
+    SerializeTupleStruct, SerializeTupleVariant,
 };
-use serde_json::{Error, Number};
+use serde_json::{Error, Number, Value};
 
 use super::write::{number, order, string};
 
 pub(super) struct Writer<'o>(pub &'o mut String);
 
 type Done = Result<(), Error>;
+
+macro_rules! integers {
+    ($($method:ident $type:ty),*) => { $(
+        fn $method(self, it: $type) -> Done {
+            number(self.0, &Number::from(it));
+            Ok(())
+        }
+    )* };
+}
 
 impl<'o> ser::Serializer for Writer<'o> {
     type Ok = ();
@@ -29,42 +38,13 @@ impl<'o> ser::Serializer for Writer<'o> {
         Ok(())
     }
 
-    fn serialize_i8(self, it: i8) -> Done {
-        self.serialize_i64(it.into())
-    }
-
-    fn serialize_i16(self, it: i16) -> Done {
-        self.serialize_i64(it.into())
-    }
-
-    fn serialize_i32(self, it: i32) -> Done {
-        self.serialize_i64(it.into())
-    }
-
-    fn serialize_i64(self, it: i64) -> Done {
-        number(self.0, &Number::from(it));
-        Ok(())
-    }
+    integers!(
+        serialize_i8 i8, serialize_i16 i16, serialize_i32 i32, serialize_i64 i64,
+        serialize_u8 u8, serialize_u16 u16, serialize_u32 u32, serialize_u64 u64
+    );
 
     fn serialize_i128(self, it: i128) -> Done {
         number(self.0, &Number::from_i128(it).ok_or_else(|| Error::custom("number out of range"))?);
-        Ok(())
-    }
-
-    fn serialize_u8(self, it: u8) -> Done {
-        self.serialize_u64(it.into())
-    }
-
-    fn serialize_u16(self, it: u16) -> Done {
-        self.serialize_u64(it.into())
-    }
-
-    fn serialize_u32(self, it: u32) -> Done {
-        self.serialize_u64(it.into())
-    }
-
-    fn serialize_u64(self, it: u64) -> Done {
-        number(self.0, &Number::from(it));
         Ok(())
     }
 
@@ -316,8 +296,7 @@ impl SerializeMap for Members<'_> {
     type Error = Error;
 
     fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Done {
-        let key = key.serialize(KeyText)?;
-        self.name(Name::Key(key));
+        self.name(Name::Key(key_text(key)?));
         Ok(())
     }
 
@@ -360,121 +339,14 @@ impl SerializeStructVariant for Members<'_> {
 }
 
 /// The name of a map's member: text, or what is written as one word.
-struct KeyText;
-
-fn no_text<T>() -> Result<T, Error> {
-    Err(Error::custom("the name of a member must be text"))
-}
-
-macro_rules! words {
-    ($($method:ident $type:ty),*) => { $(
-        fn $method(self, it: $type) -> Result<String, Error> {
-            Ok(it.to_string())
+fn key_text<T: Serialize + ?Sized>(key: &T) -> Result<String, Error> {
+    match serde_json::to_value(key)? {
+        Value::String(text) => Ok(text),
+        Value::Bool(it) => Ok(it.to_string()),
+        Value::Number(it) if !it.is_f64() => Ok(it.to_string()),
+        Value::Number(_) | Value::Null | Value::Array(_) | Value::Object(_) => {
+            Err(Error::custom("the name of a member must be text"))
         }
-    )* };
-}
-
-impl ser::Serializer for KeyText {
-    type Ok = String;
-    type Error = Error;
-    type SerializeSeq = Impossible<String, Error>;
-    type SerializeTuple = Impossible<String, Error>;
-    type SerializeTupleStruct = Impossible<String, Error>;
-    type SerializeTupleVariant = Impossible<String, Error>;
-    type SerializeMap = Impossible<String, Error>;
-    type SerializeStruct = Impossible<String, Error>;
-    type SerializeStructVariant = Impossible<String, Error>;
-
-    words!(
-        serialize_bool bool, serialize_char char, serialize_str &str,
-        serialize_i8 i8, serialize_i16 i16, serialize_i32 i32, serialize_i64 i64, serialize_i128 i128,
-        serialize_u8 u8, serialize_u16 u16, serialize_u32 u32, serialize_u64 u64, serialize_u128 u128
-    );
-
-    fn serialize_unit_variant(self, _name: &'static str, _index: u32, variant: &'static str) -> Result<String, Error> {
-        Ok(variant.to_owned())
-    }
-
-    fn serialize_newtype_struct<T: Serialize + ?Sized>(self, _name: &'static str, it: &T) -> Result<String, Error> {
-        it.serialize(self)
-    }
-
-    fn serialize_some<T: Serialize + ?Sized>(self, it: &T) -> Result<String, Error> {
-        it.serialize(self)
-    }
-
-    fn serialize_f32(self, _it: f32) -> Result<String, Error> {
-        no_text()
-    }
-
-    fn serialize_f64(self, _it: f64) -> Result<String, Error> {
-        no_text()
-    }
-
-    fn serialize_bytes(self, _it: &[u8]) -> Result<String, Error> {
-        no_text()
-    }
-
-    fn serialize_none(self) -> Result<String, Error> {
-        no_text()
-    }
-
-    fn serialize_unit(self) -> Result<String, Error> {
-        no_text()
-    }
-
-    fn serialize_unit_struct(self, _name: &'static str) -> Result<String, Error> {
-        no_text()
-    }
-
-    fn serialize_newtype_variant<T: Serialize + ?Sized>(
-        self,
-        _name: &'static str,
-        _index: u32,
-        _variant: &'static str,
-        _it: &T,
-    ) -> Result<String, Error> {
-        no_text()
-    }
-
-    fn serialize_seq(self, _len: Option<usize>) -> Result<Impossible<String, Error>, Error> {
-        no_text()
-    }
-
-    fn serialize_tuple(self, _len: usize) -> Result<Impossible<String, Error>, Error> {
-        no_text()
-    }
-
-    fn serialize_tuple_struct(self, _name: &'static str, _len: usize) -> Result<Impossible<String, Error>, Error> {
-        no_text()
-    }
-
-    fn serialize_tuple_variant(
-        self,
-        _name: &'static str,
-        _index: u32,
-        _variant: &'static str,
-        _len: usize,
-    ) -> Result<Impossible<String, Error>, Error> {
-        no_text()
-    }
-
-    fn serialize_map(self, _len: Option<usize>) -> Result<Impossible<String, Error>, Error> {
-        no_text()
-    }
-
-    fn serialize_struct(self, _name: &'static str, _len: usize) -> Result<Impossible<String, Error>, Error> {
-        no_text()
-    }
-
-    fn serialize_struct_variant(
-        self,
-        _name: &'static str,
-        _index: u32,
-        _variant: &'static str,
-        _len: usize,
-    ) -> Result<Impossible<String, Error>, Error> {
-        no_text()
     }
 }
 
