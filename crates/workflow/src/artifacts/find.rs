@@ -186,20 +186,25 @@ pub async fn list(
 /// Every document of every organisation, in the order of the key, page by page.
 pub async fn read_all(
     conn: &mut Conn,
-    after: (&str, &str, &str, u32),
+    (organisation_id, project_id, key, version): (&str, &str, &str, u32),
     limit: i64,
 ) -> Result<Vec<ArtifactRow>, StoreError> {
-    let rows = conn
-        .fetch_all(
-            with_columns!(
-                "SELECT",
-                "FROM artifacts WHERE (organisation_id, project_id, artifact_key, version) > ($1, $2, $3, $4) \
-                 ORDER BY organisation_id, project_id, artifact_key, version LIMIT $5"
-            ),
-            &[after.0.into(), after.1.into(), after.2.into(), i64::from(after.3).into(), limit.into()],
-        )
-        .await?;
+    let rows = read_rows(conn, (organisation_id, project_id, key, version.into()), limit).await?;
     rows.iter().map(ArtifactRow::read).collect()
+}
+
+async fn read_rows(
+    conn: &mut Conn,
+    (organisation_id, project_id, key, version): (&str, &str, &str, i64),
+    limit: i64,
+) -> Result<Vec<Row>, StoreError> {
+    let sql = with_columns!(
+        "SELECT",
+        "FROM artifacts WHERE (organisation_id, project_id, artifact_key, version) > ($1, $2, $3, $4) \
+         ORDER BY organisation_id, project_id, artifact_key, version LIMIT $5"
+    );
+    let after = [organisation_id.into(), project_id.into(), key.into(), version.into(), limit.into()];
+    conn.fetch_all(sql, &after).await
 }
 
 /// A row of the table of documents, as the audit finds it.
@@ -218,16 +223,6 @@ pub(crate) async fn read_kept(
     after: (&str, &str, &str, i64),
     limit: i64,
 ) -> Result<Vec<KeptArtifact>, StoreError> {
-    let rows = conn
-        .fetch_all(
-            with_columns!(
-                "SELECT",
-                "FROM artifacts WHERE (organisation_id, project_id, artifact_key, version) > ($1, $2, $3, $4) \
-                 ORDER BY organisation_id, project_id, artifact_key, version LIMIT $5"
-            ),
-            &[after.0.into(), after.1.into(), after.2.into(), after.3.into(), limit.into()],
-        )
-        .await?;
     let kept = |row: &Row| {
         let (organisation_id, project_id, key) = (row.text(0)?, row.text(1)?, row.text(2)?);
         let read = match ArtifactRow::read(row) {
@@ -237,7 +232,7 @@ pub(crate) async fn read_kept(
         };
         Ok(KeptArtifact { organisation_id, project_id, key, version: row.int(3)?, row: read })
     };
-    rows.iter().map(kept).collect()
+    read_rows(conn, after, limit).await?.iter().map(kept).collect()
 }
 
 pub async fn read_content(conn: &mut Conn, organisation_id: &str, content_sha256: &str) -> Result<String, StoreError> {
