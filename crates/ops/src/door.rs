@@ -35,7 +35,7 @@ use crate::limits;
 use crate::misses::Misses;
 use crate::operation::{Told, store_error};
 use crate::operations;
-use crate::outlasting::Outlasting;
+use crate::outlasting::{Left, Outlasting};
 use crate::record::{Ending, Ticket, correlate, error_hash};
 use crate::refusals::{self, RefusalCounter, Refused};
 use crate::seal::Sealer;
@@ -209,7 +209,7 @@ impl Platform {
         let started = Instant::now();
         let call_id = Uuid::now_v7();
         let work = async move { inner.conduct(call_id, started, actor, call, watched).await };
-        match Outlasting::new(AssertUnwindSafe(work).catch_unwind(), gone).await {
+        match Outlasting::new(AssertUnwindSafe(work).catch_unwind(), Left::Told(gone)).await {
             Ok(reply) => reply,
             // Operations have a guard of their own: this was the door itself.
             Err(_panic) => {

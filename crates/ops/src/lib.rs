@@ -28,7 +28,7 @@ mod notary;
 mod offers;
 mod operation;
 pub mod operations;
-mod outlasting;
+pub mod outlasting;
 pub mod prompts;
 mod record;
 pub mod refusals;

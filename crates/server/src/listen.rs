@@ -2,7 +2,6 @@
 
 mod guarded;
 mod head;
-mod lingering;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -13,16 +12,19 @@ use axum::extract::ConnectInfo;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
+use ops::outlasting::{Left, Outlasting};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt as _;
 
 use guarded::Guarded;
-use lingering::Lingering;
 
 /// Head of a request, all headers together.
 const HEAD_BYTES_MAX: usize = 16 * 1024;
+/// A request whose client hung up goes on for so long: enough to reach the door, which records it, and not so long that
+/// much is worked out that nobody reads.
+const LINGERS_FOR: Duration = Duration::from_millis(250);
 /// After an accept that failed, for example for want of file descriptors.
 const ACCEPT_AGAIN_AFTER: Duration = Duration::from_millis(50);
 
@@ -53,7 +55,7 @@ pub async fn serve(listener: TcpListener, router: Router, options: ListenOptions
             let router = router.clone();
             move |mut request: hyper::Request<hyper::body::Incoming>| {
                 request.extensions_mut().insert(ConnectInfo(address));
-                Lingering::new(router.clone().oneshot(request))
+                Outlasting::new(router.clone().oneshot(request), Left::For(LINGERS_FOR))
             }
         });
         let connection = http1::Builder::new()
