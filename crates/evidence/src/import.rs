@@ -32,8 +32,6 @@ use std::io::{self, Read};
 
 use contract::evidence::record::{Record, Source};
 
-use crate::record::replace_starter;
-
 pub use format::Format;
 pub(crate) use negation::settle_negation;
 
@@ -120,7 +118,6 @@ trait Parser: Send {
 
 /// The items of a stream, in its order. Ends after the first error.
 pub struct Items {
-    format: Format,
     parser: Option<Box<dyn Parser>>,
     ready: VecDeque<Item>,
 }
@@ -131,7 +128,7 @@ impl Iterator for Items {
     fn next(&mut self) -> Option<Result<Item, ImportError>> {
         loop {
             if let Some(item) = self.ready.pop_front() {
-                return Some(Ok(checked(self.format, item)));
+                return Some(Ok(checked(item)));
             }
             let parser = self.parser.as_mut()?;
             match parser.advance(&mut self.ready) {
@@ -159,14 +156,11 @@ impl Parser for Failed {
     }
 }
 
-/// A record with its names cleaned, and a paper with the wish to stand for our own summary of it; one that would be refused at the door is refused here, alone and with its id.
-fn checked(format: Format, item: Item) -> Item {
+/// A record with its names cleaned; one that would be refused at the door is refused here, alone and with its id.
+fn checked(item: Item) -> Item {
     match item {
         Item::Record(mut record) => {
             clean::clean(&mut record);
-            if let (true, Record::Document(document)) = (format.is_of_papers(), record.as_mut()) {
-                replace_starter::ask(document);
-            }
             match fits::check(&record) {
                 Ok(()) => Item::Record(record),
                 Err(reason) => Item::rejected(fits::id(&record), reason),
@@ -190,5 +184,5 @@ pub fn open(format: Format, options: Options, stream: impl Read + Send + 'static
         Format::Icd10 => icd10::open(input, options)?,
         Format::Beir => Box::new(beir::Beir::new(input, options)),
     };
-    Ok(Items { format, parser: Some(parser), ready: VecDeque::new() })
+    Ok(Items { parser: Some(parser), ready: VecDeque::new() })
 }

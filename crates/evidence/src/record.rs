@@ -10,7 +10,6 @@ mod incoming;
 pub mod papers;
 pub mod put;
 pub mod read;
-pub(crate) mod replace_starter;
 pub mod starter;
 
 pub use checks::passes_for_own_source;

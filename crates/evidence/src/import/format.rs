@@ -49,7 +49,7 @@ impl Format {
     }
 
     /// Whether its files are the papers themselves, which say more than our own summaries of them.
-    pub(super) fn is_of_papers(self) -> bool {
+    pub fn is_of_papers(self) -> bool {
         matches!(self, Format::Pubmed | Format::Medline | Format::Jats)
     }
 

@@ -11,7 +11,6 @@ use serde_json::{Map, Value};
 use super::Sha256;
 use super::checks::{check_integers, check_line, check_nul, check_reference, check_text, check_texts};
 use super::papers::Paper;
-use super::replace_starter;
 use crate::contraindications::{self, Word};
 use crate::import::settle_negation;
 
@@ -37,8 +36,6 @@ pub struct Incoming {
     pub(super) claims_verified: bool,
     /// Of a document.
     pub(super) paper: Option<Box<Paper>>,
-    /// A paper that is to stand for our own summary of it, and may say that one of ours was retracted.
-    pub(super) replaces_starter: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,13 +76,11 @@ impl Incoming {
                 incoming.map(|it| Incoming { ends, claims_verified, ..it })
             }
             Record::Document(document) => {
-                let (document, replaces_starter) = replace_starter::take(document);
-                let document = document.as_ref();
                 check_document(document)?;
                 let paper = Some(Box::new(Paper::of(document)));
                 let incoming =
                     Incoming::of(position, RecordKind::Document, &document.id, document, Some(&document.source));
-                incoming.map(|it| Incoming { paper, replaces_starter, ..it })
+                incoming.map(|it| Incoming { paper, ..it })
             }
             Record::Deletion(deletion) => Ok(Incoming::bare(position, deletion.kind, &deletion.id)),
         }?;
@@ -119,16 +114,11 @@ impl Incoming {
             ends: None,
             claims_verified: false,
             paper: None,
-            replaces_starter: false,
         }
     }
 
     pub fn id(&self) -> &str {
         &self.id
-    }
-
-    pub(super) fn is_paper(&self) -> bool {
-        self.kind == RecordKind::Document && (self.id.starts_with("PMID:") || self.id.starts_with("DOI:"))
     }
 }
 

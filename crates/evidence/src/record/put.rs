@@ -185,8 +185,8 @@ async fn read_guarded(
     incoming: &[Incoming],
 ) -> Result<HashMap<String, String>, StoreError> {
     let papers: Vec<&Paper> = incoming.iter().filter_map(|record| record.paper.as_deref()).collect();
-    let asked = incoming.iter().filter(|it| !it.replaces_starter).filter_map(|record| record.paper.as_deref());
-    let asked: BTreeSet<String> = asked.flat_map(|paper| paper.spoken_against(true)).map(str::to_owned).collect();
+    let asked: BTreeSet<String> =
+        papers.iter().flat_map(|paper| paper.spoken_against(true)).map(str::to_owned).collect();
     let mut guarded = HashMap::new();
     // Where a mark begins, and where it has come to.
     let mut reached: BTreeSet<(String, String)> = asked.into_iter().map(|key| (key.clone(), key)).collect();
@@ -354,16 +354,14 @@ impl<'a> Desk<'a> {
                 its source by us; call it otherwise, such as `verified_by_source`";
             return Err(reason.to_owned());
         }
-        let asks = record.replaces_starter && record.is_paper();
-        if !asks && self.fixed.contains(&(record.kind, record.id.as_str())) {
+        if self.fixed.contains(&(record.kind, record.id.as_str())) {
             return Err(format!(
                 "`id`: `{}` came with the program and stays as it is; use an id of your own, or say `replace_starter`",
                 record.id
             ));
         }
         let is_marked = content.is_some_and(Content::is_marked);
-        let papers = record.paper.iter().filter(|_| !record.replaces_starter);
-        let mut spoken_against = papers.flat_map(|paper| paper.spoken_against(is_marked));
+        let mut spoken_against = record.paper.iter().flat_map(|paper| paper.spoken_against(is_marked));
         if let Some(id) = spoken_against.find_map(|key| self.guarded.get(key)) {
             return Err(format!(
                 "`retraction`: `{id}` came with the program and is not marked by others; say `replace_starter` where it was retracted"

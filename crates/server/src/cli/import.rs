@@ -102,7 +102,9 @@ pub async fn run(place: Place, arguments: Arguments) -> anyhow::Result<ExitCode>
     let files: Vec<Opened> = arguments.files.iter().map(|path| Opened::new(path)).collect::<anyhow::Result<_>>()?;
     let marks = place.data.join("imports");
     let house = assemble::enter(place.data, &settings).await?;
-    let mut desk = Desk::new(&house, owner(&settings.organisation_id), arguments.replace_starter);
+    // Whoever imports papers wants them instead of our own summaries.
+    let replace_starter = arguments.replace_starter || arguments.format.is_of_papers();
+    let mut desk = Desk::new(&house, owner(&settings.organisation_id), replace_starter);
     let outcome = import(&arguments, files, &marks, &mut desk).await;
     let Desk { totals, rejections, .. } = desk;
     if totals.kept > 0 {

@@ -252,12 +252,10 @@ async fn papers_of_the_starter_data_are_not_replaced_withdrawn_or_retracted_by_o
         }
         assert_eq!(record(&stage, "document", "PMID:2").await, ours);
 
-        // A reader of PubMed asks for each of its papers, and nothing of that is kept with it.
-        other["attributes"]["replace_starter"] = json!(true);
-        let put = call(&stage, "put_records", json!({"records": [other, gone]})).await;
-        assert_eq!((&put["kept"], &put["changed"], &put["deleted"]), (&json!(1), &json!(1), &json!(0)), "{put}");
-        let kept = record(&stage, "document", "PMID:2").await;
-        assert_eq!((&kept["source"], kept["attributes"].get("replace_starter")), (&json!("mine"), None), "{kept}");
+        // Whoever imports PubMed asks for it.
+        let put = call(&stage, "put_records", json!({"records": [other], "replace_starter": true})).await;
+        assert_eq!((&put["kept"], &put["changed"]), (&json!(1), &json!(1)), "{put}");
+        assert_eq!(record(&stage, "document", "PMID:2").await["source"], "mine");
         // It is theirs then, and a notice marks it and what has its ids.
         let put = call(&stage, "put_records", json!({"records": [notice]})).await;
         assert_eq!(put["marked"], 3, "{put}");
