@@ -1,8 +1,9 @@
 //! `bench mcp`: `list_artifact_types` through the whole door over HTTP, against a bare rmcp tool with the same output.
 //!
-//! Both servers are processes of their own; they take turns, and a ratio is the median of the rounds' own ratios, so
+//! The servers are processes of their own; they take turns, and a ratio is the median of the rounds' own ratios, so
 //! that other work on the machine falls on both sides alike. CPU is read some time after the load has ended: what a
-//! server still has to do for the answers it gave, such as storing their events, counts.
+//! server still has to do for the answers it gave, such as storing their events, counts. The bare server is judged as
+//! anybody would build it; beside it stands the same with the allocator of the house.
 
 pub mod bare;
 mod request;
@@ -37,7 +38,7 @@ struct Turn {
 }
 
 pub async fn run(plan: Plan) -> anyhow::Result<Verdict> {
-    let (house, bare) = (Server::house(None)?, Server::bare()?);
+    let (house, bare, alike) = (Server::house(None)?, Server::bare()?, Server::bare_with_our_allocator()?);
     let mut verdict = Verdict::Met;
     for era in Era::ALL {
         let wanted = request::find_output(house.address, era).await?;
@@ -46,26 +47,29 @@ pub async fn run(plan: Plan) -> anyhow::Result<Verdict> {
         for connections in CONNECTIONS_BESIDE.into_iter().chain([CONNECTIONS]) {
             let is_judged = connections == CONNECTIONS;
             let rounds = if is_judged { plan.rounds } else { plan.rounds.min(ROUNDS_BESIDE_MAX) };
-            let mut turns: [Vec<Turn>; 2] = [Vec::new(), Vec::new()];
+            let mut turns: [Vec<Turn>; 3] = Default::default();
             for _ in 0..rounds {
-                for (server, turns) in [&house, &bare].into_iter().zip(&mut turns) {
+                for (server, turns) in [&house, &bare, &alike].into_iter().zip(&mut turns) {
                     turns.push(take_turn(server, era, connections, &expected, plan.turn()).await?);
                 }
             }
-            let [house_turns, bare_turns] = turns;
-            let ratio = |of: fn(&Turn) -> f64| {
-                median(house_turns.iter().zip(&bare_turns).map(|(house, bare)| of(house) / of(bare)))
+            let [house_turns, bare_turns, alike_turns] = turns;
+            let ratio = |to: &[Turn], of: fn(&Turn) -> f64| {
+                median(house_turns.iter().zip(to).map(|(house, bare)| of(house) / of(bare)))
             };
-            let cpu_ratio = ratio(|turn| turn.cpu_us_per_request);
-            let throughput_ratio = ratio(|turn| turn.requests_per_s);
+            let cpu_ratio = ratio(&bare_turns, |turn| turn.cpu_us_per_request);
+            let throughput_ratio = ratio(&bare_turns, |turn| turn.requests_per_s);
+            let cpu_ratio_same_allocator = ratio(&alike_turns, |turn| turn.cpu_us_per_request);
             report("materia", era, connections, house_turns)?;
             report("rmcp", era, connections, bare_turns)?;
+            report("rmcp with our allocator", era, connections, alike_turns)?;
             let ok = cpu_ratio <= CPU_RATIO_MAX && throughput_ratio >= THROUGHPUT_RATIO_MIN;
             let mut line = json!({
                 "bench": "mcp",
                 "era": era.version(),
                 "connections": connections,
                 "cpu_ratio": rounded(cpu_ratio),
+                "cpu_ratio_same_allocator": rounded(cpu_ratio_same_allocator),
                 "throughput_ratio": rounded(throughput_ratio),
             });
             if is_judged {

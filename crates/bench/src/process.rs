@@ -41,9 +41,14 @@ impl Server {
         Server::start(command, Some(folder))
     }
 
-    /// This program again, as [`crate::mcp::bare`].
+    /// [`crate::mcp::bare`] with the allocator of the system.
     pub fn bare() -> anyhow::Result<Server> {
-        let mut command = Command::new(std::env::current_exe().context("this program has no path")?);
+        Server::start(Command::new(this_program()?.with_file_name("bare")), None)
+    }
+
+    /// This program again, as [`crate::mcp::bare`] with the allocator of the house.
+    pub fn bare_with_our_allocator() -> anyhow::Result<Server> {
+        let mut command = Command::new(this_program()?);
         command.arg("bare-server");
         Server::start(command, None)
     }
@@ -85,11 +90,15 @@ impl Drop for Server {
     }
 }
 
+fn this_program() -> anyhow::Result<PathBuf> {
+    std::env::current_exe().context("this program has no path")
+}
+
 fn house_program() -> anyhow::Result<PathBuf> {
     if let Some(path) = std::env::var_os("MATERIA_BIN") {
         return Ok(PathBuf::from(path));
     }
-    let beside = std::env::current_exe().context("this program has no path")?.with_file_name("materia");
+    let beside = this_program()?.with_file_name("materia");
     ensure!(beside.exists(), "set MATERIA_BIN to a release build of `materia`");
     Ok(beside)
 }

@@ -26,6 +26,8 @@ pub struct Conn {
     link: Link,
     is_in_transaction: bool,
     holds_lock: bool,
+    /// The lane's lock, where the commit of the running transaction gives it back.
+    freed_by_commit: Option<i64>,
     /// True while a statement runs, and for ever if its future was dropped before it ended.
     is_in_flight: bool,
     /// The failure after which the connection must not be used again.
@@ -72,6 +74,7 @@ impl Conn {
             link,
             is_in_transaction: false,
             holds_lock: false,
+            freed_by_commit: None,
             is_in_flight: false,
             loss: None,
             is_for_one_use: false,
@@ -263,9 +266,31 @@ impl Conn {
         Ok(())
     }
 
+    /// Waits for a lane's lock, then begins a transaction whose commit gives it back: one round trip each. The lock belongs
+    /// to the connection, as it must be held before the transaction takes its snapshot.
+    pub(crate) async fn begin_locked(&mut self, key: i64) -> Result<(), StoreError> {
+        self.holds_lock = true;
+        if let Err(error) = self.execute_raw(self.engine().begin_locked_sql(key)).await {
+            // It may have failed while it waited, inside the small transaction that the wait is.
+            if !self.is_lost() {
+                drop(self.rollback().await);
+            }
+            return Err(error);
+        }
+        (self.is_in_transaction, self.freed_by_commit) = (true, Some(key));
+        Ok(())
+    }
+
     /// After an error the transaction is not committed, unless the connection was lost, when nobody can tell.
     pub(crate) async fn commit(&mut self) -> Result<(), StoreError> {
-        self.control("COMMIT").await?;
+        match self.freed_by_commit.take() {
+            None => self.control("COMMIT").await?,
+            Some(key) => {
+                // What fails after the commit is the connection alone: giving back a lock that it holds cannot.
+                self.execute_raw(dialect::commit_and_unlock_sql(key)).await?;
+                self.holds_lock = false;
+            }
+        }
         self.is_in_transaction = false;
         Ok(())
     }
@@ -273,6 +298,8 @@ impl Conn {
     /// Ends the transaction. If that fails, the connection will be closed, which ends it too.
     pub(crate) async fn rollback(&mut self) -> Result<(), StoreError> {
         let had_failed = self.failure.take().is_some();
+        // Another transaction may follow under the same lock.
+        self.freed_by_commit = None;
         let result = self.control("ROLLBACK").await;
         self.is_in_transaction = false;
         self.failure = None;
@@ -297,12 +324,6 @@ impl Conn {
         self.control("ROLLBACK TO SAVEPOINT apply").await
     }
 
-    /// Waits for the lane's lock. It belongs to the connection, so it must be held before the transaction takes its snapshot.
-    pub(crate) async fn lock(&mut self, key: i64) -> Result<(), StoreError> {
-        self.holds_lock = true;
-        self.fetch_optional(dialect::LANE_LOCK_SQL, &[Param::Int(key)]).await.map(|_| ())
-    }
-
     /// Takes a lock if it is free. `false` means that another connection has it.
     pub(crate) async fn try_lock(&mut self, key: i64) -> Result<bool, StoreError> {
         self.holds_lock = true;
@@ -320,7 +341,7 @@ impl Conn {
 
     /// If this fails, `holds_lock` stays set and the connection is closed, which frees the lock.
     pub(crate) async fn unlock(&mut self, key: i64) -> Result<(), StoreError> {
-        let row = self.fetch_optional(dialect::LANE_UNLOCK_SQL, &[Param::Int(key)]).await?;
+        let row = self.fetch_optional(dialect::UNLOCK_SQL, &[Param::Int(key)]).await?;
         let was_held = row.map(|row| row.bool(0)).transpose()?;
         self.holds_lock = was_held != Some(true);
         Ok(())
@@ -328,6 +349,10 @@ impl Conn {
 
     pub(crate) fn is_in_transaction(&self) -> bool {
         self.is_in_transaction
+    }
+
+    pub(crate) fn holds_lock(&self) -> bool {
+        self.holds_lock
     }
 
     /// Why the current transaction can no longer be committed, even if the apply swallowed the error.

@@ -49,6 +49,11 @@ impl Engine {
         }
     }
 
+    /// Waits for a lock in a transaction of its own, and then begins one that sees all that was committed meanwhile.
+    pub(crate) fn begin_locked_sql(self, key: i64) -> String {
+        format!("BEGIN; SELECT pg_advisory_lock({key}); COMMIT; {}", self.begin_sql())
+    }
+
     /// A statement of a migration in the engine's words; nothing if it is not for this engine.
     pub(crate) fn migration_sql(self, sql: &str) -> Option<String> {
         let sql = match (self, sql.strip_prefix("{postgres}")) {
@@ -238,9 +243,13 @@ fn lock_key(family: &str, name: &str) -> i64 {
     digest.iter().take(8).fold(0_i64, |key, byte| (key << 8) | i64::from(*byte))
 }
 
-pub(crate) const LANE_LOCK_SQL: &str = "SELECT pg_advisory_lock($1)";
 pub(crate) const TRY_LOCK_SQL: &str = "SELECT pg_try_advisory_lock($1)";
-pub(crate) const LANE_UNLOCK_SQL: &str = "SELECT pg_advisory_unlock($1)";
+pub(crate) const UNLOCK_SQL: &str = "SELECT pg_advisory_unlock($1)";
+
+/// The answer of a COMMIT that failed is its error, and the rest is not run.
+pub(crate) fn commit_and_unlock_sql(key: i64) -> String {
+    format!("COMMIT; SELECT pg_advisory_unlock({key})")
+}
 
 pub(crate) struct Pools {
     pub read: Pool,

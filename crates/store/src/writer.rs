@@ -303,16 +303,17 @@ impl Lane {
             None => self.writer.pool.acquire().await?,
         };
         let conn = self.conn.insert(conn);
-        if let Some(key) = self.lock_key {
-            conn.lock(key).await?;
+        match self.lock_key {
+            Some(key) => conn.begin_locked(key).await,
+            None => conn.begin().await,
         }
-        conn.begin().await
     }
 
-    /// Gives the lock back, and the connection unless the lane keeps it. A connection in doubt is closed.
+    /// Gives back the lock, where no commit did, and the connection unless the lane keeps it. A connection in doubt is closed.
     async fn finish(&mut self) {
         let Some(mut conn) = self.conn.take() else { return };
         if let Some(key) = self.lock_key
+            && conn.holds_lock()
             && !conn.is_in_transaction()
             && !conn.is_lost()
         {
