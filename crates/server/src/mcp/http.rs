@@ -37,6 +37,8 @@ use crate::edge::{Denied, NoCall, answer};
 use crate::owner::House;
 
 const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(15);
+/// What most answers fit into, without being copied as they grow.
+const ANSWER_BYTES_MOSTLY: usize = 8 * 1024;
 
 /// One MCP endpoint.
 pub struct Endpoint<F> {
@@ -231,8 +233,9 @@ fn status(message: &ServerJsonRpcMessage, era: &Era, lacks_metadata: bool) -> St
 }
 
 fn single(message: &ServerJsonRpcMessage, status: StatusCode) -> Response {
-    match serde_json::to_string(message) {
-        Ok(body) => (status, [(header::CONTENT_TYPE, "application/json")], body).into_response(),
+    let mut body = Vec::with_capacity(ANSWER_BYTES_MOSTLY);
+    match serde_json::to_writer(&mut body, message) {
+        Ok(()) => (status, [(header::CONTENT_TYPE, "application/json")], body).into_response(),
         Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
     }
 }
