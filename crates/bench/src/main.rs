@@ -23,7 +23,7 @@ use clap::{Parser, Subcommand};
 
 /// As in the program.
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 #[derive(Parser)]
 #[command(about = "Compares the house with a reference, in the same run")]

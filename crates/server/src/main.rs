@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 /// A call makes a few hundred small values; with the allocator of the C library they were a third of its time.
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 #[tokio::main]
 async fn main() -> ExitCode {
