@@ -52,6 +52,11 @@ fn counts(set: &Set) -> Vec<Count> {
     };
     let monographs = set.herbs.iter().map(|it| &it.row.monograph);
     let monographs = monographs.chain(set.formulations.iter().map(|it| &it.row.monograph));
+    let of_classes = set.classes.iter().map(|it| (&it.row.broader, &it.row.memberships));
+    let memberships = of_classes.chain(set.drugs.iter().map(|it| (&it.row.classes, &it.row.memberships)));
+    let memberships = memberships.flat_map(|(classes, sourced)| {
+        classes.iter().map(|class| sourced.iter().any(|it| it.class == *class && it.verified))
+    });
     let questions = |file: &str| set.questions.iter().filter(|it| it.place.file.ends_with(file)).count();
     vec![
         Count::of("sources", set.sources.len()),
@@ -60,6 +65,7 @@ fn counts(set: &Set) -> Vec<Count> {
         Count::of("constituents", set.constituents.len()),
         Count::of("classes", set.classes.len()),
         Count::verified("drugs", set.drugs.iter().map(|it| it.row.verified)),
+        Count::verified("memberships", memberships),
         Count::verified("other_substances", set.other_substances.iter().map(|it| it.row.verified)),
         Count::verified("herbs", set.herbs.iter().map(|it| it.row.verified)),
         Count::verified("formulations", set.formulations.iter().map(|it| it.row.verified)),

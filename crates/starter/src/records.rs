@@ -15,7 +15,7 @@ use contract::evidence::starter::{OWN_SOURCE, SOURCE_PREFIX};
 use serde_json::{Value, json};
 
 use crate::parse::Set;
-use crate::rows::{Citation, Origin, is_paper_id};
+use crate::rows::{Citation, Origin, SourceKind, is_paper_id};
 use crate::version::DataVersion;
 
 /// What stands before everything that nobody has compared with its source.
@@ -78,6 +78,8 @@ struct Library<'a> {
 
 struct Work<'a> {
     title: &'a str,
+    /// None of a paper.
+    kind: Option<SourceKind>,
     uri: Option<&'a str>,
 }
 
@@ -85,18 +87,22 @@ impl<'a> Library<'a> {
     fn new(set: &'a Set) -> Library<'a> {
         let sources = set.sources.iter().map(|it| {
             let row = &it.row;
-            (row.id.as_str(), Work { title: &row.title, uri: row.uri.as_deref() })
+            (row.id.as_str(), Work { title: &row.title, kind: Some(row.kind), uri: row.uri.as_deref() })
         });
-        let papers = set.papers.iter().map(|it| (it.row.id.as_str(), Work { title: &it.row.title, uri: None }));
+        let papers =
+            set.papers.iter().map(|it| (it.row.id.as_str(), Work { title: &it.row.title, kind: None, uri: None }));
         Library { works: sources.chain(papers).collect() }
     }
 
-    /// Title and place: `Materia medica, p. 147`.
+    /// Title and place: `Materia medica, p. 147`. Whoever reads it must know what is merely a web page.
     fn words(&self, citation: &Citation) -> String {
-        let title = self.works.get(citation.id.as_str()).map_or(citation.id.as_str(), |work| work.title);
+        let work = self.works.get(citation.id.as_str());
+        let title = work.map_or(citation.id.as_str(), |work| work.title);
+        let is_web = work.and_then(|work| work.kind) == Some(SourceKind::Web);
+        let title = if is_web { format!("{title} (web page)") } else { title.to_owned() };
         match &citation.at {
             Some(at) => format!("{title}, {at}"),
-            None => title.to_owned(),
+            None => title,
         }
     }
 

@@ -16,7 +16,7 @@ pub use interactions::{EvidenceLevel, InteractionKind, InteractionRow, Rule, Rul
 pub use library::{PaperRow, SourceKind, SourceRow, is_paper_id};
 pub use questions::{Lang, Passage, QuestionKind, QuestionRow};
 pub use things::{
-    ClassRow, ConditionKind, ConditionRow, ConstituentRow, DrugRow, FormulationFile, HerbFile, Ingredient,
+    ClassRow, ConditionKind, ConditionRow, ConstituentRow, DrugRow, FormulationFile, HerbFile, Ingredient, Membership,
     SubstanceKind, SubstanceRow,
 };
 
@@ -85,4 +85,14 @@ macro_rules! stated {
     };
 }
 
-stated!(DrugRow, SubstanceRow, HerbFile, FormulationFile, FactRow, Monograph, InteractionRow, InstrumentFile);
+stated!(
+    DrugRow,
+    SubstanceRow,
+    HerbFile,
+    FormulationFile,
+    FactRow,
+    Monograph,
+    InteractionRow,
+    InstrumentFile,
+    Membership
+);

@@ -9,11 +9,15 @@ use super::index::{Index, Thing};
 use super::things::{check_day, check_text, refer};
 use crate::parse::Set;
 use crate::places::Place;
-use crate::rows::{Bilingual, FactRow, Predicate, Stated, is_paper_id};
+use crate::rows::{Bilingual, FactRow, Membership, Predicate, Stated, is_paper_id};
 
 pub fn check(set: &Set, index: &Index<'_>, desk: &mut Desk) {
+    for class in &set.classes {
+        check_memberships(desk, index, &class.place, &class.row.id, &class.row.broader, &class.row.memberships);
+    }
     for drug in &set.drugs {
         check_origin(desk, index, &drug.place, &drug.row.id, &drug.row);
+        check_memberships(desk, index, &drug.place, &drug.row.id, &drug.row.classes, &drug.row.memberships);
     }
     for substance in &set.other_substances {
         check_origin(desk, index, &substance.place, &substance.row.id, &substance.row);
@@ -68,6 +72,28 @@ fn check_origin(desk: &mut Desk, index: &Index<'_>, place: &Place, at: &str, row
         }
         if !seen.insert((&citation.id, &citation.at)) {
             desk.note(place, at, format!("`{}` twice", citation.id), "each place once");
+        }
+    }
+}
+
+/// Each is of a class that the row names, and has a source of its own.
+fn check_memberships(
+    desk: &mut Desk,
+    index: &Index<'_>,
+    place: &Place,
+    id: &str,
+    classes: &[String],
+    memberships: &[Membership],
+) {
+    let mut seen = HashSet::new();
+    for membership in memberships {
+        let at = format!("{id} memberships/{}", membership.class);
+        check_origin(desk, index, place, &at, membership);
+        if !classes.contains(&membership.class) {
+            desk.note(place, at.as_str(), "another class", "one of those that the row names");
+        }
+        if !seen.insert(&membership.class) {
+            desk.note(place, at, "the class again", "each once, with all of its sources");
         }
     }
 }

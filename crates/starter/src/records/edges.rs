@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::{Library, NOT_VERIFIED, first_source, provenance};
 use crate::parse::Set;
-use crate::rows::{Bilingual, FactRow, FormulationFile, InteractionRow, Origin, Severity, Stated};
+use crate::rows::{Bilingual, FactRow, FormulationFile, InteractionRow, Membership, Origin, Severity, Stated};
 
 /// A source says that two things do not interact, which is not the same as that nobody says they do.
 const NO_INTERACTION: &str = "not_interacts_with";
@@ -17,13 +17,12 @@ const INTERACTS: &str = "interacts_with";
 pub fn all(set: &Set, library: &Library<'_>) -> Vec<Edge> {
     let mut edges = Vec::new();
     for class in &set.classes {
-        edges.extend(class.row.broader.iter().map(|broader| own(&class.row.id, "subclass_of", broader)));
+        let row = &class.row;
+        edges.extend(memberships(library, [&row.id, "subclass_of"], &row.broader, &row.memberships));
     }
     for drug in &set.drugs {
-        // A row is verified for its names; nobody compared its classes with a source.
-        let unverified = Origin { is_verified: false, ..drug.row.origin() };
-        let member = |class: &String| stated(library, [&drug.row.id, "member_of", class], unverified, None);
-        edges.extend(drug.row.classes.iter().map(member));
+        let row = &drug.row;
+        edges.extend(memberships(library, [&row.id, "member_of"], &row.classes, &row.memberships));
         let holds = |part: &String| stated(library, [&drug.row.id, "has_ingredient", part], drug.row.origin(), None);
         edges.extend(drug.row.ingredients.iter().map(holds));
     }
@@ -54,6 +53,20 @@ fn own(subject: &str, predicate: &str, object: &str) -> Edge {
         qualifiers: BTreeMap::new(),
         source: OWN_SOURCE.to_owned(),
     }
+}
+
+/// The classes of a row. What has no source of its own is ours, and nobody verified it: the row's sources are for its names.
+fn memberships(
+    library: &Library<'_>,
+    [subject, predicate]: [&str; 2],
+    classes: &[String],
+    sourced: &[Membership],
+) -> Vec<Edge> {
+    let edge = |class: &String| match sourced.iter().find(|it| it.class == *class) {
+        Some(membership) => stated(library, [subject, predicate, class], membership.origin(), None),
+        None => Edge { qualifiers: [("verified".to_owned(), json!(false))].into(), ..own(subject, predicate, class) },
+    };
+    classes.iter().map(edge).collect()
 }
 
 fn stated(

@@ -66,6 +66,20 @@ pub struct ClassRow {
     /// The classes that this one belongs to.
     #[serde(default)]
     pub broader: Vec<String>,
+    /// Where it was read of some of them that they are broader. What is not listed was compared with no source.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub memberships: Vec<Membership>,
+}
+
+/// Where it was read that something belongs to a class.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Membership {
+    /// One of those that the row names.
+    pub class: String,
+    pub sources: Vec<Citation>,
+    pub verified: bool,
+    pub reviewed: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -79,6 +93,9 @@ pub struct DrugRow {
     pub misspellings: Vec<String>,
     pub drugbank: Option<String>,
     pub classes: Vec<String>,
+    /// Where it was read of some of the classes that the drug is in them. What is not listed was compared with no source.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub memberships: Vec<Membership>,
     /// Of a combination: the drugs in it. What is known of each of them holds for the whole.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ingredients: Vec<String>,

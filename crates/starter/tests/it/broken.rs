@@ -112,7 +112,10 @@ fn what_is_referred_to_must_be_there_and_of_the_right_kind() {
     );
     check(
         DRUGS,
-        |row| row["classes"] = json!(["no_class"]),
+        |row| {
+            row["classes"] = json!(["no_class"]);
+            row["memberships"] = json!([]);
+        },
         "drugs/test.jsonl:1: madeupine classes: found `no_class`, which is not there, expected one of: class",
     );
     check(
@@ -194,6 +197,37 @@ fn critical_and_high_need_more_than_a_word() {
         "found `madeupine__otherine`, expected `otherine__test_root`",
     );
     check_some(INTERACTIONS, |row| row["a"] = json!("test_root"), "the pair again, after");
+}
+
+#[test]
+fn a_membership_is_of_a_class_of_its_row_and_has_a_source() {
+    let at = "drugs/test.jsonl:1: madeupine memberships";
+    check(
+        DRUGS,
+        |row| row["memberships"][0]["class"] = json!("wider_class"),
+        &format!("{at}/wider_class: found another class, expected one of those that the row names"),
+    );
+    check(
+        DRUGS,
+        |row| row["memberships"][0]["sources"] = json!([]),
+        &format!("{at}/made_up_class sources: found none, expected at least one source"),
+    );
+    check(
+        DRUGS,
+        |row| {
+            let again = row["memberships"][0].clone();
+            row["memberships"].as_array_mut().unwrap().push(again);
+        },
+        &format!("{at}/made_up_class: found the class again, expected each once, with all of its sources"),
+    );
+    let broader = json!([{"class": "wider_class", "sources": [{"id": "lost_book", "at": "p. 1"}], "verified": true,
+        "reviewed": "2026-01-01"}]);
+    check(
+        "classes.jsonl",
+        |row| row["memberships"] = broader,
+        "classes.jsonl:1: made_up_class memberships/wider_class sources/0/id: found `lost_book`, which is not there, expected \
+         a row of sources.json",
+    );
 }
 
 #[test]

@@ -45,6 +45,7 @@ fn a_whole_data_set_has_no_problems_and_is_counted() {
     assert_eq!(count("contraindications"), (2, Some(1)));
     assert_eq!(count("interactions"), (3, Some(2)));
     assert_eq!(count("herb_drug_interactions"), (2, Some(1)));
+    assert_eq!(count("memberships"), (3, Some(1)));
     assert_eq!(count("papers"), (2, None));
     assert_eq!(report.count("facts").unwrap().share_verified(), Some(60));
 }
@@ -102,9 +103,21 @@ fn interactions_keep_their_severity_and_what_is_not_verified_is_never_high() {
     assert_eq!((&major.qualifiers["severity"], major.strength), (&json!("major"), Some(Strength::Moderate)));
     let none = edge("materia:otherine__test_root");
     assert_eq!((none.predicate.as_str(), none.strength), ("not_interacts_with", None));
-    assert_eq!(edge("materia:madeupine:member_of:made_up_class").source, "materia:label_madeupine");
-    assert_eq!(edge("materia:made_up_class:subclass_of:wider_class").source, "materia");
     assert_eq!(edge("materia:test_mixture:contains:test_root").qualifiers["part"], json!("root"));
+}
+
+#[test]
+fn a_membership_has_its_own_source_or_says_that_nobody_verified_it() {
+    let sourced = edge("materia:madeupine:member_of:made_up_class");
+    assert_eq!((sourced.source.as_str(), &sourced.qualifiers["verified"]), ("materia:label_madeupine", &json!(true)));
+    let text = "Madeupine prescribing information (test), section 12";
+    assert_eq!(sourced.evidence[0].text.as_deref(), Some(text));
+    // The source of a row is for its names.
+    for bare in ["materia:otherine:member_of:wider_class", "materia:made_up_class:subclass_of:wider_class"] {
+        let bare = edge(bare);
+        assert_eq!((bare.source.as_str(), &bare.qualifiers["verified"]), ("materia", &json!(false)));
+        assert_eq!(bare.evidence, []);
+    }
 }
 
 #[test]
