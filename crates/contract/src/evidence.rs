@@ -1,5 +1,6 @@
 //! Seed 002: the evidence graph, its documents, and the operations over them.
 
+pub mod checked;
 pub mod contraindications;
 pub mod export;
 pub mod graph;

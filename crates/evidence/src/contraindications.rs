@@ -7,6 +7,7 @@ pub(crate) use words::{NOT_INTERACTS, Word, is_no_interaction, word};
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
+use contract::evidence::checked::Checked;
 use contract::evidence::contraindications::{AlsoStated, Contraindication, EntityKind, NotCovered};
 use contract::evidence::record::{Edge, Node, RecordKind};
 use serde_json::Value;
@@ -25,6 +26,7 @@ const HAS_INGREDIENT: [&str; 5] = ["contains", "has_part", "has_ingredient", "ha
 const IS_INGREDIENT_OF: [&str; 3] = ["part_of", "ingredient_of", "component_of"];
 
 const CONSTITUENT: &str = "constituent";
+const INGREDIENT_NOT_VERIFIED: &str = "(ingredient not verified)";
 
 /// Every predicate that an answer about safety rests on.
 pub(crate) fn predicates() -> impl Iterator<Item = &'static str> {
@@ -63,8 +65,15 @@ pub struct Findings {
 /// A statement about an entity, before its evidence was read.
 struct Statement {
     entity: Entity,
-    inherited_from: Option<NodeNumber>,
+    inherited_from: Option<Ingredient>,
     hop: Hop,
+}
+
+/// Something that is in a formulation, and how well it is checked that it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Ingredient {
+    node: NodeNumber,
+    checked: Checked,
 }
 
 /// In the order of the entities, the strongest first. What is stated of one pair is one result, with all that state it.
@@ -103,15 +112,15 @@ pub async fn find(
     for entity in entities {
         let ingredients =
             if entity.kind == EntityKind::Formulation { ingredients(graph, entity.node) } else { Vec::new() };
-        let of_ingredient = |it: &NodeNumber| recorded.contains(&(entity.node, Some(*it)));
+        let of_ingredient = |it: &Ingredient| recorded.contains(&(entity.node, Some(it.node)));
         let entity_id = graph.nodes().id(entity.node);
         if !recorded.contains(&(entity.node, None)) && !ingredients.iter().any(of_ingredient) {
             findings.no_record.push(entity_id.to_owned());
         }
         if entity.kind == EntityKind::Formulation {
             // What a plant is made of stands for no ingredient that somebody might have looked at.
-            let bare = ingredients.iter().filter(|it| !graph.nodes().is_a(**it, CONSTITUENT) && !of_ingredient(it));
-            let bare: Vec<String> = bare.map(|ingredient| graph.nodes().id(*ingredient).to_owned()).collect();
+            let bare = ingredients.iter().filter(|it| !graph.nodes().is_a(it.node, CONSTITUENT) && !of_ingredient(it));
+            let bare: Vec<String> = bare.map(|it| graph.nodes().id(it.node).to_owned()).collect();
             let others = other_ingredients(conn, organisation_id, entity_id).await?;
             let told = bare.into_iter().chain(others);
             findings.not_covered.extend(told.map(|it| NotCovered { entity_id: entity_id.to_owned(), ingredient: it }));
@@ -123,7 +132,7 @@ pub async fn find(
 impl Statement {
     /// The entity, and the ingredient that it is recorded of.
     fn of_whom(&self) -> (NodeNumber, Option<NodeNumber>) {
-        (self.entity.node, self.inherited_from)
+        (self.entity.node, self.inherited_from.map(|it| it.node))
     }
 }
 
@@ -150,7 +159,7 @@ fn statements_about(graph: &Graph, entity: Entity) -> Vec<Statement> {
     let mut statements: Vec<Statement> = own.collect();
     if entity.kind == EntityKind::Formulation {
         for ingredient in ingredients(graph, entity.node) {
-            let hops = against(graph, ingredient).into_iter();
+            let hops = against(graph, ingredient.node).into_iter();
             statements.extend(hops.map(|hop| Statement { entity, inherited_from: Some(ingredient), hop }));
         }
     }
@@ -172,24 +181,27 @@ fn hops_by(graph: &Graph, node: NodeNumber, direction: Direction, predicates: &[
 }
 
 /// What is in a formulation: herbs, drugs, other formulations and what is in them; each once, in the order of their ids.
-fn ingredients(graph: &Graph, formulation: NodeNumber) -> Vec<NodeNumber> {
-    let mut found = vec![formulation];
+fn ingredients(graph: &Graph, formulation: NodeNumber) -> Vec<Ingredient> {
+    let mut found = vec![Ingredient { node: formulation, checked: Checked::Verified }];
     let mut at = 0;
-    while let Some(node) = found.get(at).copied() {
+    while let Some(Ingredient { node, checked }) = found.get(at).copied() {
         // What a herb holds is no ingredient of its own: it is part of what is said of the herb.
         if node == formulation || graph.nodes().is_a(node, EntityKind::Formulation.name()) {
             let out = hops_by(graph, node, Direction::Out, &HAS_INGREDIENT);
             let back = hops_by(graph, node, Direction::In, &IS_INGREDIENT_OF);
             for hop in out.into_iter().chain(back) {
-                if found.len() < INGREDIENTS_MAX && !found.contains(&hop.end) {
-                    found.push(hop.end);
+                let checked = checked.min(graph.edge_verified(hop.edge).into());
+                if let Some(known) = found.iter_mut().find(|it| it.node == hop.end) {
+                    known.checked = known.checked.max(checked);
+                } else if found.len() < INGREDIENTS_MAX {
+                    found.push(Ingredient { node: hop.end, checked });
                 }
             }
         }
         at += 1;
     }
     let mut ingredients = found.split_off(1);
-    ingredients.sort_by(|a, b| graph.nodes().id(*a).cmp(graph.nodes().id(*b)));
+    ingredients.sort_by(|a, b| graph.nodes().id(a.node).cmp(graph.nodes().id(b.node)));
     ingredients
 }
 
@@ -214,6 +226,9 @@ fn told(graph: &Graph, statement: &Statement, edge: &Edge, doubts: &Doubts) -> C
     let retracted = doubts.of(edge);
     // Who reads only these words must know it too.
     let evidence = if retracted.is_empty() { evidence } else { format!("[{}] {evidence}", papers::words(&retracted)) };
+    let ingredient = statement.inherited_from;
+    let is_doubted = ingredient.is_some_and(|it| it.checked == Checked::NotVerified);
+    let evidence = if is_doubted { format!("{INGREDIENT_NOT_VERIFIED} {evidence}") } else { evidence };
     Contraindication {
         entity_id: nodes.id(statement.entity.node).to_owned(),
         kind: statement.entity.kind,
@@ -227,7 +242,8 @@ fn told(graph: &Graph, statement: &Statement, edge: &Edge, doubts: &Doubts) -> C
         references,
         retracted,
         also: Vec::new(),
-        inherited_from: statement.inherited_from.map(|node| nodes.id(node).to_owned()),
+        inherited_from: ingredient.map(|it| nodes.id(it.node).to_owned()),
+        inherited_verified: ingredient.and_then(|it| it.checked.into()),
         edge_id: edge.id.clone(),
         source: edge.source.clone(),
         licence: graph.sources().licence(graph.edge_source(statement.hop.edge)).to_owned(),

@@ -3,12 +3,14 @@
 mod inherited;
 pub(crate) mod stated;
 
+pub(crate) use inherited::upward;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use contract::evidence::network::{GraphLink, GraphNode, KnowledgeGraph};
 use contract::evidence::record::{Edge, RecordKind, RetractedReference};
 use contract::evidence::starter::{OWN_SOURCE, is_own_source};
-use serde_json::{Map, json};
+use serde_json::{Map, Value, json};
 use store::{Conn, StoreError};
 
 use crate::contraindications::{NOT_INTERACTS, is_no_interaction};
@@ -23,12 +25,15 @@ pub const STATEMENTS_MAX: usize = 1_000;
 const PAIRS_SHOWN_MAX: usize = 100;
 
 /// How grave interactions are graded, the gravest first.
-const GRADES: [&str; 4] = ["critical", "major", "moderate", "minor"];
+const GRADES: [&str; 4] = [CRITICAL, MAJOR, "moderate", "minor"];
+const CRITICAL: &str = "critical";
+const MAJOR: &str = "major";
 
 const NOTHING: &str = "No statement is recorded. That does not mean that there is nothing.";
 const NOTHING_OF_PAIRS: &str = "No statement is recorded of these pairs, neither of the two nor of what they belong to. That \
     does not mean that there is nothing, nor that they are safe together:";
 const OF_OTHERS: &str = "About others, which two or more of them are connected with:";
+const NOT_VERIFIED_OF: &str = "nobody verified what leads here from";
 const OF_WIDER: &str = "About what it belongs to or is made of, and so about it:";
 
 /// Ids of variants, of which there are more than anybody can look at.
@@ -84,12 +89,22 @@ impl Edges {
 struct Told {
     way: Vec<Statement>,
     statement: Statement,
+    reach: Reach,
 }
 
 impl From<Statement> for Told {
     fn from(statement: Statement) -> Told {
-        Told { way: Vec::new(), statement }
+        Told { way: Vec::new(), statement, reach: Reach { is_whole: true, short: Vec::new() } }
     }
+}
+
+/// Of whom a statement holds as it is, by ways that are checked as well as itself.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Reach {
+    /// It holds of somebody.
+    is_whole: bool,
+    /// Things that it reaches only by a worse way.
+    short: Vec<NodeNumber>,
 }
 
 /// Statements around the nodes that were asked for.
@@ -101,6 +116,8 @@ pub struct Network {
     others: Others,
     /// Pairs of things of which nothing is said, nor of what they belong to.
     unknown_pairs: Vec<(NodeNumber, NodeNumber)>,
+    /// Of the statements that do not reach everybody as they are, by the ids of their edges.
+    short: HashMap<String, Reach>,
     /// All that is shown, each once.
     statements: Vec<Statement>,
     /// How many there are, shown or not.
@@ -199,7 +216,8 @@ impl Network {
         let mut statements = each_once(graph, main.iter().chain(&others.told), |_| true);
         let n_statements = statements.len();
         statements.truncate(STATEMENTS_MAX);
-        Network { starts, main, others, unknown_pairs, statements, n_statements }
+        let short = short(graph, main.iter().chain(&others.told));
+        Network { starts, main, others, unknown_pairs, short, statements, n_statements }
     }
 
     /// What is shown of the things and of others, the gravest first in each.
@@ -207,7 +225,7 @@ impl Network {
         let sorted = |told: &[Told]| {
             let mut told = told.to_vec();
             // Stable: what is equally grave, or not graded at all, stays in the order of predicate and id.
-            told.sort_by_cached_key(|it| rank(edges.get(graph.edge_id(it.statement.edge))));
+            told.sort_by_cached_key(|it| self.rank(edges.get(graph.edge_id(it.statement.edge))));
             told
         };
         let shown: HashSet<&str> = self.statements.iter().map(|it| graph.edge_id(it.edge)).collect();
@@ -252,22 +270,24 @@ impl Network {
 
     /// Something to show, with the documents behind each statement.
     pub fn shown(&self, graph: &Graph, title: &str, edges: &Edges) -> KnowledgeGraph {
+        let id = |node: NodeNumber| graph.nodes().id(node).to_owned();
         let link = |statement: &Statement| {
             let edge = edges.get(graph.edge_id(statement.edge));
             let predicate = graph.predicates().text(statement.predicate);
             let label = if edge.is_some_and(is_no_interaction) { NOT_INTERACTS } else { predicate };
             let references = edge.iter().flat_map(|edge| &edge.evidence).filter_map(|it| it.reference.clone());
             GraphLink {
-                source: graph.nodes().id(statement.subject).to_owned(),
-                target: graph.nodes().id(statement.object).to_owned(),
+                source: id(statement.subject),
+                target: id(statement.object),
                 value: 1,
                 label: label.to_owned(),
                 evidence: references.collect(),
                 retracted: edges.retracted(graph.edge_id(statement.edge)),
                 knowledge_source: graph.sources().id(graph.edge_source(statement.edge)).to_owned(),
                 verified: graph.edge_verified(statement.edge),
-                severity: edge.and_then(|edge| word(edge, "severity")),
-                rule: edge.and_then(rule),
+                severity: edge.and_then(|edge| self.severity(edge)),
+                rule: edge.filter(|edge| !self.is_capped(edge)).and_then(rule),
+                capped_for: edge.iter().flat_map(|edge| self.capped_for(edge)).map(|it| id(*it)).collect(),
             }
         };
         let mut nodes: Vec<GraphNode> =
@@ -295,6 +315,47 @@ impl Network {
         }
     }
 
+    /// The things of which a critical statement is told as a major one: what nobody verified makes nothing critical.
+    fn capped_for(&self, edge: &Edge) -> &[NodeNumber] {
+        let reach = self.short.get(&edge.id).filter(|_| is_critical(edge));
+        reach.map(|reach| reach.short.as_slice()).unwrap_or_default()
+    }
+
+    /// Whether a critical statement is told as a major one of everybody.
+    fn is_capped(&self, edge: &Edge) -> bool {
+        let is_short = self.short.get(&edge.id).is_some_and(|reach| !reach.is_whole);
+        let is_unverified = edge.qualifiers.get("verified").and_then(Value::as_bool) == Some(false);
+        is_critical(edge) && (is_short || is_unverified)
+    }
+
+    fn severity(&self, edge: &Edge) -> Option<String> {
+        if self.is_capped(edge) { Some(MAJOR.to_owned()) } else { word(edge, "severity") }
+    }
+
+    /// The place of a statement among others: the gravest first, and last what is not graded or says that there is nothing.
+    fn rank(&self, edge: Option<&Edge>) -> usize {
+        let severity = edge.filter(|edge| !is_no_interaction(edge)).and_then(|edge| self.severity(edge));
+        let grade = severity.and_then(|severity| GRADES.iter().position(|grade| severity.eq_ignore_ascii_case(grade)));
+        grade.unwrap_or(GRADES.len())
+    }
+
+    /// How grave a statement is and what to do, where its source says so.
+    fn gravity(&self, edge: &Edge, named: impl Fn(NodeNumber) -> String) -> String {
+        let Some(severity) = self.severity(edge) else {
+            return edge.strength.map(|strength| format!("; strength: {}", strength.name())).unwrap_or_default();
+        };
+        let rule = rule(edge).filter(|_| !self.is_capped(edge)).map(|rule| format!(" by {rule}")).unwrap_or_default();
+        let capped_for: Vec<String> = self.capped_for(edge).iter().map(|it| named(*it)).collect();
+        let capped = match (capped_for.is_empty(), self.is_capped(edge)) {
+            (true, _) => String::new(),
+            (false, true) => format!(", no graver: {NOT_VERIFIED_OF} {}", capped_for.join(", ")),
+            (false, false) => format!(", but no graver than {MAJOR}, as {NOT_VERIFIED_OF} {}", capped_for.join(", ")),
+        };
+        let action = edge.qualifiers.get("action").and_then(|action| action.get("en")?.as_str());
+        let action = action.map(|action| format!(". {action}")).unwrap_or_default();
+        format!("; severity: {severity}{rule}{capped}{action}")
+    }
+
     /// The statements in words, for a model: one line each, after the pairs that nothing is known of.
     pub fn text(&self, graph: &Graph, title: &str, edges: &Edges, place: Place) -> String {
         let named = |node: NodeNumber| format!("{} ({})", graph.nodes().label(node), graph.nodes().id(node));
@@ -314,7 +375,7 @@ impl Network {
             if edge.is_some_and(is_no_interaction) {
                 return format!("- {subject} and {object}: no interaction stated by {source}{label}{doubt}");
             }
-            let grave = edge.map(gravity).unwrap_or_default();
+            let grave = edge.map(|edge| self.gravity(edge, &named)).unwrap_or_default();
             format!("- {subject} {predicate} {object} [{source}]{label}{grave}{doubt}")
         };
         let lines = |statements: &[Statement]| statements.iter().map(line).collect::<Vec<String>>().join("\n");
@@ -368,22 +429,27 @@ fn rule(edge: &Edge) -> Option<String> {
     word(edge, "rule").filter(|_| is_own_source(&edge.source))
 }
 
-/// The place of a statement among others: the gravest first, and last what is not graded or says that there is nothing.
-fn rank(edge: Option<&Edge>) -> usize {
-    let severity = edge.filter(|edge| !is_no_interaction(edge)).and_then(|edge| word(edge, "severity"));
-    let grade = severity.and_then(|severity| GRADES.iter().position(|grade| severity.eq_ignore_ascii_case(grade)));
-    grade.unwrap_or(GRADES.len())
+fn is_critical(edge: &Edge) -> bool {
+    word(edge, "severity").is_some_and(|severity| severity.eq_ignore_ascii_case(CRITICAL))
 }
 
-/// How grave a statement is and what to do, where its source says so.
-fn gravity(edge: &Edge) -> String {
-    let Some(severity) = word(edge, "severity") else {
-        return edge.strength.map(|strength| format!("; strength: {}", strength.name())).unwrap_or_default();
-    };
-    let rule = rule(edge).map(|rule| format!(" by {rule}")).unwrap_or_default();
-    let action = edge.qualifiers.get("action").and_then(|action| action.get("en")?.as_str());
-    let action = action.map(|action| format!(". {action}")).unwrap_or_default();
-    format!("; severity: {severity}{rule}{action}")
+/// Statements that do not reach everybody as they are. Who is reached by one of several ways is reached.
+fn short<'t>(graph: &Graph, told: impl Iterator<Item = &'t Told> + Clone) -> HashMap<String, Reach> {
+    let mut short: HashMap<String, Reach> = HashMap::new();
+    for it in told.clone().filter(|it| !it.reach.short.is_empty()) {
+        let reach = short.entry(graph.edge_id(it.statement.edge).to_owned()).or_default();
+        reach.short.extend(&it.reach.short);
+    }
+    for it in told.filter(|it| it.reach.is_whole) {
+        if let Some(reach) = short.get_mut(graph.edge_id(it.statement.edge)) {
+            reach.is_whole = true;
+        }
+    }
+    for reach in short.values_mut() {
+        reach.short.sort_by(|a, b| graph.nodes().id(*a).cmp(graph.nodes().id(*b)));
+        reach.short.dedup();
+    }
+    short
 }
 
 fn group(id: &str) -> u8 {

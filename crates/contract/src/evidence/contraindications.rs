@@ -66,6 +66,9 @@ pub struct Contraindication {
     /// The herb of a formulation that this is recorded of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inherited_from: Option<String>,
+    /// Whether somebody compared with its source that the formulation contains it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inherited_verified: Option<bool>,
     pub edge_id: String,
     pub source: String,
     pub licence: String,

@@ -139,6 +139,9 @@ pub struct Via<'a> {
     /// An interaction that nobody may overlook, by a rule of its source.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub critical: bool,
+    /// It would be critical, but the path passes a class or ingredient that nobody verified: it is `major` here.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub capped: bool,
     /// Whether somebody compared it with its source; absent where the source makes no statement of that.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verified: Option<bool>,

@@ -74,4 +74,8 @@ pub struct GraphLink {
     /// The rule by which it is critical.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
+    /// Things that it reaches only by a class or ingredient that nobody verified: of them it is `major`, whatever
+    /// `severity` says of others.
+    #[serde(rename = "cappedFor", default, skip_serializing_if = "Vec::is_empty")]
+    pub capped_for: Vec<String>,
 }

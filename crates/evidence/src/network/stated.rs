@@ -1,5 +1,7 @@
 //! Who a kind of statement is recorded of, among a thing and all that it belongs to or is made of.
 
+use contract::evidence::checked::Checked;
+
 use super::inherited;
 use crate::graph::predicates::holds_both_ways;
 use crate::graph::{Direction, EdgeRef, Graph, NodeNumber};
@@ -9,18 +11,21 @@ pub(crate) struct Stated {
     pub start: NodeNumber,
     /// From the start to the node: predicates, and where each leads; empty for the start itself.
     pub way: Vec<(u32, NodeNumber)>,
+    /// As the weakest step of the way.
+    pub checked: Checked,
     pub node: NodeNumber,
     pub edges: Vec<EdgeRef>,
 }
 
-/// The nearest first. Nodes without such a statement are left out.
+/// The best checked way first, and of equals the nearest. Nodes without such a statement are left out.
 pub(crate) fn of_wider(graph: &Graph, thing: &[NodeNumber], predicate: u32) -> Vec<Stated> {
     let is_both_ways = holds_both_ways(graph.predicates().text(predicate));
     let directions: &[Direction] = if is_both_ways { &[Direction::Out, Direction::In] } else { &[Direction::Out] };
-    let stated = inherited::reached(graph, thing).into_iter().filter_map(|(start, way, node)| {
+    let stated = inherited::reached(graph, thing).into_iter().filter_map(|reached| {
+        let inherited::Reached { start, way, checked, node } = reached;
         let hops = directions.iter().flat_map(|direction| graph.hops(node, *direction, Some(predicate)));
         let edges: Vec<EdgeRef> = hops.map(|hop| hop.edge).collect();
-        (!edges.is_empty()).then_some(Stated { start, way, node, edges })
+        (!edges.is_empty()).then_some(Stated { start, way, checked, node, edges })
     });
     stated.collect()
 }

@@ -40,15 +40,19 @@ fn not_among(graph: &Graph, starts: &[NodeNumber], output: &QueryKgOutput) -> Op
     }
     stated.retain(|it| !it.edges.is_empty());
     // Stable: what is nearest stays first among equals.
-    stated.sort_by_key(|it| !is_critical(graph, it));
+    stated.sort_by_key(|it| gravity(graph, it));
     if stated.is_empty() {
         return None;
     }
     let (own, wider): (Vec<&Stated>, Vec<&Stated>) = stated.iter().partition(|it| it.way.is_empty());
     let own = own.iter().map(|_| "itself".to_owned()).take(1);
     let named = |it: &&Stated| {
-        let critical = if is_critical(graph, it) { ", critical" } else { "" };
-        format!("{} ({}{critical})", graph.nodes().label(it.node), graph.nodes().id(it.node))
+        let grave = match gravity(graph, it) {
+            Gravity::Critical => ", critical",
+            Gravity::Capped => ", at most major: nobody verified that it belongs there",
+            Gravity::Other => "",
+        };
+        format!("{} ({}{grave})", graph.nodes().label(it.node), graph.nodes().id(it.node))
     };
     let told: Vec<String> = own.chain(wider.iter().take(CLASSES_SHOWN_MAX).map(named)).collect();
     let more = wider.len().saturating_sub(CLASSES_SHOWN_MAX);
@@ -66,8 +70,23 @@ fn not_among(graph: &Graph, starts: &[NodeNumber], output: &QueryKgOutput) -> Op
     ))
 }
 
-fn is_critical(graph: &Graph, stated: &Stated) -> bool {
-    stated.edges.iter().any(|edge| graph.edge_is_critical(*edge))
+/// The gravest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Gravity {
+    Critical,
+    /// Critical of those that it is stated of, but the way to them is not checked as well.
+    Capped,
+    Other,
+}
+
+/// Of the gravest of the statements.
+fn gravity(graph: &Graph, stated: &Stated) -> Gravity {
+    let critical = stated.edges.iter().filter(|edge| graph.edge_is_critical(**edge));
+    let gravity = critical.map(|edge| match stated.checked.carries(graph.edge_verified(*edge).into()) {
+        true => Gravity::Critical,
+        false => Gravity::Capped,
+    });
+    gravity.min().unwrap_or(Gravity::Other)
 }
 
 /// The pattern that finds the statements from the start.

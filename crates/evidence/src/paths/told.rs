@@ -6,6 +6,7 @@ use contract::evidence::graph::{Paths, QueryKgOutput, Step, StepVia, Text, Trunc
 use super::{Found, licences};
 use crate::graph::pattern::HOPS_MAX;
 use crate::graph::{Direction, Graph, Hop, NodeNumber, Words};
+use crate::network::upward;
 
 /// Bytes that the texts of one step mostly take.
 const STEP_BYTES: usize = 80;
@@ -83,6 +84,7 @@ impl<'g> Told<'g> {
         let mut paths = Paths::with_capacity(ends.len(), met.len(), met.len() * STEP_BYTES);
         let (mut predicates, mut kinds, mut sources) = (Shown::default(), Shown::default(), Shown::default());
         let mut noted = Vec::new();
+        let upward = upward(graph);
         for met in &met {
             let told = graph.nodes().told(met.node);
             note(&mut noted, told.source);
@@ -106,6 +108,7 @@ impl<'g> Told<'g> {
                     strength: edge.strength(),
                     critical: edge.is_critical(),
                     verified: edge.verified(),
+                    is_membership: upward.contains(&hop.predicate),
                 }
             });
             paths.push_step(Step { id, kind, label, via });

@@ -5,6 +5,7 @@ use serde::ser::SerializeSeq as _;
 use serde::{Serialize, Serializer};
 
 use super::{PathNode, Via};
+use crate::evidence::checked::Checked;
 use crate::evidence::record::Strength;
 
 /// No path is longer.
@@ -37,6 +38,14 @@ pub struct StepVia {
     pub strength: Option<Strength>,
     pub critical: bool,
     pub verified: Option<bool>,
+    /// It leads from a thing to what it belongs to or is made of, or back.
+    pub is_membership: bool,
+}
+
+impl StepVia {
+    fn checked(&self) -> Checked {
+        self.verified.into()
+    }
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -105,7 +114,9 @@ impl Paths {
             *place = Some(step);
             next = step.via.and_then(|via| self.step(via.from));
         }
-        way.into_iter().flatten().map(|step| self.node(step))
+        let memberships = way.iter().flatten().filter_map(|step| step.via).filter(|via| via.is_membership);
+        let weakest = memberships.map(|via| via.checked()).min().unwrap_or(Checked::Verified);
+        way.into_iter().flatten().map(move |step| self.node(step, weakest))
     }
 
     fn step(&self, number: u32) -> Option<&Step> {
@@ -118,14 +129,16 @@ impl Paths {
         self.texts.get(start..start.saturating_add(n_bytes)).unwrap_or_default()
     }
 
-    fn node(&self, step: &Step) -> PathNode<'_> {
+    /// A step of a path whose memberships are checked like this.
+    fn node(&self, step: &Step, way: Checked) -> PathNode<'_> {
         let via = step.via.as_ref().map(|via| Via {
             predicate: self.told(via.predicate),
             reverse: via.reverse,
             edge_id: self.told(via.edge_id),
             source: self.told(via.source),
             strength: via.strength,
-            critical: via.critical,
+            critical: via.critical && way.carries(via.checked()),
+            capped: via.critical && !way.carries(via.checked()),
             verified: via.verified,
         });
         PathNode { id: self.told(step.id), kind: self.told(step.kind), label: self.told(step.label), via }
@@ -160,8 +173,10 @@ mod tests {
         for end in ["C1", "C2"] {
             let id = paths.text(end);
             let [predicate, edge_id, source] = ["contains", "E", "s"].map(|text| paths.text(text));
-            let (reverse, strength, critical, verified) = (false, Some(Strength::Low), false, None);
-            let via = StepVia { from: 0, predicate, reverse, edge_id, source, strength, critical, verified };
+            let (reverse, strength, critical, verified, is_membership) =
+                (false, Some(Strength::Low), false, None, false);
+            let via =
+                StepVia { from: 0, predicate, reverse, edge_id, source, strength, critical, verified, is_membership };
             paths.push_step(Step { id, kind: Text::default(), label: id, via: Some(via) });
         }
         paths.push_path(1);

@@ -69,6 +69,25 @@ async fn what_several_state_of_one_pair_is_told_once_with_all_of_them() {
     }
 }
 
+#[tokio::test]
+async fn what_is_inherited_by_an_ingredient_that_nobody_verified_says_so() {
+    for stage in both().await {
+        put(&stage, &herbal()).await;
+        let mut doubted = edge("E5", "F1", "has_part", "H1");
+        doubted["qualifiers"] = json!({"verified": false});
+        put(&stage, &[doubted]).await;
+        let found = find(&stage, json!({"formulation_ids": ["mixture"]})).await.unwrap();
+        let expected = [
+            "F1 | D1 | high | (ingredient not verified) bleeding was seen | H1",
+            "F1 | D1 | moderate | levels rose | H2",
+            "F1 | P1 | - | (ingredient not verified) stated by herbal | H1",
+        ];
+        assert_eq!(told(&found), expected);
+        let verified = |at: usize| found["results"][at].get("inherited_verified").cloned();
+        assert_eq!([verified(0), verified(1)], [Some(json!(false)), None]);
+    }
+}
+
 fn told_of<'f>(found: &'f Value, member: &str) -> Vec<&'f str> {
     found["results"].as_array().unwrap().iter().map(|it| it[member].as_str().unwrap()).collect()
 }

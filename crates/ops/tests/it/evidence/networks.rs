@@ -114,6 +114,46 @@ async fn what_is_said_of_classes_is_told_of_their_drugs() {
 }
 
 #[tokio::test]
+async fn a_membership_that_nobody_verified_makes_nothing_critical() {
+    for stage in both().await {
+        put(&stage, &pharmacy()).await;
+        let mut doubted = edge("calmol-member_of-calmers", "calmol", "member_of", "calmers");
+        doubted["qualifiers"] = json!({"verified": false});
+        put(&stage, &[doubted]).await;
+        let curies = json!({"curies": ["wakeine", "calmol"]});
+        let capped =
+            |of: &str| format!("severity: major, no graver: nobody verified what leads here from {of} ({of}). Never.");
+        for (operation, input, of) in [
+            ("kg_network_neighborhood", curies.clone(), "calmol"),
+            ("kg_network_neighborhood", json!({"curies": ["wakeine", "mixture"]}), "mixture"),
+            ("kg_get_everything", json!({"curie": "calmol"}), "calmol"),
+        ] {
+            let (text, shown, _) = ask(&stage, operation, input).await;
+            assert!(text.contains(&capped(of)) && !text.contains("critical"), "{text}");
+            let links = shown["links"].as_array().unwrap();
+            let link = links.iter().find(|it| it["source"] == "calmers" && it["target"] == "stimulants").unwrap();
+            assert_eq!((&link["severity"], &link["cappedFor"]), (&json!("major"), &json!([of])), "{link}");
+        }
+        // It stays critical of the class itself, and of who is told of together with it.
+        let (text, _, _) = ask(&stage, "kg_network_neighborhood", json!({"curies": ["calmers", "wakeine"]})).await;
+        assert!(text.contains("severity: critical. Never."), "{text}");
+        let all = json!({"curies": ["calmers", "wakeine", "calmol"]});
+        let (text, shown, _) = ask(&stage, "kg_network_neighborhood", all).await;
+        let both = "severity: critical, but no graver than major, as nobody verified what leads here from calmol (calmol). \
+            Never.";
+        assert!(text.contains(both), "{text}");
+        assert!(shown["links"].as_array().unwrap().iter().any(|it| it["severity"] == "critical"), "{shown}");
+        // A longer way that nothing is said against counts.
+        let soothers = node("soothers", "drug_class", json!([{"text": "soothers", "lang": "en"}]));
+        let ways = [edge("w1", "calmol", "member_of", "soothers"), edge("w2", "soothers", "subclass_of", "calmers")];
+        put(&stage, &[soothers]).await;
+        put(&stage, &ways).await;
+        let (text, _, _) = ask(&stage, "kg_network_neighborhood", curies).await;
+        assert!(text.contains("severity: critical. Never."), "{text}");
+    }
+}
+
+#[tokio::test]
 async fn the_warnings_of_a_class_are_told_of_each_of_its_members() {
     for stage in both().await {
         put(&stage, &pharmacy()).await;

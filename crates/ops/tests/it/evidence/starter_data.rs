@@ -120,6 +120,102 @@ async fn facts_are_loaded_once_and_answers_know_where_they_are_from() {
     }
 }
 
+/// The same facts with a class that is deadly with another one, and two members of that: one by a source, one not.
+fn with_deadly_classes() -> Files {
+    let mut files = made_up();
+    let row = |path: &str| -> Value {
+        let text = String::from_utf8(files.get(path).unwrap().to_vec()).unwrap();
+        serde_json::from_str(text.lines().next().unwrap()).unwrap()
+    };
+    let (drug, interaction) = (row("drugs/test.jsonl"), row("interactions/test.jsonl"));
+    let named = |id: &str, memberships: Value| {
+        let mut drug = drug.clone();
+        drug["id"] = json!(id);
+        drug["names"] = json!({"en": [id]});
+        drug["brands"] = json!([]);
+        drug["misspellings"] = json!([]);
+        drug["drugbank"] = json!(null);
+        drug["classes"] = json!(["wider_class"]);
+        drug["memberships"] = memberships;
+        drug
+    };
+    let mut membership = drug["memberships"][0].clone();
+    membership["class"] = json!("wider_class");
+    let drugs = [named("surine", json!([membership])), named("doubtine", json!([]))];
+    let mut deadly = interaction;
+    deadly["id"] = json!("made_up_class__wider_class");
+    deadly["a"] = json!("made_up_class");
+    deadly["b"] = json!("wider_class");
+    files.insert("drugs/more.jsonl", drugs.map(|it| format!("{it}\n")).concat().into_bytes());
+    files.insert("interactions/more.jsonl", format!("{deadly}\n").into_bytes());
+    files
+}
+
+#[tokio::test]
+async fn a_class_makes_a_drug_critical_only_by_a_membership_that_was_verified() {
+    for stage in both().await {
+        let files = with_deadly_classes();
+        assert_eq!(starter::check::check(&files).problems, []);
+        let house = stage.again_with(files).await;
+        load(&house).await;
+        let told = async |operation: &str, input: Value| {
+            call(&house, operation, input).await["content"][0]["text"].as_str().unwrap().to_owned()
+        };
+        let together = "kg_network_neighborhood";
+        let sure = told(together, json!({"curies": ["madeupine", "surine"]})).await;
+        assert!(sure.contains("severity: critical by R-DDI-001. Avoid."), "{sure}");
+        let doubted = told(together, json!({"curies": ["madeupine", "doubtine"]})).await;
+        let capped = "severity: major, no graver: nobody verified what leads here from doubtine (doubtine). Avoid.";
+        assert!(doubted.contains(capped) && !doubted.contains("critical"), "{doubted}");
+        let member = "- doubtine (doubtine) member of กลุ่มกว้าง (wider_class) [materia] (not verified)";
+        assert!(doubted.contains(member), "{doubted}");
+        let all = told(together, json!({"curies": ["madeupine", "doubtine", "surine"]})).await;
+        let partly =
+            "critical by R-DDI-001, but no graver than major, as nobody verified what leads here from doubtine";
+        assert!(all.contains(partly), "{all}");
+        for (drug, expected) in [("surine", "severity: critical by R-DDI-001"), ("doubtine", capped)] {
+            let everything = told("kg_get_everything", json!({ "curie": drug })).await;
+            assert!(everything.contains(expected), "{everything}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_path_over_a_membership_that_nobody_verified_marks_nothing_as_critical() {
+    for stage in both().await {
+        let house = stage.again_with(with_deadly_classes()).await;
+        load(&house).await;
+        let marks = async |drug: &str, pattern: &str| {
+            let asked = json!({"start": {"type": "drug", "id": drug}, "pattern": pattern});
+            let output = call(&house, "query_kg", asked).await;
+            let paths = output["paths"].as_array().unwrap().clone();
+            let vias = paths.iter().map(|path| {
+                let via = &path[2]["via"];
+                let end = path.as_array().unwrap().last().unwrap()["id"].as_str().unwrap().to_owned();
+                (end, via["critical"] == json!(true), via["capped"] == json!(true))
+            });
+            vias.collect::<Vec<(String, bool, bool)>>()
+        };
+        let up = "drug -member_of-> drug_class -interacts_with-> drug_class";
+        assert_eq!(marks("surine", up).await, [("made_up_class".to_owned(), true, false)]);
+        assert_eq!(marks("doubtine", up).await, [("made_up_class".to_owned(), false, true)]);
+        // Nor where the membership comes after the statement.
+        let down = format!("{up} <-member_of- drug");
+        let ends = marks("madeupine", &down).await;
+        assert!(ends.contains(&("surine".to_owned(), true, false)), "{ends:?}");
+        assert!(ends.contains(&("doubtine".to_owned(), false, true)), "{ends:?}");
+        for (drug, expected) in [
+            ("surine", "(wider_class, critical)"),
+            ("doubtine", "(wider_class, at most major: nobody verified that it belongs there)"),
+        ] {
+            let asked = json!({"start": {"type": "drug", "id": drug}, "pattern": "drug -interacts_with-> *"});
+            let reply = house.call("viewer", "query_kg", asked).await.result.unwrap();
+            let note = reply.metadata["note"].as_str().unwrap();
+            assert!(note.contains(expected), "{note}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn what_somebody_else_brought_changed_or_withdrew_is_left_alone() {
     for stage in both().await {
