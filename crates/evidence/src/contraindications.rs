@@ -243,7 +243,6 @@ fn told(graph: &Graph, statement: &Statement, edge: &Edge, doubts: &Doubts) -> C
         retracted,
         also: Vec::new(),
         inherited_from: ingredient.map(|it| nodes.id(it.node).to_owned()),
-        inherited_verified: ingredient.and_then(|it| it.checked.into()),
         edge_id: edge.id.clone(),
         source: edge.source.clone(),
         licence: graph.sources().licence(graph.edge_source(statement.hop.edge)).to_owned(),

@@ -554,7 +554,7 @@ export interface Operations {
         /** Absent where the source does not say how strong; that is not the same as weak. */
         strength?: "low" | "moderate" | "high" | null;
         type: "herb" | "formulation";
-        /** Whether somebody compared it with its source; absent where the source makes no statement of that. */
+        /** Whether somebody compared it with its source; absent where that is unsaid. */
         verified?: boolean | null;
       })[];
       /** There are more than are shown. */
@@ -1149,7 +1149,9 @@ export interface Operations {
         type: string;
         /** How the path came here from the node before. */
         via?: {
-          /** An interaction that nobody may overlook, by a rule of its source. */
+          /** Critical, but nobody verified a membership on the path. */
+          capped?: boolean;
+          /** Nobody may overlook it, by a rule of its source. */
           critical?: boolean;
           /** The edge that says so; the first one where there are several. */
           edge_id: string;
@@ -1158,7 +1160,7 @@ export interface Operations {
           reverse?: boolean;
           source: string;
           strength?: "low" | "moderate" | "high" | null;
-          /** Whether somebody compared it with its source; absent where the source makes no statement of that. */
+          /** Whether somebody compared it with its source; absent where that is unsaid. */
           verified?: boolean | null;
         } | null;
       })[])[];

@@ -28,13 +28,3 @@ impl From<Option<bool>> for Checked {
         }
     }
 }
-
-impl From<Checked> for Option<bool> {
-    fn from(checked: Checked) -> Option<bool> {
-        match checked {
-            Checked::Verified => Some(true),
-            Checked::Unsaid => None,
-            Checked::NotVerified => Some(false),
-        }
-    }
-}

@@ -52,7 +52,7 @@ pub struct Contraindication {
     /// Absent where the source does not say how strong; that is not the same as weak.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub strength: Option<Strength>,
-    /// Whether somebody compared it with its source; absent where the source makes no statement of that.
+    /// Whether somebody compared it with its source; absent where that is unsaid.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verified: Option<bool>,
     /// Documents and addresses.
@@ -66,9 +66,6 @@ pub struct Contraindication {
     /// The herb of a formulation that this is recorded of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inherited_from: Option<String>,
-    /// Whether somebody compared with its source that the formulation contains it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub inherited_verified: Option<bool>,
     pub edge_id: String,
     pub source: String,
     pub licence: String,

@@ -136,13 +136,13 @@ pub struct Via<'a> {
     pub source: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub strength: Option<Strength>,
-    /// An interaction that nobody may overlook, by a rule of its source.
+    /// Nobody may overlook it, by a rule of its source.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub critical: bool,
-    /// It would be critical, but the path passes a class or ingredient that nobody verified: it is `major` here.
+    /// Critical, but nobody verified a membership on the path.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub capped: bool,
-    /// Whether somebody compared it with its source; absent where the source makes no statement of that.
+    /// Whether somebody compared it with its source; absent where that is unsaid.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verified: Option<bool>,
 }
