@@ -375,7 +375,7 @@ impl Network {
             if edge.is_some_and(is_no_interaction) {
                 return format!("- {subject} and {object}: no interaction stated by {source}{label}{doubt}");
             }
-            let grave = edge.map(|edge| self.gravity(edge, &named)).unwrap_or_default();
+            let grave = edge.map(|edge| self.gravity(edge, named)).unwrap_or_default();
             format!("- {subject} {predicate} {object} [{source}]{label}{grave}{doubt}")
         };
         let lines = |statements: &[Statement]| statements.iter().map(line).collect::<Vec<String>>().join("\n");

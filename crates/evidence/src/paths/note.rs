@@ -82,9 +82,9 @@ enum Gravity {
 /// Of the gravest of the statements.
 fn gravity(graph: &Graph, stated: &Stated) -> Gravity {
     let critical = stated.edges.iter().filter(|edge| graph.edge_is_critical(**edge));
-    let gravity = critical.map(|edge| match stated.checked.carries(graph.edge_verified(*edge).into()) {
-        true => Gravity::Critical,
-        false => Gravity::Capped,
+    let gravity = critical.map(|edge| {
+        let is_carried = stated.checked.carries(graph.edge_verified(*edge).into());
+        if is_carried { Gravity::Critical } else { Gravity::Capped }
     });
     gravity.min().unwrap_or(Gravity::Other)
 }
