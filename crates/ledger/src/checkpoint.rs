@@ -30,6 +30,9 @@ pub enum CheckpointError {
     Cosignature(#[source] NoteError),
 }
 
+/// Begins the extension line with the number of a checkpoint.
+const NUMBER: &str = "checkpoint ";
+
 /// What a log commits to. Its text is the text of the signed note.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checkpoint {
@@ -55,6 +58,12 @@ impl Checkpoint {
         }
         self.extensions = lines;
         Ok(self)
+    }
+
+    /// Says which of the checkpoints that the log keeps this is, counted from one: who has them all sees a missing one.
+    pub fn with_number(mut self, number: u64) -> Checkpoint {
+        self.extensions.push(format!("{NUMBER}{number}"));
+        self
     }
 
     /// Reads the text of a note. The origin may be any line: only a log's own keys decide whether it is known.
@@ -100,6 +109,11 @@ impl Checkpoint {
 
     pub fn extensions(&self) -> &[String] {
         &self.extensions
+    }
+
+    /// Absent where the checkpoint is none of a row, or was signed by a program that did not count.
+    pub fn number(&self) -> Option<u64> {
+        self.extensions.iter().find_map(|line| parse_decimal(line.strip_prefix(NUMBER)?))
     }
 }
 
@@ -253,6 +267,20 @@ mod tests {
         for line in ["", "a\nb", "a\tb"] {
             let plain = Checkpoint::new("example.org/log", 3, Hash::leaf(b"x")).unwrap();
             assert_eq!(plain.with_extensions(vec![line.to_owned()]), Err(CheckpointError::Extension), "{line:?}");
+        }
+    }
+
+    #[test]
+    fn the_number_of_a_checkpoint_is_signed_and_has_one_spelling() {
+        let numbered = Checkpoint::new("example.org/log", 3, Hash::leaf(b"x")).unwrap().with_number(18);
+        let numbered = numbered.sign(&[&log(1)]).unwrap();
+        assert!(numbered.text().ends_with("\ncheckpoint 18\n"), "{}", numbered.text());
+        assert_eq!(numbered.unverified().number(), Some(18));
+        let changed = SignedCheckpoint::parse(numbered.to_string().replace(" 18\n", " 19\n").as_bytes()).unwrap();
+        assert!(changed.note().signed_by(&[log(1).verifier()]).is_err());
+        for line in ["checkpoint", "checkpoint 018", "checkpoint -1", "checkpoint 1 2", "Checkpoint 1"] {
+            let plain = Checkpoint::new("example.org/log", 3, Hash::leaf(b"x")).unwrap();
+            assert_eq!(plain.with_extensions(vec![line.to_owned()]).unwrap().number(), None, "{line:?}");
         }
     }
 

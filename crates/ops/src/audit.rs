@@ -71,14 +71,15 @@ pub(crate) async fn sign_continuing(
     let state = found.map_err(|Contradiction { reason, .. }| {
         OpError::conflict(format!("nothing is signed: {reason}; `materia audit verify` tells more"))
     })?;
-    let signed = sign(ctx.keyring(), &state)?;
+    // It gets no row in `log_checkpoints`, and so no number.
+    let signed = ctx.keyring().sign(checkpoint_of(ctx.keyring(), &state)?).map_err(OpError::internal)?;
     Ok((state, signed))
 }
 
-pub(crate) fn sign(keyring: &Keyring, state: &log::LogState) -> Result<SignedCheckpoint, OpError> {
+/// What is to be signed of the log as it is.
+pub(crate) fn checkpoint_of(keyring: &Keyring, state: &log::LogState) -> Result<Checkpoint, OpError> {
     let head = state.frontier.head();
-    let checkpoint = Checkpoint::new(keyring.origin(), head.size, head.root).map_err(OpError::internal)?;
-    keyring.sign(checkpoint).map_err(OpError::internal)
+    Checkpoint::new(keyring.origin(), head.size, head.root).map_err(OpError::internal)
 }
 
 /// Those keys of the log, retired ones among them, that signed a checkpoint: who gets it can check it with them.

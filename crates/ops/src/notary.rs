@@ -1,5 +1,6 @@
 //! The notary: gives events their place in the log within a second, and signs checkpoints within a minute.
 
+use contract::error::OpError;
 use ledger::checkpoint::SignedCheckpoint;
 use ledger::keyring::Keyring;
 use ledger::policy::Policy;
@@ -20,7 +21,7 @@ pub enum NotaryError {
     #[error("the log could not be read or written")]
     Store(#[source] store::StoreError),
     #[error("a checkpoint could not be signed")]
-    Sign(#[source] contract::error::OpError),
+    Sign(#[source] OpError),
     #[error("the log does not continue what was signed: {0}")]
     Contradicted(String),
 }
@@ -74,6 +75,9 @@ impl Notary {
         let state = log::read_state(&mut conn).await.map_err(NotaryError::Store)?;
         let kept = log::latest_checkpoint(&mut conn).await.map_err(NotaryError::Store)?;
         drop(conn);
+        if let Some(kept) = &kept {
+            self.learn(kept).await?;
+        }
         let size = state.frontier.size();
         let (kept_size, kept_us) = kept.map_or((0, i64::MIN / 2), |kept| (kept.tree_size, kept.created_at_us));
         metrics::gauge!("materia_log_size").set(as_f64(size));
@@ -87,27 +91,59 @@ impl Notary {
             }
             return Ok(None);
         }
-        self.checkpoint(now_us).await.map(Some)
+        self.checkpoint(now_us).await
     }
 
-    /// Signs the log as it is, if it continues what was signed before.
-    async fn checkpoint(&self, now_us: i64) -> Result<StoredCheckpoint, NotaryError> {
-        let state = self.continued().await?;
-        let note = audit::sign(self.platform.keyring(), &state).map_err(NotaryError::Sign)?.to_string();
-        let checkpoint = StoredCheckpoint { tree_size: state.frontier.size(), note, created_at_us: now_us };
-        self.keep(checkpoint.clone()).await?;
+    /// Remembers what another process signed: it may be gone from the table when the next one is numbered.
+    async fn learn(&self, kept: &StoredCheckpoint) -> Result<(), NotaryError> {
+        let watch = self.platform.watch();
+        if !watch.remembers(kept.tree_size) && self.holds(&kept.note).await? == Standing::Same {
+            watch.remember(kept.tree_size, &kept.note);
+        }
+        Ok(())
+    }
+
+    /// Signs the log as it is, if it continues what was signed before. `None` where another process was faster.
+    async fn checkpoint(&self, now_us: i64) -> Result<Option<StoredCheckpoint>, NotaryError> {
+        let (state, known) = self.continued().await?;
+        let tree_size = state.frontier.size();
+        let mut conn = self.read().await?;
+        let latest = log::latest_checkpoint(&mut conn).await.map_err(NotaryError::Store)?;
+        let after_size = latest.as_ref().map_or(0, |latest| latest.tree_size);
+        if after_size >= tree_size {
+            return Ok(None);
+        }
+        let keyring = self.platform.keyring();
+        let known = known.iter().map(|kept| kept.note.as_str()).chain(latest.iter().map(|latest| latest.note.as_str()));
+        let last_number = match known.filter_map(|note| number_of(keyring, note)).max() {
+            Some(number) => number,
+            // Those before were signed by a program that gave no numbers.
+            None => log::count_checkpoints(&mut conn).await.map_err(NotaryError::Store)?,
+        };
+        drop(conn);
+        let checkpoint = audit::checkpoint_of(keyring, &state).map_err(NotaryError::Sign)?;
+        let signed = keyring.sign(checkpoint.with_number(last_number.saturating_add(1)));
+        let note = signed.map_err(|error| NotaryError::Sign(OpError::internal(error)))?.to_string();
+        let checkpoint = StoredCheckpoint { tree_size, note, created_at_us: now_us };
+        let added = self.platform.store().add_checkpoint(checkpoint.clone(), after_size).await;
+        if !added.map_err(NotaryError::Store)? {
+            return Ok(None);
+        }
         self.platform.watch().remember(checkpoint.tree_size, &checkpoint.note);
-        Ok(checkpoint)
+        Ok(Some(checkpoint))
     }
 
-    /// The log, if it continues everything that was signed; what was found is remembered.
-    async fn continued(&self) -> Result<log::LogState, NotaryError> {
+    /// The log, if it continues everything that was signed, and what that is; what was found is remembered.
+    async fn continued(&self) -> Result<(log::LogState, Vec<KeptCheckpoint>), NotaryError> {
         let watch = self.platform.watch();
         let kept = watch.kept();
         let mut conn = self.read().await?;
         let found = continued(&mut conn, self.platform.keyring(), &kept).await.map_err(NotaryError::Store)?;
         watch.note_contradiction(found.as_ref().err().cloned());
-        found.map_err(|contradiction| NotaryError::Contradicted(contradiction.reason))
+        match found {
+            Ok(state) => Ok((state, kept)),
+            Err(contradiction) => Err(NotaryError::Contradicted(contradiction.reason)),
+        }
     }
 
     pub(crate) async fn keep(&self, checkpoint: StoredCheckpoint) -> Result<(), NotaryError> {
@@ -132,7 +168,7 @@ impl Notary {
         if kept.is_some_and(|kept| kept.tree_size >= state.frontier.size()) || state.frontier.size() == 0 {
             return Ok(signed);
         }
-        self.checkpoint(self.now_us()).await.map(Some)
+        self.checkpoint(self.now_us()).await
     }
 
     /// Compares the log with a checkpoint that was kept outside the database: is it still a prefix of what is there?
@@ -220,6 +256,14 @@ pub(crate) async fn continued(
         return Ok(Err(Contradiction { reason: format!("{place} {what}"), is_certain }));
     }
     Ok(Ok(state))
+}
+
+/// The number of a checkpoint, if it is one of this log: anybody can write one into the table.
+fn number_of(keyring: &Keyring, note: &str) -> Option<u64> {
+    let signed = SignedCheckpoint::parse(note.as_bytes()).ok()?;
+    let policy = Policy::new(keyring.all_verifiers(), Vec::new(), 0).ok()?;
+    policy.check(&signed).ok()?;
+    signed.unverified().number()
 }
 
 /// How a log stands to a checkpoint, by the hashes that are kept of it.

@@ -111,6 +111,11 @@ impl LogWatch {
         }
     }
 
+    /// Whether a checkpoint over so many events, or more, is remembered.
+    pub(crate) fn remembers(&self, size: u64) -> bool {
+        self.memory().signed.as_ref().is_some_and(|(known, _)| *known >= size)
+    }
+
     /// Something of the log's own tables was missing when this process came. Work goes on, and an auditor is told.
     pub(crate) fn note_missing_at_start(&self, what: String) {
         tracing::error!(what, "The tables of the log lack something that was there");

@@ -121,6 +121,29 @@ impl Store {
         Ok(Sequenced::Events(n_appended))
     }
 
+    /// Adds a checkpoint as the next one after that of so many leaves. `false` where another process has added one since.
+    pub async fn add_checkpoint(&self, checkpoint: StoredCheckpoint, after_size: u64) -> Result<bool, StoreError> {
+        let apply: Apply<bool> = Box::new(move |tx| {
+            let checkpoint = checkpoint.clone();
+            Box::pin(async move {
+                let n_added = tx
+                    .execute(
+                        "INSERT INTO log_checkpoints (tree_size, note, created_at_us) SELECT $1, $2, $3 \
+                         WHERE NOT EXISTS (SELECT 1 FROM log_checkpoints WHERE tree_size > $4)",
+                        &[
+                            Param::Int(signed(checkpoint.tree_size)),
+                            Param::Text(&checkpoint.note),
+                            Param::Int(checkpoint.created_at_us),
+                            Param::Int(signed(after_size)),
+                        ],
+                    )
+                    .await?;
+                Ok(Applied { value: n_added == 1, event: None, keep: Keep::Changes })
+            })
+        });
+        self.write(None, Instant::now() + WAIT_MAX, apply).await.map_err(keeping_failed)
+    }
+
     /// Keeps a signed checkpoint. One that is already there for the same size stays, unless cosignatures were added.
     pub async fn keep_checkpoint(&self, checkpoint: StoredCheckpoint) -> Result<(), StoreError> {
         let apply: Apply<()> = Box::new(move |tx| {
@@ -140,11 +163,15 @@ impl Store {
                 Ok(Applied { value: (), event: None, keep: Keep::Changes })
             })
         });
-        self.write(None, Instant::now() + WAIT_MAX, apply).await.map_err(|error| match error {
-            WriteError::Store(error) => error,
-            WriteError::Expired | WriteError::QueueFull => StoreError::unavailable("the writer is too busy"),
-            WriteError::Panicked => StoreError::other("keeping a checkpoint panicked"),
-        })
+        self.write(None, Instant::now() + WAIT_MAX, apply).await.map_err(keeping_failed)
+    }
+}
+
+fn keeping_failed(error: WriteError) -> StoreError {
+    match error {
+        WriteError::Store(error) => error,
+        WriteError::Expired | WriteError::QueueFull => StoreError::unavailable("the writer is too busy"),
+        WriteError::Panicked => StoreError::other("keeping a checkpoint panicked"),
     }
 }
 
@@ -454,6 +481,17 @@ pub async fn find_checkpoint(conn: &mut Conn, tree_size: u64) -> Result<Option<S
     let sql = "SELECT tree_size, note, created_at_us FROM log_checkpoints WHERE tree_size = $1";
     let row = conn.fetch_optional(sql, &[Param::Int(signed(tree_size))]).await?;
     row.map(|row| checkpoint(&row)).transpose()
+}
+
+pub async fn count_checkpoints(conn: &mut Conn) -> Result<u64, StoreError> {
+    let row = conn.fetch_optional("SELECT COUNT(*) FROM log_checkpoints", &[]).await?;
+    Ok(row.map(|row| row.int(0)).transpose()?.unwrap_or(0).unsigned_abs())
+}
+
+/// Checkpoints over no leaves at all, which nobody signs.
+pub async fn count_empty_checkpoints(conn: &mut Conn) -> Result<u64, StoreError> {
+    let row = conn.fetch_optional("SELECT COUNT(*) FROM log_checkpoints WHERE tree_size < 1", &[]).await?;
+    Ok(row.map(|row| row.int(0)).transpose()?.unwrap_or(0).unsigned_abs())
 }
 
 /// Was a checkpoint signed after the database got a table for whose log it is?

@@ -141,7 +141,7 @@ fn our_checkpoints_are_read_by_signed_note_and_tlog_tiles() {
     let (old, new) = (signer(), LogSigner::generate(ORIGIN, [2; 32]).unwrap());
     let head = log.tree.head();
     let checkpoint = Checkpoint::new(ORIGIN, head.size, head.root).unwrap();
-    let checkpoint = checkpoint.with_extensions(vec!["one more line".to_owned()]).unwrap();
+    let checkpoint = checkpoint.with_extensions(vec!["one more line".to_owned()]).unwrap().with_number(7);
     let ours = checkpoint.sign(&[&new, &old]).unwrap().to_string();
 
     let note = signed_note::Note::from_bytes(ours.as_bytes()).unwrap();
@@ -154,7 +154,7 @@ fn our_checkpoints_are_read_by_signed_note_and_tlog_tiles() {
     }
     let theirs = tlog_tiles::Checkpoint::from_bytes(note.text()).unwrap();
     assert_eq!((theirs.origin(), theirs.size(), theirs.hash().0), (ORIGIN, head.size, *head.root.as_bytes()));
-    assert_eq!(theirs.extension(), "one more line\n");
+    assert_eq!(theirs.extension(), "one more line\ncheckpoint 7\n");
 }
 
 #[test]

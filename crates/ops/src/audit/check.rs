@@ -17,7 +17,7 @@ use store::unreadable::{self, UnreadableRow};
 use store::{Conn, StoreError, StoreErrorKind};
 use workflow::audited::Origin;
 
-use self::checkpoints::{Checkpoints, Unsigned, Witnessed, witnessed};
+use self::checkpoints::{Checkpoints, Numbers, Unsigned, Witnessed, witnessed};
 use self::rows::Promised;
 use super::report::{Reader, Report, Whose};
 use crate::context::Progress;
@@ -74,6 +74,8 @@ struct Check<'t> {
     promised_since_us: i64,
     /// Events since the last checkpoint.
     unsigned: Unsigned,
+    /// Which checkpoints were met.
+    numbers: Numbers,
     /// Rows that could not be read are out of sight.
     is_set_aside: bool,
     report: Report<'t>,
@@ -170,6 +172,7 @@ async fn recompute(
         promised: HashMap::new(),
         promised_since_us: trust.now_us.saturating_sub(kept_for_us).saturating_add(TIDIED_AHEAD_US),
         unsigned: Unsigned::default(),
+        numbers: Numbers::default(),
         is_set_aside: !unreadable.is_empty(),
         report: Report::to(trust.reader),
         policy: Policy::new(trust.keyring.all_verifiers(), Vec::new(), 0).ok(),
@@ -197,7 +200,7 @@ async fn recompute(
             }
             while let Some(kept) = checkpoints.at(conn, check.tree.size()).await? {
                 check.end_unsigned(trust.reader);
-                check.checkpoint(&kept);
+                check.checkpoint(&kept, trust.reader);
             }
         }
         #[expect(clippy::cast_precision_loss, reason = "a progress bar does not need the last digit")]

@@ -5,9 +5,10 @@ use ops::operations::OPERATIONS;
 use ops::{LogStanding, Notary, NotaryError};
 use serde_json::{Value, json};
 use store::Engine;
+use store::log::StoredCheckpoint;
 
 use crate::ledger::{both, run_sql, settle, take_ids, tamper, verify};
-use crate::script::{Stage, on_sqlite};
+use crate::script::{Stage, on_postgres, on_sqlite};
 
 async fn look(stage: &Stage) -> Value {
     stage.call("owner", "audit_verify", json!({})).await.result.unwrap().output
@@ -595,4 +596,170 @@ async fn a_long_stretch_without_a_checkpoint_is_named_and_one_stop_of_the_house_
     run_sql(&stage, &["DELETE FROM log_checkpoints WHERE tree_size BETWEEN 1102 AND 2300"]).await;
     let found = look(&stage).await;
     assert!(first(&found, "checkpoint")["message"].as_str().unwrap().contains("where several were due"), "{found}");
+}
+
+/// Rows of `log_checkpoints`, the oldest first.
+async fn checkpoints(stage: &Stage) -> Vec<StoredCheckpoint> {
+    let mut reader = stage.store.read().await.unwrap();
+    store::log::checkpoints_after(&mut reader, 0, 1_000).await.unwrap()
+}
+
+async fn run_text(stage: &Stage, sql: String) {
+    run_sql(stage, vec![&*sql.leak()].leak()).await;
+}
+
+fn insert(row: &StoredCheckpoint) -> String {
+    let StoredCheckpoint { tree_size, note, created_at_us } = row;
+    format!("INSERT INTO log_checkpoints VALUES ({tree_size}, '{note}', {created_at_us})")
+}
+
+fn delete(row: &StoredCheckpoint) -> String {
+    format!("DELETE FROM log_checkpoints WHERE tree_size = {}", row.tree_size)
+}
+
+/// What is wrong with checkpoints.
+async fn wrong_checkpoints(stage: &Stage) -> Vec<String> {
+    let found = look(stage).await;
+    let problems = found["problems"].as_array().unwrap().iter().filter(|problem| problem["kind"] == "checkpoint");
+    problems.map(|problem| problem["message"].as_str().unwrap().to_owned()).collect()
+}
+
+/// The log as it is, signed as for anybody who asks and not for the table.
+async fn ask_checkpoint(stage: &Stage) -> StoredCheckpoint {
+    let found = stage.call("owner", "audit_checkpoint", json!({})).await.result.unwrap().output;
+    let tree_size = found["tree_size"].as_u64().unwrap();
+    StoredCheckpoint { tree_size, note: found["checkpoint"].as_str().unwrap().to_owned(), created_at_us: 7 }
+}
+
+/// Gives events their places without signing them.
+async fn place_events(stage: &Stage) {
+    stage.platform.flush().await;
+    let notary = Notary::new(stage.platform.clone());
+    loop {
+        notary.catch_up().await.unwrap();
+        let mut reader = stage.store.read().await.unwrap();
+        if store::log::count_waiting(&mut reader).await.unwrap() == 0 {
+            return;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+}
+
+#[tokio::test]
+async fn any_checkpoint_that_is_deleted_shows() {
+    for stage in both().await {
+        for _ in 0..5 {
+            take_ids(&stage, 1).await;
+            settle(&stage).await;
+        }
+        assert_eq!(wrong_checkpoints(&stage).await, Vec::<String>::new());
+        let rows = checkpoints(&stage).await;
+        let (newest, older) = rows.split_last().unwrap();
+        for (row, after) in older.iter().zip(rows.iter().skip(1)) {
+            run_text(&stage, delete(row)).await;
+            let wrong = wrong_checkpoints(&stage).await;
+            let place = format!("the checkpoint over {} leaves has the number ", after.tree_size);
+            assert!(wrong.len() == 1 && wrong[0].starts_with(&place) && wrong[0].contains("lacks rows"), "{wrong:?}");
+            run_text(&stage, insert(row)).await;
+        }
+        run_text(&stage, delete(newest)).await;
+        assert_eq!(wrong_checkpoints(&stage).await.len(), 1, "it is remembered");
+        // The hole stays, also for a process that comes later.
+        take_ids(&stage, 1).await;
+        settle(&stage).await;
+        let again = stage.again().await;
+        let wrong = wrong_checkpoints(&again).await;
+        assert!(wrong.len() == 1 && wrong[0].contains("lacks rows"), "{wrong:?}");
+        run_text(&again, insert(newest)).await;
+        assert_eq!(wrong_checkpoints(&again).await, Vec::<String>::new());
+    }
+}
+
+#[tokio::test]
+async fn a_checkpoint_that_another_process_signed_leaves_its_hole_as_well() {
+    let stage = on_postgres(OPERATIONS).await;
+    let second = stage.again().await;
+    take_ids(&stage, 1).await;
+    settle(&stage).await;
+    take_ids(&stage, 1).await;
+    settle(&stage).await;
+    // It finds nothing to sign, and learns what is signed.
+    settle(&second).await;
+    let rows = checkpoints(&stage).await;
+    run_text(&stage, delete(rows.last().unwrap())).await;
+    take_ids(&second, 1).await;
+    settle(&second).await;
+    let wrong = wrong_checkpoints(&stage.again().await).await;
+    assert!(wrong.len() == 1 && wrong[0].contains("lacks rows"), "{wrong:?}");
+}
+
+#[tokio::test]
+async fn a_checkpoint_that_is_added_or_moved_shows() {
+    for stage in both().await {
+        take_ids(&stage, 1).await;
+        settle(&stage).await;
+        take_ids(&stage, 1).await;
+        place_events(&stage).await;
+        let asked = ask_checkpoint(&stage).await;
+        take_ids(&stage, 1).await;
+        settle(&stage).await;
+        assert_eq!(wrong_checkpoints(&stage).await, Vec::<String>::new());
+        run_text(&stage, insert(&asked)).await;
+        let wrong = wrong_checkpoints(&stage).await;
+        assert!(wrong[0].contains("has no number, but those before it have"), "{wrong:?}");
+        run_text(&stage, delete(&asked)).await;
+        let rows = checkpoints(&stage).await;
+        let empty = StoredCheckpoint { tree_size: 0, ..rows[0].clone() };
+        run_text(&stage, insert(&empty)).await;
+        assert_eq!(
+            wrong_checkpoints(&stage).await,
+            ["1 rows of `log_checkpoints` are over no events: other hands added them"]
+        );
+        run_text(&stage, delete(&empty)).await;
+        assert_eq!(wrong_checkpoints(&stage).await, Vec::<String>::new());
+        let moved = StoredCheckpoint { tree_size: asked.tree_size, ..rows[0].clone() };
+        run_text(&stage, delete(&rows[0])).await;
+        run_text(&stage, insert(&moved)).await;
+        let wrong = wrong_checkpoints(&stage).await;
+        assert!(wrong.iter().any(|wrong| wrong.ends_with("commits to other events")), "{wrong:?}");
+    }
+}
+
+#[tokio::test]
+async fn checkpoints_of_older_programs_stay_valid_and_are_counted() {
+    for stage in both().await {
+        let mut older = Vec::new();
+        for _ in 0..3 {
+            take_ids(&stage, 1).await;
+            place_events(&stage).await;
+            let row = ask_checkpoint(&stage).await;
+            run_text(&stage, insert(&row)).await;
+            older.push(row);
+        }
+        assert_eq!(wrong_checkpoints(&stage).await, Vec::<String>::new(), "none has a number");
+        take_ids(&stage, 1).await;
+        settle(&stage).await;
+        let newest = checkpoints(&stage).await.pop().unwrap().note;
+        assert!(newest.contains("\ncheckpoint 4\n"), "{newest}");
+        assert_eq!(wrong_checkpoints(&stage).await, Vec::<String>::new());
+        run_text(&stage, delete(&older[1])).await;
+        let wrong = wrong_checkpoints(&stage).await;
+        assert!(wrong.len() == 1 && wrong[0].contains("has the number 4, but number 3 comes next"), "{wrong:?}");
+    }
+}
+
+#[tokio::test]
+async fn two_processes_that_sign_at_once_number_without_holes() {
+    let stage = on_postgres(OPERATIONS).await;
+    let second = stage.again().await;
+    let (one, two) = (Notary::new(stage.platform.clone()), Notary::new(second.platform.clone()));
+    for _ in 0..10 {
+        take_ids(&stage, 1).await;
+        let (first, other) = tokio::join!(one.finish(), two.finish());
+        first.unwrap();
+        other.unwrap();
+    }
+    settle(&stage).await;
+    assert_eq!(wrong_checkpoints(&stage).await, Vec::<String>::new());
+    assert!(checkpoints(&stage).await.len() > 1);
 }

@@ -45,6 +45,42 @@ impl Unsigned {
     }
 }
 
+/// The numbers of the checkpoints that were met. Each is signed, so that a hole shows wherever it is.
+#[derive(Default)]
+pub(super) struct Numbers {
+    last: u64,
+    /// Programs that gave no numbers have signed the first ones.
+    is_begun: bool,
+}
+
+impl Numbers {
+    /// One whose number cannot be believed stands for the one that is due.
+    fn pass(&mut self) {
+        self.last = self.last.saturating_add(1);
+    }
+
+    /// What is wrong with the next one. After a hole they are counted on from there, so that it is told once.
+    fn meet(&mut self, number: Option<u64>) -> Option<String> {
+        let due = self.last.saturating_add(1);
+        let wrong = match number {
+            Some(number) if number > due => {
+                Some(format!("has the number {number}, but number {due} comes next: `log_checkpoints` lacks rows"))
+            }
+            Some(number) if number < due => {
+                Some(format!("has the number {number}, but number {due} comes next: other hands added rows before it"))
+            }
+            None if self.is_begun => Some(
+                "has no number, but those before it have: other hands added it, or an older program signed it"
+                    .to_owned(),
+            ),
+            Some(_) | None => None,
+        };
+        self.last = number.unwrap_or(due);
+        self.is_begun |= number.is_some();
+        wrong
+    }
+}
+
 /// How far enough witnesses vouch for the log.
 pub(super) struct Witnessed {
     policy: Policy,
@@ -83,6 +119,11 @@ impl Check<'_> {
                 self.report.add("checkpoint", Whose::Log, None, None, message);
             }
         }
+        let n_empty = log::count_empty_checkpoints(conn).await?;
+        if n_empty > 0 {
+            let message = format!("{n_empty} rows of `log_checkpoints` are over no events: other hands added them");
+            self.report.add("checkpoint", Whose::Log, None, None, message);
+        }
         if trust.is_claimed && log_identity::find(conn).await?.is_none() {
             let message = "whose log this is, is missing from `log_identity`".to_owned();
             self.report.add("identity", Whose::Log, None, None, message);
@@ -119,23 +160,28 @@ impl Check<'_> {
         }
     }
 
-    pub(super) fn checkpoint(&mut self, kept: &StoredCheckpoint) {
+    pub(super) fn checkpoint(&mut self, kept: &StoredCheckpoint, reader: Reader<'_>) {
         let place = format!("the checkpoint over {} leaves", kept.tree_size);
         let signed = match SignedCheckpoint::parse(kept.note.as_bytes()) {
             Ok(signed) => signed,
             Err(error) => {
+                self.numbers.pass();
                 self.report.add("checkpoint", Whose::Log, None, None, format!("{place} cannot be read: {error}"));
                 return;
             }
         };
-        if let Some(Err(error)) = self.policy.as_ref().map(|policy| policy.check(&signed)) {
-            self.report.add(
-                "checkpoint",
-                Whose::Log,
-                None,
-                None,
-                format!("{place} is not signed by this log: {error}"),
-            );
+        let wrong = match self.policy.as_ref().map(|policy| policy.check(&signed)) {
+            Some(Err(error)) => {
+                self.numbers.pass();
+                Some(format!("is not signed by this log: {error}"))
+            }
+            // A backup may be of a house that lost some once, and is restored all the same.
+            Some(Ok(_)) | None => {
+                self.numbers.meet(signed.unverified().number()).filter(|_| !matches!(reader, Reader::Restorer))
+            }
+        };
+        if let Some(wrong) = wrong {
+            self.report.add("checkpoint", Whose::Log, None, None, format!("{place} {wrong}"));
         }
         if let Some(witnessed) = &mut self.witnessed {
             witnessed.note(&signed, kept);
