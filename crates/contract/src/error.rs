@@ -86,6 +86,9 @@ pub struct OpError {
     /// The message is a seed's own and leaves without a prefix.
     #[serde(default)]
     pub is_verbatim: bool,
+    /// Where in the message begins what is derived from the caller's words; a log ends there.
+    #[serde(skip)]
+    advice_at: Option<usize>,
     /// The chain below, for the log only.
     #[serde(skip)]
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
@@ -111,8 +114,21 @@ impl OpError {
             details: Box::default(),
             busy_cause: BusyCause::Server,
             is_verbatim: false,
+            advice_at: None,
             source: None,
         }
+    }
+
+    /// Adds advice that is derived from what the caller wrote, such as names much like it: it is for them, not for a log.
+    pub fn advising(mut self, advice: &str) -> OpError {
+        self.advice_at.get_or_insert(self.message.len());
+        self.message.push_str(advice);
+        self
+    }
+
+    /// The message without such advice.
+    pub fn without_advice(&self) -> &str {
+        self.advice_at.and_then(|at| self.message.get(..at)).unwrap_or(&self.message)
     }
 
     /// A wrong field: `field` is its path, `expected` what it should have been.

@@ -40,12 +40,28 @@ pub enum PathsError {
     #[error(transparent)]
     Start(Unresolved),
     /// Nothing would be found, and that would look as if there were nothing.
-    #[error("the record has no {what} `{word}`; it has {}", known.join(", "))]
+    #[error("the record has no {what} `{word}`")]
     Unknown { field: &'static str, what: &'static str, word: String, known: Vec<String> },
     #[error("there are too many paths to count; a narrower pattern or filter has fewer")]
     TooMany,
     #[error("nobody waits for the answer any more")]
     Abandoned,
+}
+
+impl PathsError {
+    /// What could have been meant, the likest first, to go on with after the message.
+    pub fn advice(&self) -> String {
+        match self {
+            PathsError::Start(error) => error.advice(),
+            PathsError::Unknown { known, .. } => format!("; it has {}", known.join(", ")),
+            PathsError::Pattern(_)
+            | PathsError::TooDeep { .. }
+            | PathsError::NoDepth
+            | PathsError::OtherStart { .. }
+            | PathsError::TooMany
+            | PathsError::Abandoned => String::new(),
+        }
+    }
 }
 
 /// A question that can be asked of a graph.

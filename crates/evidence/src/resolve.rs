@@ -15,12 +15,24 @@ const CANDIDATES_MAX: usize = 10;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unresolved {
-    #[error("no {kind} has the id or name `{word}`{}", did_you_mean(near))]
+    #[error("no {kind} has the id or name `{word}`")]
     Unknown { kind: String, word: String, near: Vec<String> },
     #[error("`{word}` is a {found}, not a {kind}")]
     OtherKind { kind: String, word: String, found: String },
-    #[error("`{word}` is the name of several: {}; use one of these ids", candidates.join(", "))]
+    #[error("`{word}` is the name of several")]
     Ambiguous { word: String, candidates: Vec<String> },
+}
+
+impl Unresolved {
+    /// What could have been meant, to go on with after the message. Whoever reads it can tell what the word was.
+    pub fn advice(&self) -> String {
+        match self {
+            Unresolved::Unknown { near, .. } if near.is_empty() => String::new(),
+            Unresolved::Unknown { near, .. } => format!("; did you mean {}?", near.join(", ")),
+            Unresolved::OtherKind { .. } => String::new(),
+            Unresolved::Ambiguous { candidates, .. } => format!(": {}; use one of these ids", candidates.join(", ")),
+        }
+    }
 }
 
 /// The one node of a category that a word means; of any category where none is named.
@@ -85,8 +97,4 @@ fn near(graph: &Graph, word: &str, is_wanted: impl Fn(&NodeNumber) -> bool) -> V
     alike.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| nodes.id(a.1).cmp(nodes.id(b.1))));
     let shown = alike.iter().take(NEAR_MAX);
     shown.map(|(_, node)| format!("{} ({})", nodes.label(*node), nodes.id(*node))).collect()
-}
-
-fn did_you_mean(near: &[String]) -> String {
-    if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(", ")) }
 }

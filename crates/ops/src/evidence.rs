@@ -82,7 +82,7 @@ fn unresolved(field: &str, error: &Unresolved) -> OpError {
         Unresolved::Unknown { .. } | Unresolved::OtherKind { .. } => Kind::NotFound,
         Unresolved::Ambiguous { .. } => Kind::Invalid,
     };
-    let mut refusal = OpError::new(kind, error.to_string());
+    let mut refusal = OpError::new(kind, error.to_string()).advising(&error.advice());
     refusal.details.field = Some(field.to_owned());
     refusal
 }

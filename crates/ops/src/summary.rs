@@ -97,11 +97,11 @@ pub(crate) fn of_error(error: &OpError, fields: &Fields, input: &Value, names: &
     let is_kept =
         |word: &str| is_known(word) || (is_invalid && !received.iter().any(|text| text.contains(&lower(word))));
     let (Kind::Invalid, Some(field)) = (error.kind, &error.details.field) else {
-        return cut(&masked(&error.message, &received, is_kept));
+        return cut(&masked(error.without_advice(), &received, is_kept));
     };
     let first = field.split('/').next().unwrap_or_default();
     if first == field && fields.has(first) {
-        return cut(&masked(&error.message, &received, is_kept));
+        return cut(&masked(error.without_advice(), &received, is_kept));
     }
     let shown = if fields.has(first) { first } else { "<unknown field>" };
     let expected = error.details.expected.as_deref().unwrap_or("another value");
@@ -265,6 +265,8 @@ mod tests {
         check(not_found("`a`Jane`b`"), "`a`Jane`b`", "…");
         check(not_found("no node `x`Jane"), "x`Jane", "no node `…`…");
         check(OpError::refused("`agent` may not call `read_herb`"), "agent", "`agent` may not call `read_herb`");
+        let near = not_found("no herb has the id or name `Somchay`").advising("; did you mean Somchai (H7)?");
+        check(near, "Somchay", "no herb has the id or name `…`");
         let invalid = OpError::new(Kind::Invalid, "`note`: expected `->` after `Somchai`, such as `herb -treats-> *`");
         check(invalid, secret, "`note`: expected `->` after `…`, such as `herb -treats-> *`");
     }

@@ -121,7 +121,7 @@ pub struct Reason {
 
 /// A word of a filter that nothing has. What was meant would not be found, and that would look as if there were nothing.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the record has no {what} `{word}`; it has {}", told(known))]
+#[error("the record has no {what} `{word}`")]
 pub struct Unknown {
     pub field: &'static str,
     pub what: &'static str,
@@ -130,8 +130,12 @@ pub struct Unknown {
     pub known: Vec<String>,
 }
 
-fn told(known: &[String]) -> String {
-    if known.is_empty() { "none yet".to_owned() } else { known.join(", ") }
+impl Unknown {
+    /// What could have been meant, to go on with after the message.
+    pub fn advice(&self) -> String {
+        let known = if self.known.is_empty() { "none yet".to_owned() } else { self.known.join(", ") };
+        format!("; it has {known}")
+    }
 }
 
 impl Library {

@@ -207,7 +207,8 @@ async fn check_words(ctx: &Context<'_>, library: &Library, filter: &Filter) -> R
     let recorded = sources(ctx, &of_sources).await?;
     let is_mistake = |one: &&Unknown| one.what != "source" || !recorded.contains_key(&one.word);
     if let Some(mistake) = unknown.iter().find(is_mistake) {
-        let mut refusal = OpError::new(Kind::Invalid, format!("`{}`: {mistake}", mistake.field));
+        let message = format!("`{}`: {mistake}", mistake.field);
+        let mut refusal = OpError::new(Kind::Invalid, message).advising(&mistake.advice());
         refusal.details.field = Some(mistake.field.to_owned());
         return Err(refusal);
     }

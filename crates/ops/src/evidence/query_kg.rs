@@ -63,7 +63,7 @@ fn refused(error: PathsError) -> OpError {
         PathsError::TooMany => "count",
         PathsError::Unknown { field, .. } => field,
     };
-    let mut refusal = OpError::new(Kind::Invalid, format!("`{field}`: {error}"));
+    let mut refusal = OpError::new(Kind::Invalid, format!("`{field}`: {error}")).advising(&error.advice());
     refusal.details.field = Some(field.to_owned());
     if let PathsError::Pattern(error) = &error {
         refusal.details.expected = Some(error.expected.to_owned());

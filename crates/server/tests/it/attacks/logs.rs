@@ -101,9 +101,20 @@ fn what_a_caller_writes_freely_is_not_logged() {
     ] {
         assert!(target.send(&target.rest(operation, input.to_string())).status >= 400, "{operation}");
     }
+    // What is like it tells as much: a name that was not quite hit.
+    let records = json!([
+        {"record": "source", "id": "wards", "title": "Wards", "licence": "none"},
+        {"record": "node", "id": "N1", "categories": ["herb"], "names": [{"text": "hunter2 jane", "lang": "en"}],
+         "source": "wards"},
+    ]);
+    target.send(&target.rest("put_records", json!({ "records": records }).to_string()));
+    let asked = target.rest("find_contraindications", json!({"herb_ids": ["hunter3 jane"]}).to_string());
+    let told = target.send(&asked).body;
+    assert!(told.contains("did you mean hunter2 jane (N1)?"), "{told}");
     let token = target.token.clone();
     target.terminate();
     let log = target.log();
+    assert!(!log.contains("hunter3") && !log.contains("did you mean"), "{log}");
     assert!(!log.contains("hunter2") && !log.contains(&token), "{log}");
 }
 
