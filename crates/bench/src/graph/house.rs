@@ -9,7 +9,7 @@ use contract::evidence::graph::QueryKg;
 use contract::evidence::record::Record;
 use evidence::graph::Graph;
 use evidence::graph::live::{Graphs, snapshot_path};
-use evidence::record::put::{self, StarterData};
+use evidence::record::put::{self, MayReplace, OtherSources, StarterData};
 use evidence::record::{Incoming, lane};
 use ledger::key::LogSigner;
 use ledger::keyring::Keyring;
@@ -28,6 +28,7 @@ use crate::place;
 /// Edges that go through the whole door; the others are put into the record in the same batches behind it.
 const THROUGH_THE_DOOR: usize = 100_000;
 const BATCH: usize = 1_000;
+const ANYTHING: MayReplace = MayReplace { starter: StarterData::MayChange, edges: OtherSources::MayChange };
 
 pub struct House {
     store: Store,
@@ -116,7 +117,7 @@ impl House {
         let apply: Apply<usize> = Box::new(move |tx| {
             let (incoming, organisation_id) = (Arc::clone(&incoming), organisation_id.clone());
             Box::pin(async move {
-                let kept = put::put(tx, &organisation_id, &incoming, StarterData::MayChange).await?;
+                let kept = put::put(tx, &organisation_id, &incoming, ANYTHING).await?;
                 Ok(Applied { value: kept.rejected.len(), event: None, keep: Keep::Changes })
             })
         });

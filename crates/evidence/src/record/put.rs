@@ -44,6 +44,21 @@ pub enum StarterData {
     MayChange,
 }
 
+/// Whether a batch may replace edges that another source brought.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OtherSources {
+    /// Who happens to use the id of somebody else's statement has not taken it back.
+    Stay,
+    MayChange,
+}
+
+/// What a batch may replace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MayReplace {
+    pub starter: StarterData,
+    pub edges: OtherSources,
+}
+
 /// Documents from one to the next that a mark is followed over.
 const GUARD_ROUNDS_MAX: usize = 20;
 
@@ -74,9 +89,13 @@ pub async fn put(
     tx: &mut Tx<'_>,
     organisation_id: &str,
     incoming: &[Incoming],
-    starter: StarterData,
+    MayReplace { starter, edges }: MayReplace,
 ) -> Result<Kept, StoreError> {
     let known = read_known(tx, organisation_id, incoming).await?;
+    let owners = match edges {
+        OtherSources::Stay => Some(read_owners(tx, organisation_id, incoming, &known).await?),
+        OtherSources::MayChange => None,
+    };
     let (fixed, guarded) = match starter {
         StarterData::Stays => (
             read_fixed(tx, organisation_id, incoming, &known).await?,
@@ -86,8 +105,8 @@ pub async fn put(
     };
     let papers = Papers::read(tx, organisation_id, incoming).await?;
     let may_vouch = starter == StarterData::MayChange;
-    let mut desk =
-        Desk { known, fixed, guarded, may_vouch, papers, changes: Changes::default(), kept: Kept::default() };
+    let (changes, kept) = (Changes::default(), Kept::default());
+    let mut desk = Desk { known, fixed, guarded, owners, may_vouch, papers, changes, kept };
     for record in incoming {
         desk.take(record)?;
     }
@@ -125,6 +144,28 @@ async fn read_known(
         }
     }
     Ok(known)
+}
+
+/// The sources of the edges that the batch has other words for, by the ids of the edges.
+async fn read_owners(
+    conn: &mut Conn,
+    organisation_id: &str,
+    incoming: &[Incoming],
+    known: &HashMap<(RecordKind, String), Sha256>,
+) -> Result<HashMap<String, String>, StoreError> {
+    #[derive(serde::Deserialize)]
+    struct Owned {
+        source: String,
+    }
+    let is_other = |record: &&Incoming| {
+        let now = known.get(&(record.kind, record.id.clone()));
+        now.is_some() && now != record.content.as_ref().map(|content| &content.sha256)
+    };
+    let edges = incoming.iter().filter(|record| record.kind == RecordKind::Edge).filter(is_other);
+    let ids: BTreeSet<&str> = edges.map(|record| record.id.as_str()).collect();
+    let ids: Vec<&str> = ids.into_iter().collect();
+    let stored = read::find(conn, organisation_id, RecordKind::Edge, &ids).await?;
+    stored.into_iter().map(|edge| Ok((edge.id.clone(), edge.parse::<Owned>()?.source))).collect()
 }
 
 /// Those of the batch's records that are there as the starter data put them.
@@ -282,6 +323,8 @@ struct Desk<'a> {
     fixed: BTreeSet<Key<'a>>,
     /// Papers of the starter data that are not to be marked, by the keys that they are named by.
     guarded: HashMap<String, String>,
+    /// Who brought the edges of the batch that were there; absent where anybody may replace them.
+    owners: Option<HashMap<String, String>>,
     /// Whether a record may say that it was compared with its source.
     may_vouch: bool,
     papers: Papers,
@@ -344,7 +387,31 @@ impl<'a> Desk<'a> {
             }
         }
         self.changes.put(record.kind, Cow::Borrowed(&record.id), content);
+        self.note_owner(record);
         Ok(())
+    }
+
+    fn note_owner(&mut self, record: &Incoming) {
+        let Some(owners) = self.owners.as_mut().filter(|_| record.kind == RecordKind::Edge) else { return };
+        match &record.source {
+            Some(source) => owners.insert(record.id.clone(), source.clone()),
+            None => owners.remove(&record.id),
+        };
+    }
+
+    /// A deletion names no source, and is meant.
+    fn check_owner(&self, record: &Incoming) -> Result<(), String> {
+        let owner = self.owners.as_ref().and_then(|owners| owners.get(&record.id));
+        let (RecordKind::Edge, Some(owner), Some(source)) = (record.kind, owner, &record.source) else { return Ok(()) };
+        // Whoever may replace what came with the program has said so.
+        if owner == source || is_own_source(owner) {
+            return Ok(());
+        }
+        Err(format!(
+            "`id`: the edge `{}` is a statement of the source `{owner}` and stays as it is; use an id of your own, or say \
+             `replace_other_sources`",
+            record.id
+        ))
     }
 
     /// Whether the record may become another than it is.
@@ -360,6 +427,7 @@ impl<'a> Desk<'a> {
                 record.id
             ));
         }
+        self.check_owner(record)?;
         let is_marked = content.is_some_and(Content::is_marked);
         let mut spoken_against = record.paper.iter().flat_map(|paper| paper.spoken_against(is_marked));
         if let Some(id) = spoken_against.find_map(|key| self.guarded.get(key)) {

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use contract::evidence::record::{Deletion, Record, RecordKind};
 use store::{Bulk, Conn, Param, StoreError, Tx};
 
-use super::put::{self, FIND, Kept, StarterData};
+use super::put::{self, FIND, Kept, MayReplace, OtherSources, StarterData};
 use super::{Incoming, Sha256, sha256};
 
 /// What became of the set.
@@ -53,7 +53,9 @@ pub async fn load(tx: &mut Tx<'_>, organisation_id: &str, set: &[Incoming]) -> R
         let deletion = Record::Deletion(Deletion { kind: *kind, id: id.clone() });
         incoming.extend(Incoming::new(position, &deletion));
     }
-    loaded.kept = put::put(tx, organisation_id, &incoming, StarterData::MayChange).await?;
+    // What is left alone is no longer among them.
+    let may_replace = MayReplace { starter: StarterData::MayChange, edges: OtherSources::MayChange };
+    loaded.kept = put::put(tx, organisation_id, &incoming, may_replace).await?;
     // An edge whose node somebody withdrew cannot be kept; what was put of it earlier is still ours.
     for rejected in &loaded.kept.rejected {
         loaded.n_left_alone += 1;

@@ -9,7 +9,7 @@ use contract::error::OpError;
 use contract::evidence::record::{Deletion, Document, Edge, Node, Record, Source};
 use contract::evidence::records::{PutRecords, PutRecordsOutput, RejectedRecord};
 use contract::schema::{SchemaObject, tool_schema};
-use evidence::record::put::{Kept, StarterData};
+use evidence::record::put::{Kept, MayReplace, OtherSources, StarterData};
 use evidence::record::{self, Incoming, audited, passes_for_own_source};
 use jsonschema::Validator;
 use schemars::JsonSchema;
@@ -77,8 +77,11 @@ impl Write for PutRecords {
     }
 
     async fn apply(&self, plan: &Plan, tx: &mut Tx<'_>) -> Result<Answer<PutRecordsOutput>, ApplyError> {
-        let starter = if self.replace_starter { StarterData::MayChange } else { StarterData::Stays };
-        let kept = record::put::put(tx, &plan.organisation_id, &plan.incoming, starter).await?;
+        let may_replace = MayReplace {
+            starter: if self.replace_starter { StarterData::MayChange } else { StarterData::Stays },
+            edges: if self.replace_other_sources { OtherSources::MayChange } else { OtherSources::Stay },
+        };
+        let kept = record::put::put(tx, &plan.organisation_id, &plan.incoming, may_replace).await?;
         plan.version.store(kept.version, Ordering::Relaxed);
         let batch = kept.manifest_sha256.clone().map(|sha256| AuditedRow {
             kind: audited::BATCH,

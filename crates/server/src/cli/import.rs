@@ -18,7 +18,7 @@ use indicatif::ProgressBar;
 use serde_json::json;
 
 use self::files::Opened;
-use self::send::Desk;
+use self::send::{Desk, MayReplace};
 use super::{Place, print_lines, say};
 use crate::assemble;
 use crate::auth::owner;
@@ -62,6 +62,9 @@ pub struct Arguments {
     /// Let the file replace and withdraw records that came with the program; their warnings may be lost
     #[arg(long)]
     replace_starter: bool,
+    /// Let the file replace statements that another source brought under the same id; their warnings may be lost
+    #[arg(long)]
+    replace_other_sources: bool,
     /// Print rejections and the totals as lines of JSON
     #[arg(long)]
     json: bool,
@@ -104,7 +107,8 @@ pub async fn run(place: Place, arguments: Arguments) -> anyhow::Result<ExitCode>
     let house = assemble::enter(place.data, &settings).await?;
     // Whoever imports papers wants them instead of our own summaries.
     let replace_starter = arguments.replace_starter || arguments.format.is_of_papers();
-    let mut desk = Desk::new(&house, owner(&settings.organisation_id), replace_starter);
+    let may_replace = MayReplace { starter: replace_starter, other_sources: arguments.replace_other_sources };
+    let mut desk = Desk::new(&house, owner(&settings.organisation_id), may_replace);
     let outcome = import(&arguments, files, &marks, &mut desk).await;
     let Desk { totals, rejections, .. } = desk;
     if totals.kept > 0 {

@@ -163,3 +163,41 @@ async fn one_event_vouches_for_a_whole_batch() {
         assert_eq!(bodies[1].get("objects"), None, "a batch that changed nothing leaves nothing");
     }
 }
+
+#[tokio::test]
+async fn an_edge_of_one_source_is_not_replaced_by_another_source_under_its_id() {
+    for stage in both().await {
+        let warning = edge("E1", "H1", "contraindicated_in", "C1");
+        let book = json!({"record": "source", "id": "book", "title": "Made-up book", "licence": "CC-BY-4.0"});
+        put(&stage, &[source(), book.clone(), ginger(), gingerol(), warning.clone()]).await;
+        let mut other = edge("E1", "H1", "contains", "C1");
+        other["source"] = json!("book");
+        let found = put(&stage, &[book, other.clone()]).await;
+        assert_eq!((&found["kept"], &found["repeated"]), (&json!(0), &json!(1)), "{found}");
+        let reason = "`id`: the edge `E1` is a statement of the source `herbal` and stays as it is; use an id of your own, \
+            or say `replace_other_sources`";
+        assert_eq!(found["rejected"], json!([{"position": 1, "id": "E1", "reason": reason}]));
+        let edges = json!({"kind": "edge", "ids": ["E1"]});
+        assert_eq!(read(&stage, edges.clone()).await["records"], json!([warning]));
+
+        // Its own source may repeat it, change it, and withdraw it.
+        assert_eq!(put(&stage, &[warning.clone()]).await["repeated"], 1);
+        let mut stronger = warning.clone();
+        stronger["strength"] = json!("high");
+        assert_eq!(put(&stage, &[stronger.clone()]).await["changed"], 1);
+        // Within one batch it is the same.
+        let fresh = edge("E2", "H1", "contains", "C1");
+        let mut second = fresh.clone();
+        second["source"] = json!("book");
+        let found = put(&stage, &[fresh, second.clone()]).await;
+        assert_eq!((&found["kept"], found["rejected"].as_array().unwrap().len()), (&json!(1), 1), "{found}");
+        let withdrawn = json!({"record": "deletion", "kind": "edge", "id": "E2"});
+        let found = put(&stage, &[withdrawn, second]).await;
+        assert_eq!((&found["kept"], &found["rejected"]), (&json!(1), &json!([])), "what is withdrawn is nobody's");
+
+        let input = json!({"records": [other], "replace_other_sources": true});
+        let found = stage.call("curator", "put_records", input).await.result.unwrap().output;
+        assert_eq!((&found["changed"], &found["rejected"]), (&json!(1), &json!([])), "{found}");
+        assert_eq!(read(&stage, edges).await["records"], json!([other]));
+    }
+}

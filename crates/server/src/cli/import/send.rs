@@ -88,18 +88,25 @@ impl Entry {
     }
 }
 
+/// What the caller has said the files may replace.
+#[derive(Debug, Clone, Copy)]
+pub struct MayReplace {
+    pub starter: bool,
+    pub other_sources: bool,
+}
+
 pub struct Desk<'a> {
     house: &'a Arc<House>,
     actor: Actor,
-    replace_starter: bool,
+    may_replace: MayReplace,
     pub totals: Totals,
     /// The first ones, with their files.
     pub rejections: Vec<(String, Rejection)>,
 }
 
 impl<'a> Desk<'a> {
-    pub fn new(house: &'a Arc<House>, actor: Actor, replace_starter: bool) -> Desk<'a> {
-        Desk { house, actor, replace_starter, totals: Totals::default(), rejections: Vec::new() }
+    pub fn new(house: &'a Arc<House>, actor: Actor, may_replace: MayReplace) -> Desk<'a> {
+        Desk { house, actor, may_replace, totals: Totals::default(), rejections: Vec::new() }
     }
 
     /// The source as the record has it, or as it is to be. What a curator said about it stays unless the caller says
@@ -176,9 +183,11 @@ impl<'a> Desk<'a> {
         let mut call_id = None;
         if n_records > 0 {
             let mut input = Map::from_iter([("records".to_owned(), Value::Array(batch.records))]);
-            if self.replace_starter {
-                input.insert("replace_starter".to_owned(), Value::Bool(true));
-            }
+            let MayReplace { starter, other_sources } = self.may_replace;
+            let said = [("replace_starter", starter), ("replace_other_sources", other_sources)];
+            input.extend(
+                said.into_iter().filter(|(_, is_said)| *is_said).map(|(name, _)| (name.to_owned(), true.into())),
+            );
             let input = Value::Object(input);
             let (id, output): (_, PutRecordsOutput) = self.ask("put_records", input).await?;
             call_id = Some(id);
