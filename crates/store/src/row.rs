@@ -41,7 +41,7 @@ impl Row {
         self.opt_bool(column)?.ok_or(StoreError::other(UNEXPECTED_NULL))
     }
 
-    pub(crate) fn opt_bool(&self, column: usize) -> Result<Option<bool>, StoreError> {
+    pub fn opt_bool(&self, column: usize) -> Result<Option<bool>, StoreError> {
         let value = match &self.0 {
             DriverRow::Sqlite(row) => row.try_get::<Option<bool>, _>(column),
             DriverRow::Postgres(row) => row.try_get::<Option<bool>, _>(column),

@@ -36,6 +36,8 @@ pub struct Request {
     pub artifact_id: String,
     /// Hash of the content that was reviewed.
     pub content_sha256: Option<String>,
+    /// Whether it is the approver who named that hash.
+    pub names_reviewed_hash: bool,
     pub meaning: String,
     pub approved_by: String,
     pub approved_at_us: i64,
@@ -209,6 +211,7 @@ pub async fn approve(tx: &mut Tx<'_>, catalogue: &Catalogue, request: &Request) 
         approved_by: &request.approved_by,
         approved_at_us: request.approved_at_us,
         meaning: &request.meaning,
+        names_reviewed_hash: request.names_reviewed_hash,
     };
     let (row, audited) = artifacts::mark_approved(tx, &candidate.row, mark).await?;
     numbered.rows.push(audited);
@@ -231,6 +234,7 @@ pub async fn approve(tx: &mut Tx<'_>, catalogue: &Catalogue, request: &Request) 
             generator: &inputs.0,
             description: None,
             inputs: &inputs.1,
+            unseen_inputs: &[],
             correlation_id: request.correlation_id.as_deref(),
             created_by: &request.approved_by,
             created_at_us: request.approved_at_us,

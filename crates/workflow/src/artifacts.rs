@@ -10,7 +10,7 @@ macro_rules! with_columns {
             $before,
             " organisation_id, project_id, artifact_key, version, artifact_type, has_id, folder, file_name, title, \
              status, parent_id, content_sha256, size_bytes, n_revisions, created_by, created_at_us, updated_at_us, \
-             approved_by, approved_at_us, approval_meaning, reviewed_sha256 ",
+             approved_by, approved_at_us, approval_meaning, reviewed_sha256, names_reviewed_hash ",
             $after
         )
     };
@@ -85,13 +85,15 @@ pub struct Approved {
     pub at_us: i64,
     pub meaning: String,
     pub reviewed_sha256: String,
+    /// Unknown of approvals by programs that did not keep it.
+    pub names_reviewed_hash: Option<bool>,
 }
 
 impl ArtifactRow {
     fn read(row: &Row) -> Result<ArtifactRow, StoreError> {
         let approved = match (row.opt_text(17)?, row.opt_int(18)?, row.opt_text(19)?, row.opt_text(20)?) {
             (Some(by), Some(at_us), Some(meaning), Some(reviewed_sha256)) => {
-                Some(Approved { by, at_us, meaning, reviewed_sha256 })
+                Some(Approved { by, at_us, meaning, reviewed_sha256, names_reviewed_hash: row.opt_bool(21)? })
             }
             (_, _, _, _) => None,
         };
@@ -136,6 +138,7 @@ impl ArtifactRow {
             approved_at: rfc3339_ms(approved.at_us),
             meaning: approved.meaning.clone(),
             reviewed_sha256: approved.reviewed_sha256.clone(),
+            names_reviewed_hash: approved.names_reviewed_hash,
         })
     }
 

@@ -24,4 +24,6 @@ pub const MIGRATIONS: &[Migration] = &[
     Migration { version: 102, name: "tasks", sql: include_str!("../migrations/0102_tasks.sql") },
     Migration { version: 103, name: "mandatory_inputs", sql: include_str!("../migrations/0103_mandatory_inputs.sql") },
     Migration { version: 104, name: "id_gaps", sql: include_str!("../migrations/0104_id_gaps.sql") },
+    Migration { version: 105, name: "reviewed_hash", sql: include_str!("../migrations/0105_reviewed_hash.sql") },
+    Migration { version: 106, name: "unseen_inputs", sql: include_str!("../migrations/0106_unseen_inputs.sql") },
 ];

@@ -53,6 +53,7 @@ pub fn extract(catalogue: &Catalogue, text: &str, file_name: Option<&str>) -> Re
             expected: format!("at least {CONTENT_CHARS_MIN} characters"),
         });
     }
+    check_line_ends(text)?;
     let document = Document::parse(text);
     let (kind, key) = match find_id(catalogue, &document)? {
         Some(id) => (type_of(catalogue, &id)?, id),
@@ -66,6 +67,23 @@ pub fn extract(catalogue: &Catalogue, text: &str, file_name: Option<&str>) -> Re
         parent_id: find_parent(catalogue, kind, &document)?,
         title: find_title(&document, kind)?,
         key,
+    })
+}
+
+/// Refuses a text whose lines end with a carriage return alone: it is one line to everybody who reads it. It is not mended
+/// here, as every byte of a document is kept.
+pub fn check_line_ends(text: &str) -> Result<(), MetadataError> {
+    let n_newlines = text.matches('\n').count();
+    let n_bare = text.matches('\r').count() - text.matches("\r\n").count();
+    if n_bare == 0 || n_bare <= n_newlines {
+        return Ok(());
+    }
+    Err(MetadataError::Wrong {
+        field: "artifact_content",
+        received: format!("<{n_bare} lines that end with CR alone>"),
+        expected: "lines that end with LF or CR LF; this document's end with CR alone, so that all of it is one line: \
+                   save it with other line ends"
+            .to_owned(),
     })
 }
 

@@ -10,7 +10,7 @@ macro_rules! with_columns {
             $before,
             " task_number, task_id, project_id, artifact_id, generator, status, description, \
              CAST(inputs_json AS TEXT), correlation_id, created_at_us, updated_at_us, started_at_us, completed_at_us, \
-             completion_notes, claimed_by, lease_expires_at_us ",
+             completion_notes, claimed_by, lease_expires_at_us, unseen_inputs ",
             $after
         )
     };
@@ -132,6 +132,7 @@ impl TaskRow {
             status: TaskStatus::parse(&row.text(5)?).ok_or(StoreError::other("a kept task has no status"))?,
             description: row.text(6)?,
             inputs: serde_json::from_str(&row.text(7)?).map_err(damaged)?,
+            unseen_inputs: serde_json::from_str(row.opt_text(16)?.as_deref().unwrap_or("[]")).map_err(damaged)?,
             correlation_id: row.opt_text(8)?,
             created_at: rfc3339_ms(row.int(9)?),
             updated_at: rfc3339_ms(row.int(10)?),

@@ -44,7 +44,7 @@ export interface Operations {
           classification: "mandatory" | "recommended" | "conditional";
           /** `mcp://resources/artifacts/{folder}/{file}`. */
           mcp_resource_uri?: string | null;
-          /** Name of the input in the generator's configuration. */
+          /** Its name in the generator's configuration. */
           name: string;
           resource_path?: string | null;
           /** Another name of `mcp_resource_uri`. */
@@ -421,6 +421,7 @@ export interface Operations {
         changed_by: string;
         content_sha256: string;
         meaning?: string | null;
+        names_reviewed_hash?: boolean | null;
         /** Counts within the version, from 1. */
         revision: number;
         size_bytes: number;
@@ -436,6 +437,7 @@ export interface Operations {
         changed_by: string;
         content_sha256: string;
         meaning?: string | null;
+        names_reviewed_hash?: boolean | null;
         /** Counts within the version, from 1. */
         revision: number;
         size_bytes: number;
@@ -602,29 +604,31 @@ export interface Operations {
         claimed_by?: string | null;
         completed_at?: string | null;
         completion_notes?: string | null;
-        /** The correlation id that came with the task. */
+        /** Came with the task. */
         correlation_id?: string | null;
         created_at: string;
         description: string;
         generator: string;
         inputs: ({
-          /** `N/A` for research, which has no id. */
+          /** `N/A` for research. */
           artifact_id: string;
           artifact_type: string;
           classification: "mandatory" | "recommended" | "conditional";
           mcp_resource_uri: string;
-          /** Name of the input in the generator's configuration. */
+          /** Its name in the generator's configuration. */
           name: string;
           resource_path: string;
           /** Status of the document when the task was made. */
           status: string;
         })[];
-        /** After this others may claim it, unless the claim is renewed. */
+        /** Others may claim it then, unless renewed. */
         lease_expires_at?: string | null;
         project_id: string;
         started_at?: string | null;
         status: "pending" | "in_progress" | "completed";
         task_id: string;
+        /** Not here; status as stated. */
+        unseen_inputs?: string[];
         updated_at: string;
       } | null;
     };
@@ -787,6 +791,7 @@ export interface Operations {
         changed_by: string;
         content_sha256: string;
         meaning?: string | null;
+        names_reviewed_hash?: boolean | null;
         /** Counts within the version, from 1. */
         revision: number;
         size_bytes: number;
@@ -833,6 +838,8 @@ export interface Operations {
           approved_at: string;
           approved_by: string;
           meaning: string;
+          /** Whether the approver named that hash; else it is that of the latest version. */
+          names_reviewed_hash?: boolean | null;
           /** SHA-256 of the bytes that were reviewed. */
           reviewed_sha256: string;
         } | null;
@@ -901,29 +908,31 @@ export interface Operations {
         claimed_by?: string | null;
         completed_at?: string | null;
         completion_notes?: string | null;
-        /** The correlation id that came with the task. */
+        /** Came with the task. */
         correlation_id?: string | null;
         created_at: string;
         description: string;
         generator: string;
         inputs: ({
-          /** `N/A` for research, which has no id. */
+          /** `N/A` for research. */
           artifact_id: string;
           artifact_type: string;
           classification: "mandatory" | "recommended" | "conditional";
           mcp_resource_uri: string;
-          /** Name of the input in the generator's configuration. */
+          /** Its name in the generator's configuration. */
           name: string;
           resource_path: string;
           /** Status of the document when the task was made. */
           status: string;
         })[];
-        /** After this others may claim it, unless the claim is renewed. */
+        /** Others may claim it then, unless renewed. */
         lease_expires_at?: string | null;
         project_id: string;
         started_at?: string | null;
         status: "pending" | "in_progress" | "completed";
         task_id: string;
+        /** Not here; status as stated. */
+        unseen_inputs?: string[];
         updated_at: string;
       })[];
     };
@@ -1081,6 +1090,8 @@ export interface Operations {
         kind: "source" | "node" | "edge" | "document";
         record: "deletion";
       })[];
+      /** Lets edges replace those that another source brought under the same id, warnings among them. */
+      replace_other_sources?: boolean;
       /** Lets records replace and withdraw what came with the program. Its warnings are then the caller's to keep. */
       replace_starter?: boolean;
     };
@@ -1186,7 +1197,7 @@ export interface Operations {
           classification: "mandatory" | "recommended" | "conditional";
           /** `mcp://resources/artifacts/{folder}/{file}`. */
           mcp_resource_uri?: string | null;
-          /** Name of the input in the generator's configuration. */
+          /** Its name in the generator's configuration. */
           name: string;
           resource_path?: string | null;
           /** Another name of `mcp_resource_uri`. */
@@ -1225,6 +1236,8 @@ export interface Operations {
           approved_at: string;
           approved_by: string;
           meaning: string;
+          /** Whether the approver named that hash; else it is that of the latest version. */
+          names_reviewed_hash?: boolean | null;
           /** SHA-256 of the bytes that were reviewed. */
           reviewed_sha256: string;
         } | null;
@@ -1560,29 +1573,31 @@ export interface Operations {
         claimed_by?: string | null;
         completed_at?: string | null;
         completion_notes?: string | null;
-        /** The correlation id that came with the task. */
+        /** Came with the task. */
         correlation_id?: string | null;
         created_at: string;
         description: string;
         generator: string;
         inputs: ({
-          /** `N/A` for research, which has no id. */
+          /** `N/A` for research. */
           artifact_id: string;
           artifact_type: string;
           classification: "mandatory" | "recommended" | "conditional";
           mcp_resource_uri: string;
-          /** Name of the input in the generator's configuration. */
+          /** Its name in the generator's configuration. */
           name: string;
           resource_path: string;
           /** Status of the document when the task was made. */
           status: string;
         })[];
-        /** After this others may claim it, unless the claim is renewed. */
+        /** Others may claim it then, unless renewed. */
         lease_expires_at?: string | null;
         project_id: string;
         started_at?: string | null;
         status: "pending" | "in_progress" | "completed";
         task_id: string;
+        /** Not here; status as stated. */
+        unseen_inputs?: string[];
         updated_at: string;
       };
     };

@@ -188,6 +188,10 @@ pub struct Approval {
     pub meaning: String,
     /// SHA-256 of the bytes that were reviewed.
     pub reviewed_sha256: String,
+    // Or answered when asked about it. Absent of approvals by programs that did not keep it.
+    /// Whether the approver named that hash; else it is that of the latest version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub names_reviewed_hash: Option<bool>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -244,6 +248,9 @@ pub struct ArtifactRevision {
     pub changed_at: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub meaning: Option<String>,
+    // Of an approval, as there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub names_reviewed_hash: Option<bool>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -70,11 +70,11 @@ impl InputClass {
 /// A resolved input of a generator, as a task keeps it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct GeneratorInput {
-    /// Name of the input in the generator's configuration.
+    /// Its name in the generator's configuration.
     pub name: String,
     pub classification: InputClass,
     pub artifact_type: String,
-    /// `N/A` for research, which has no id.
+    /// `N/A` for research.
     pub artifact_id: String,
     pub resource_path: String,
     pub mcp_resource_uri: String,
@@ -86,7 +86,7 @@ pub struct GeneratorInput {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GivenInput {
-    /// Name of the input in the generator's configuration.
+    /// Its name in the generator's configuration.
     #[schemars(length(min = 1, max = 64))]
     pub name: String,
     pub classification: InputClass,
@@ -186,7 +186,11 @@ pub struct Task {
     pub status: TaskStatus,
     pub description: String,
     pub inputs: Vec<GeneratorInput>,
-    /// The correlation id that came with the task.
+    // Names of inputs. Where the document is not here, the caller's word is all there is.
+    /// Not here; status as stated.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unseen_inputs: Vec<String>,
+    /// Came with the task.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub correlation_id: Option<String>,
     pub created_at: String,
@@ -200,7 +204,7 @@ pub struct Task {
     /// Who works on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claimed_by: Option<String>,
-    /// After this others may claim it, unless the claim is renewed.
+    /// Others may claim it then, unless renewed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lease_expires_at: Option<String>,
 }

@@ -9,15 +9,16 @@ use workflow::artifacts::ArtifactRow;
 use crate::context::Context;
 use crate::door::Via;
 
-/// Ends the call with a question, or with a refusal where the answer was no or nobody can be asked.
-pub fn ask(ctx: &Context<'_>, row: &ArtifactRow) -> Result<(), OpError> {
+/// Ends the call with a question, or with a refusal where the answer was no or nobody can be asked. Returns whether somebody
+/// was asked: their yes is one to the hash of the text.
+pub fn ask(ctx: &Context<'_>, row: &ArtifactRow) -> Result<bool, OpError> {
     if !ctx.may_ask(QuestionKind::Form) {
         return match ctx.via() {
             Via::Mcp => Err(OpError::refused(
                 "a person must confirm this approval, and this client cannot ask one; use a client with form elicitation, \
                  the page of the document, or `materia artifact approve`",
             )),
-            Via::Direct | Via::Approval => Ok(()),
+            Via::Direct | Via::Approval => Ok(false),
         };
     }
     // The hash is part of the key: a yes counts for the text that it was given for, and for no later one.
@@ -30,7 +31,7 @@ pub fn ask(ctx: &Context<'_>, row: &ArtifactRow) -> Result<(), OpError> {
     let answers = ctx.ask(Questions::from([(key.clone(), Question::Form { message, schema: schema() })]))?;
     let answer = answers.get(&key).and_then(|answer| serde_json::from_value(answer.clone()).ok());
     match answer {
-        Some(FormAnswer::Accept { content }) if content.get("approve") == Some(&Value::Bool(true)) => Ok(()),
+        Some(FormAnswer::Accept { content }) if content.get("approve") == Some(&Value::Bool(true)) => Ok(true),
         Some(FormAnswer::Accept { .. } | FormAnswer::Decline {} | FormAnswer::Cancel {}) | None => {
             Err(OpError::refused("the person who was asked did not approve"))
         }

@@ -91,6 +91,7 @@ impl Write for ApproveArtifact {
             default_project_id: home.default_project_id,
             artifact_id,
             content_sha256: self.content_sha256.clone(),
+            names_reviewed_hash: self.content_sha256.is_some(),
             meaning: self.meaning.clone().unwrap_or_else(|| MEANING_DEFAULT.to_owned()),
             approved_by: actor.id.to_string(),
             approved_at_us: ctx.now_us(),
@@ -112,7 +113,7 @@ impl Write for ApproveArtifact {
             let mut reader = ctx.read().await?;
             approval::preview(&mut reader, &catalogue, &request).await.map_err(approval_elsewhere::refusal)?;
             drop(reader);
-            approval_consent::ask(ctx, &row)?;
+            request.names_reviewed_hash |= approval_consent::ask(ctx, &row)?;
             // What is approved is what they were asked about.
             request.content_sha256.get_or_insert(row.content_sha256);
         }

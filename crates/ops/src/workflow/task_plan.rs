@@ -142,6 +142,7 @@ pub async fn insert_all(
             generator: &task.generator,
             description: task.description.as_deref(),
             inputs: &task.inputs,
+            unseen_inputs: &task.unseen_inputs,
             correlation_id: task.correlation_id.as_deref().or(place.correlation_id.as_deref()),
             created_by: &place.actor_id,
             created_at_us: place.now_us,

@@ -4,9 +4,10 @@ use contract::actor::Role;
 use contract::error::{Kind, OpError};
 use contract::workflow::artifacts::{ValidateArtifact, ValidationResult};
 use workflow::artifacts;
+use workflow::metadata::check_line_ends;
 use workflow::validation::{Subject, mentioned};
 
-use super::document::{Home, check_key};
+use super::document::{Home, check_key, metadata_error};
 use crate::context::{Context, Settings};
 use crate::family::Family;
 use crate::operation::{Answer, Operation, Read, store_error};
@@ -28,6 +29,7 @@ impl Operation for ValidateArtifact {
 impl Read for ValidateArtifact {
     async fn run(&self, ctx: &Context<'_>) -> Result<Answer<ValidationResult>, OpError> {
         let id = check_key(&self.artifact_id, "artifact_id", Self::NAME)?;
+        check_line_ends(&self.artifact_content).map_err(|error| metadata_error(error, Self::NAME))?;
         let catalogue = ctx.services().catalogue.current();
         let by_file =
             || catalogue.types().iter().find(|kind| kind.file_suffix.as_ref().is_some_and(|it| id.ends_with(it)));

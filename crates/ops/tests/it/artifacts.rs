@@ -520,6 +520,61 @@ async fn an_approval_is_bound_to_what_was_reviewed() {
     }
 }
 
+#[tokio::test]
+async fn the_record_tells_whether_the_approver_named_what_they_had_reviewed() {
+    for stage in both().await {
+        for (version, is_named) in [(1, false), (2, true)] {
+            stage.store(&EPIC_006.replace("**Version:** 1", &format!("**Version:** {version}"))).await;
+            let read = json!({"artifact_id": "EPIC-006"});
+            let stored = output(stage.call("owner", "read_artifact", read.clone()).await);
+            let mut approve = read.clone();
+            if is_named {
+                approve["content_sha256"] = stored["artifact"]["content_sha256"].clone();
+            }
+            output(stage.call("owner", "approve_artifact", approve).await);
+            let approved = output(stage.call("owner", "read_artifact", read.clone()).await);
+            let approval = &approved["artifact"]["approval"];
+            assert_eq!(approval["reviewed_sha256"], stored["artifact"]["content_sha256"]);
+            assert_eq!(approval["names_reviewed_hash"], is_named);
+        }
+        let history = output(stage.call("owner", "list_artifact_revisions", json!({"artifact_id": "EPIC-006"})).await);
+        let named: Vec<&Value> =
+            history["revisions"].as_array().unwrap().iter().map(|it| &it["names_reviewed_hash"]).collect();
+        assert_eq!(named, [&Value::Null, &json!(false), &Value::Null, &json!(true)], "{history}");
+
+        // The log vouches for it.
+        assert_eq!(crate::ledger::verify(&stage).await["problems"], json!([]));
+        let sql = "UPDATE artifacts SET names_reviewed_hash = TRUE WHERE version = 1";
+        crate::ledger::tamper(&stage, sql).await;
+        let found = crate::ledger::verify(&stage).await;
+        assert_eq!(
+            found["problems"][0]["message"], "artifact `default/EPIC-006/1` was changed by other hands",
+            "{found}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_document_whose_lines_end_with_cr_alone_is_told_so() {
+    let stage = on_sqlite(OPERATIONS).await;
+    let bare = EPIC_006.replace('\n', "\r");
+    let calls = [
+        ("store_artifact", json!({"artifact_content": bare})),
+        ("validate_artifact", json!({"artifact_content": bare, "artifact_id": "EPIC-006"})),
+        ("store_artifact", json!({"artifact_content": format!("{bare}\n")})),
+    ];
+    for (operation, input) in calls {
+        let (code, message) = refusal(stage.call("owner", operation, input).await);
+        assert_eq!(code, -32602);
+        assert!(message.contains("this document's end with CR alone"), "{message}");
+    }
+    // A stray one within a line, and CR LF, are none of that.
+    let stray = EPIC_006.replacen('\n', "\r.\n", 1);
+    let input = json!({"artifact_content": stray, "artifact_id": "EPIC-006"});
+    output(stage.call("owner", "validate_artifact", input).await);
+    output(stage.call("owner", "store_artifact", json!({"artifact_content": EPIC_006.replace('\n', "\r\n")})).await);
+}
+
 /// Attack case 11.
 #[tokio::test]
 async fn documents_of_others_are_not_there() {

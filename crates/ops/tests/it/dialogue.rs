@@ -134,6 +134,8 @@ async fn an_approval_is_confirmed_by_a_person_for_the_very_text_they_saw() {
     assert_ne!(keys, new_keys);
     let reply = approve(answers(Some(&state), [(&new_keys[0], answer(true))])).await;
     assert_eq!(reply.result.unwrap().output["new_status"], "Approved");
+    let read = stage.call("owner", "read_artifact", json!({"artifact_id": "EPIC-006"})).await.result.unwrap().output;
+    assert_eq!(read["artifact"]["approval"]["names_reviewed_hash"], true, "they were asked about the hash");
 }
 
 #[tokio::test]

@@ -84,6 +84,7 @@ async fn the_batch_of_the_seed_gets_the_ids_of_the_seed_and_its_row() {
                      "mcp_resource_uri": "mcp://resources/artifacts/prds/PRD-006_v3.md", "status": "Approved"},
                     research("business_research"), research("implementation_research"),
                 ],
+                "unseen_inputs": ["prd", "business_research", "implementation_research"],
                 "correlation_id": "gen-001",
                 "created_at": "2026-02-04T19:00:00.000Z", "updated_at": "2026-02-04T19:00:00.000Z",
             }})
@@ -111,7 +112,8 @@ async fn a_task_goes_forward_step_by_step_and_back_only_by_a_reset() {
         assert_eq!(told(set("pending", none()).await), illegal("pending", "pending"));
         assert_eq!(told(set("in_progress", none()).await), "in_progress");
         assert_eq!(told(set("in_progress", none()).await), "in_progress", "who started it may renew");
-        assert_eq!(told(set_as("owner", "in_progress", none()).await), illegal("in_progress", "in_progress"));
+        let second = told(set_as("owner", "in_progress", none()).await);
+        assert!(second.starts_with("CONFLICT: task TASK-001 is claimed by `author` until "), "{second}");
         assert_eq!(told(set("pending", none()).await), illegal("in_progress", "pending"));
         assert_eq!(told(set("completed", json!({"completion_notes": "done"})).await), "completed");
         assert_eq!(told(set("completed", none()).await), illegal("completed", "completed"));
@@ -137,8 +139,9 @@ async fn whoever_started_a_task_holds_it_until_the_lease_ends_or_a_person_takes_
             stage.call(name, "update_task_status", input)
         };
         assert!(set("agent", "in_progress", false).await.result.is_ok());
-        for (status, reset) in [("completed", false), ("pending", true)] {
+        for (status, reset) in [("completed", false), ("pending", true), ("in_progress", false)] {
             let error = set("author", status, reset).await.result.unwrap_err();
+            assert_eq!(error.code(), "CONFLICT", "{error}");
             assert!(error.message.starts_with("task TASK-001 is claimed by `agent` until "), "{error}");
         }
         assert!(set("owner", "pending", true).await.result.is_ok(), "an approver takes it back");
@@ -487,6 +490,29 @@ async fn add_task_refuses_inputs_that_are_not_there_or_not_approved() {
             assert_eq!(output(&stage, "viewer", "list_tasks", json!({})).await["count"], 0);
         }
     }
+}
+
+#[tokio::test]
+async fn a_batch_tells_which_approvals_are_only_stated() {
+    for stage in both().await {
+        keep(&stage, "prd", "prds", "PRD-006", "PRD-006_v3.md", "Approved").await;
+        output(&stage, "author", "queue_tasks", batch("default", 12, 1)).await;
+        let listed = output(&stage, "viewer", "list_tasks", json!({})).await;
+        let task = &listed["tasks"][0];
+        assert_eq!(task["unseen_inputs"], json!(["business_research", "implementation_research"]), "{listed}");
+        // Claimed, it still says so.
+        let claimed = output(&stage, "agent", "get_next_task", json!({"claim": true})).await;
+        assert_eq!(claimed["task"]["unseen_inputs"], task["unseen_inputs"]);
+        let changed = "task `TASK-001` was changed by other hands";
+        assert!(!crate::ledger::verify(&stage).await["problems"].to_string().contains(changed));
+        crate::ledger::tamper(&stage, "UPDATE tasks SET unseen_inputs = NULL").await;
+        assert!(crate::ledger::verify(&stage).await["problems"].to_string().contains(changed));
+    }
+    // What is here and not approved is refused, whatever is stated of it.
+    let stage = on_sqlite(OPERATIONS).await;
+    keep(&stage, "prd", "prds", "PRD-006", "PRD-006_v3.md", "Draft").await;
+    let error = stage.call("author", "queue_tasks", batch("default", 12, 1)).await.result.unwrap_err();
+    assert_eq!(error.message, "Task validation failed: Input artifact PRD-006 not approved");
 }
 
 #[tokio::test]

@@ -222,6 +222,7 @@ fn find_id(content: &str, settings: &Settings) -> anyhow::Result<String> {
         Some(folder) => std::sync::Arc::new(Catalogue::read(folder)?),
         None => Catalogue::built_in()?,
     };
+    metadata::check_line_ends(content)?;
     match metadata::find_id(&catalogue, &Document::parse(content))? {
         Some(id) => Ok(id),
         None => bail!("the document names no id; give --id"),
@@ -343,10 +344,15 @@ fn history(revisions: &[ArtifactRevision]) -> Vec<String> {
             revision.changed_by.clone(),
             revision.changed_at.clone(),
             revision.content_sha256.chars().take(12).collect(),
+            match revision.names_reviewed_hash {
+                Some(true) => "named".to_owned(),
+                Some(false) => "not named".to_owned(),
+                None => "-".to_owned(),
+            },
             revision.meaning.clone().unwrap_or_else(|| "-".to_owned()),
         ]
     });
-    table::lines(["STATE", "CAUSE", "STATUS", "BY", "AT", "SHA-256", "MEANING"], rows)
+    table::lines(["STATE", "CAUSE", "STATUS", "BY", "AT", "SHA-256", "REVIEWED HASH", "MEANING"], rows)
 }
 
 #[cfg(test)]

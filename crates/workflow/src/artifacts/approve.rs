@@ -15,6 +15,7 @@ pub struct ApprovalMark<'a> {
     pub approved_by: &'a str,
     pub approved_at_us: i64,
     pub meaning: &'a str,
+    pub names_reviewed_hash: bool,
 }
 
 /// Rewrites a version as approved and keeps what was reviewed. Refuses if the version is no longer what `row` says.
@@ -34,12 +35,14 @@ pub async fn mark_approved(
             at_us: mark.approved_at_us,
             meaning: mark.meaning.to_owned(),
             reviewed_sha256: row.content_sha256.clone(),
+            names_reviewed_hash: Some(mark.names_reviewed_hash),
         }),
         ..row.clone()
     };
     let update = Statement {
         sql: "UPDATE artifacts SET status = $1, content_sha256 = $2, size_bytes = $3, n_revisions = $4, \
-              updated_at_us = $5, approved_by = $6, approved_at_us = $5, approval_meaning = $7, reviewed_sha256 = $8 \
+              updated_at_us = $5, approved_by = $6, approved_at_us = $5, approval_meaning = $7, reviewed_sha256 = $8, \
+              names_reviewed_hash = $14 \
               WHERE organisation_id = $9 AND project_id = $10 AND artifact_key = $11 AND version = $12 \
               AND content_sha256 = $8 AND n_revisions = $13",
         params: vec![
@@ -56,6 +59,7 @@ pub async fn mark_approved(
             row.key.as_str().into(),
             i64::from(row.version).into(),
             i64::from(row.n_revisions).into(),
+            mark.names_reviewed_hash.into(),
         ],
     };
     let statements = [

@@ -12,8 +12,12 @@ const SHOWN_MAX: i64 = 2_000;
 macro_rules! select_revisions {
     ($after:literal) => {
         concat!(
-            "SELECT version, revision, status, cause, content_sha256, size_bytes, changed_by, changed_at_us, meaning \
-             FROM artifact_revisions WHERE organisation_id = $1 AND project_id = $2 AND artifact_key = $3 ",
+            // A version is approved once, so that its row knows of its one approval.
+            "SELECT version, revision, status, cause, content_sha256, size_bytes, changed_by, changed_at_us, meaning, \
+             (SELECT a.names_reviewed_hash FROM artifacts a WHERE a.organisation_id = r.organisation_id \
+              AND a.project_id = r.project_id AND a.artifact_key = r.artifact_key AND a.version = r.version \
+              AND r.cause = 'approved') \
+             FROM artifact_revisions r WHERE organisation_id = $1 AND project_id = $2 AND artifact_key = $3 ",
             $after
         )
     };
@@ -133,5 +137,6 @@ fn read(row: &Row) -> Result<ArtifactRevision, StoreError> {
         changed_by: row.text(6)?,
         changed_at: rfc3339_ms(row.int(7)?),
         meaning: row.opt_text(8)?,
+        names_reviewed_hash: row.opt_bool(9)?,
     })
 }

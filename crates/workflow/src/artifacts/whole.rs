@@ -35,7 +35,7 @@ pub async fn find_whole(
         .await?;
     let Some(found) = row else { return Ok(None) };
     let row = ArtifactRow::read(&found)?;
-    let content = check_content(found.opt_text(21)?, &row.content_sha256)?;
-    let known_sha256 = found.opt_text(22)?.unwrap_or_default().split(' ').map(str::to_owned).collect();
+    let content = check_content(found.opt_text(22)?, &row.content_sha256)?;
+    let known_sha256 = found.opt_text(23)?.unwrap_or_default().split(' ').map(str::to_owned).collect();
     Ok(Some(Whole { row, content, known_sha256 }))
 }

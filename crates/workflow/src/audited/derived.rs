@@ -47,6 +47,7 @@ const APPROVALS: &str = "SELECT a.organisation_id, a.project_id, a.artifact_key,
     WHERE (a.approved_by IS NULL) <> (a.reviewed_sha256 IS NULL) \
     OR (a.approved_at_us IS NULL) <> (a.reviewed_sha256 IS NULL) \
     OR (a.approval_meaning IS NULL) <> (a.reviewed_sha256 IS NULL) \
+    OR (a.names_reviewed_hash IS NOT NULL AND a.reviewed_sha256 IS NULL) \
     OR a.updated_at_us <> COALESCE(a.approved_at_us, a.created_at_us) \
     ORDER BY a.organisation_id, a.project_id, a.artifact_key, a.version LIMIT $1";
 

@@ -30,6 +30,8 @@ pub struct CheckedTask {
     pub description: Option<String>,
     pub correlation_id: Option<String>,
     pub inputs: Vec<GeneratorInput>,
+    /// Names of those whose documents are not here, once somebody has looked.
+    pub unseen_inputs: Vec<String>,
 }
 
 /// Checks every task of a batch by itself and against the others.
@@ -101,6 +103,7 @@ fn check_task(
         description: task.description.clone(),
         correlation_id: task.task_id.as_ref().map(ToString::to_string),
         inputs: inputs.collect::<Result<Vec<GeneratorInput>, Wrong>>()?,
+        unseen_inputs: Vec::new(),
     })
 }
 

@@ -60,7 +60,7 @@ pub async fn find_inputs(
             }
             match known.get(&input.mcp_resource_uri) {
                 Some(Found::Status(status)) => input.status.clone_from(status),
-                Some(Found::NotHere(_)) if absent == Absent::Believed => {}
+                Some(Found::NotHere(_)) if absent == Absent::Believed => task.unseen_inputs.push(input.name.clone()),
                 Some(Found::NotHere(wrong) | Found::Wrong(wrong)) => return Err(InputsError::Wrong(wrong.clone())),
                 None => {}
             }

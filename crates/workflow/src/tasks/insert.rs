@@ -18,6 +18,8 @@ pub struct NewTask<'a> {
     /// Filled in by [`describe`] when absent.
     pub description: Option<&'a str>,
     pub inputs: &'a [GeneratorInput],
+    /// Names of those whose documents are not here.
+    pub unseen_inputs: &'a [String],
     /// The caller's word for the work on this task.
     pub correlation_id: Option<&'a str>,
     pub created_by: &'a str,
@@ -46,6 +48,8 @@ pub async fn insert(tx: &mut Tx<'_>, new: &NewTask<'_>) -> Result<Inserted, Task
     let number = advance(tx, new.organisation_id).await?;
     let task_id = format_task_id(number)?;
     let inputs = serde_json::to_string(new.inputs).map_err(|_| StoreError::other("inputs are not JSON"))?;
+    let unseen = serde_json::to_string(new.unseen_inputs).map_err(|_| StoreError::other("names are not JSON"))?;
+    let unseen = Some(unseen.as_str()).filter(|_| !new.unseen_inputs.is_empty());
     let described = describe(new.artifact_id, new.inputs);
     let has_mandatory_input = new.inputs.iter().any(|input| input.classification == InputClass::Mandatory);
     let row = tx
@@ -53,8 +57,8 @@ pub async fn insert(tx: &mut Tx<'_>, new: &NewTask<'_>) -> Result<Inserted, Task
             with_columns!(
                 "INSERT INTO tasks (organisation_id, task_id, task_number, project_id, artifact_id, generator, status, \
                  description, inputs_json, correlation_id, created_by, created_at_us, updated_at_us, \
-                 has_mandatory_input) \
-                 VALUES ($1, $2, $3, $4, $5, $6, 'pending', $7, $8, $9, $10, $11, $11, $12) RETURNING",
+                 has_mandatory_input, unseen_inputs) \
+                 VALUES ($1, $2, $3, $4, $5, $6, 'pending', $7, $8, $9, $10, $11, $11, $12, $13) RETURNING",
                 ""
             ),
             &[
@@ -70,6 +74,7 @@ pub async fn insert(tx: &mut Tx<'_>, new: &NewTask<'_>) -> Result<Inserted, Task
                 new.created_by.into(),
                 new.created_at_us.into(),
                 has_mandatory_input.into(),
+                unseen.into(),
             ],
         )
         .await?

@@ -100,13 +100,13 @@ pub(crate) async fn read_all(
     );
     let rows = conn.fetch_all(sql, &[organisation_id.into(), task_id.into(), n_max.into()]).await?;
     let kept = |row: &Row| {
-        let (organisation_id, created_by, created_at_us) = (row.text(16)?, row.text(17)?, row.int(18)?);
+        let (organisation_id, created_by, created_at_us) = (row.text(17)?, row.text(18)?, row.int(19)?);
         let task = match TaskRow::read(row) {
             Ok(row) => Some(row.task),
             Err(error) if error.is_about_a_value() => None,
             Err(error) => return Err(error),
         };
-        Ok(KeptTask { organisation_id, task_id: row.text(19)?, created_by, created_at_us, task })
+        Ok(KeptTask { organisation_id, task_id: row.text(20)?, created_by, created_at_us, task })
     };
     rows.iter().map(kept).collect()
 }

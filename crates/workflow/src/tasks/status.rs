@@ -89,6 +89,11 @@ fn next_state<'a>(change: &Change<'a>, now: &TaskRow) -> Result<NextState<'a>, T
             claimed_by: Some(change.actor_id),
             lease_expires_at_us,
         }),
+        (TaskStatus::InProgress, TaskStatus::InProgress) => {
+            // Who comes second is told whose it is: their request is right, and too late.
+            check_claim(change, now)?;
+            Err(illegal())
+        }
         (TaskStatus::InProgress, TaskStatus::Completed) => {
             check_claim(change, now)?;
             Ok(NextState {

@@ -66,6 +66,10 @@ export const documents = {
   approvedAt: { en: 'Approved', th: 'อนุมัติเมื่อ' },
   meaning: { en: 'Meaning', th: 'ความหมาย' },
   reviewedHash: { en: 'SHA-256 of what was reviewed', th: 'SHA-256 ของสิ่งที่ตรวจทาน' },
+  reviewedHashNotNamed: {
+    en: 'The approver did not name it: it is that of the latest version at the time.',
+    th: 'ผู้อนุมัติไม่ได้ระบุค่านี้ เป็นค่าของฉบับล่าสุดในขณะนั้น',
+  },
   approve: { en: 'Approve', th: 'อนุมัติ' },
   approveTitle: { en: 'Approve {id}, version {version}', th: 'อนุมัติ {id} รุ่น {version}' },
   approveLead: {

@@ -180,7 +180,17 @@ function AboutVersion({ artifact, place, isChecked }: { artifact: Artifact; plac
                 { label: t(words.approvedByLabel), value: <Mono>{approval.approved_by}</Mono> },
                 { label: t(words.meaning), value: <q className="meaning">{approval.meaning}</q> },
                 { label: t(words.approvedAt), value: <Time value={approval.approved_at} /> },
-                { label: t(words.reviewedHash), value: hash(approval.reviewed_sha256, t(words.reviewedHash)) },
+                {
+                  label: t(words.reviewedHash),
+                  value: (
+                    <>
+                      {hash(approval.reviewed_sha256, t(words.reviewedHash))}
+                      {approval.names_reviewed_hash === false && (
+                        <span className="below quiet">{t(words.reviewedHashNotNamed)}</span>
+                      )}
+                    </>
+                  ),
+                },
               ]
             : []),
           { label: t(words.id), value: <Mono>{artifact.id}</Mono> },
