@@ -181,7 +181,7 @@ async fn an_edge_of_one_source_is_not_replaced_by_another_source_under_its_id() 
         assert_eq!(read(&stage, edges.clone()).await["records"], json!([warning]));
 
         // Its own source may repeat it, change it, and withdraw it.
-        assert_eq!(put(&stage, &[warning.clone()]).await["repeated"], 1);
+        assert_eq!(put(&stage, std::slice::from_ref(&warning)).await["repeated"], 1);
         let mut stronger = warning.clone();
         stronger["strength"] = json!("high");
         assert_eq!(put(&stage, &[stronger.clone()]).await["changed"], 1);
