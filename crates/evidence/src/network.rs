@@ -344,7 +344,13 @@ impl Network {
         let Some(severity) = self.severity(edge) else {
             return edge.strength.map(|strength| format!("; strength: {}", strength.name())).unwrap_or_default();
         };
-        let rule = rule(edge).filter(|_| !self.is_capped(edge)).map(|rule| format!(" by {rule}")).unwrap_or_default();
+        let by = match rule(edge) {
+            _ if self.is_capped(edge) => String::new(),
+            Some(rule) => format!(" by {rule}"),
+            // Whoever reads "critical" must know whether it is our word or somebody else's.
+            None if is_critical(edge) => ", as its source alone grades it".to_owned(),
+            None => String::new(),
+        };
         let capped_for: Vec<String> = self.capped_for(edge).iter().map(|it| named(*it)).collect();
         let capped = match (capped_for.is_empty(), self.is_capped(edge)) {
             (true, _) => String::new(),
@@ -353,7 +359,7 @@ impl Network {
         };
         let action = edge.qualifiers.get("action").and_then(|action| action.get("en")?.as_str());
         let action = action.map(|action| format!(". {action}")).unwrap_or_default();
-        format!("; severity: {severity}{rule}{capped}{action}")
+        format!("; severity: {severity}{by}{capped}{action}")
     }
 
     /// The statements in words, for a model: one line each, after the pairs that nothing is known of.

@@ -240,3 +240,29 @@ fn the_data_are_checked_from_the_command_line() {
     let broken: Value = serde_json::from_slice(&run(&["--json"]).stdout).expect("JSON");
     assert_eq!((&broken["problems"][0]["at"], &broken["data_version"].is_string()), (&json!("a broader"), &true));
 }
+
+/// PMID 24790635 is a paper of the starter data.
+const OTHER_WORDS: &str = "<PubmedArticleSet><PubmedArticle><MedlineCitation><PMID>24790635</PMID><Article>\
+    <Journal><Title>J</Title><JournalIssue><PubDate><Year>2014</Year></PubDate></JournalIssue></Journal>\
+    <ArticleTitle>Other words</ArticleTitle></Article></MedlineCitation></PubmedArticle></PubmedArticleSet>";
+
+#[test]
+fn papers_that_come_with_the_program_are_replaced_by_the_library_and_not_by_others() {
+    let folder = testkit::temp_dir();
+    let data = folder.path().join("data");
+    let file = folder.path().join("papers.xml");
+    std::fs::write(&file, OTHER_WORDS).expect("a file");
+    let import = |more: &[&str]| {
+        let mut command = as_shipped();
+        command
+            .arg("--data")
+            .arg(&data)
+            .args(["import", "pubmed", file.to_str().expect("a path"), "--json"])
+            .args(more);
+        let output = command.output().expect("`materia` runs");
+        String::from_utf8_lossy(&output.stdout).lines().last().unwrap_or_default().to_owned()
+    };
+    let other = ["--source", "mine", "--licence", "CC0-1.0"];
+    assert_eq!(import(&other), r#"{"read":1,"kept":0,"repeated":0,"rejected":1}"#);
+    assert_eq!(import(&[]), r#"{"read":1,"kept":1,"repeated":0,"rejected":0}"#);
+}
