@@ -45,8 +45,11 @@ pub async fn run(place: Place, arguments: &Arguments) -> anyhow::Result<ExitCode
     telemetry::start(&settings.log);
     let traces = traces::start().context("the OTEL_ variables are wrong")?;
     let house = assemble::enter(place.data, &settings).await?;
-    let handler = Handler::new(Arc::clone(&house), Arc::new(actor(arguments, &settings)?), None);
-    let lines = Lines::new(BufReader::new(tokio::io::stdin()), tokio::io::stdout());
+    let actor = Arc::new(actor(arguments, &settings)?);
+    let handler = Handler::new(Arc::clone(&house), Arc::clone(&actor), None);
+    let counting = Arc::clone(&house);
+    let note = move |reason| counting.refusals().note_of(&actor, reason);
+    let lines = Lines::new(BufReader::new(tokio::io::stdin()), tokio::io::stdout(), note);
     match Lifted(handler).serve(lines).await {
         Ok(service) => {
             service.waiting().await?;

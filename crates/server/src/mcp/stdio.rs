@@ -9,25 +9,34 @@ use rmcp::transport::Transport;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::{Mutex, mpsc};
 
-use super::envelope;
+use super::envelope::{self, METHOD_NOT_FOUND};
 
 /// A longer line gets all the room that a line may have at once: in steps, each one would be copied into the next, and all
 /// of them kept for a while. What is not written to costs nothing.
 const LINE_BYTES_MOSTLY: usize = 64 * 1024;
+/// Why a line was refused: too long to be read, or no message. The words are those of HTTP.
+const BODY: &str = "BODY";
+const MESSAGE: &str = "MESSAGE";
 /// Messages read ahead of the service.
 const QUEUE_MAX: usize = 16;
 
-/// Lines in, lines out. A line that is no message is answered here and goes no further.
+/// Lines in, lines out. A line that is no message is noted and answered here, and goes no further.
 pub struct Lines<W> {
     messages: mpsc::Receiver<ClientJsonRpcMessage>,
     writer: Arc<Mutex<W>>,
 }
 
 impl<W: AsyncWrite + Unpin + Send + 'static> Lines<W> {
-    pub fn new(reader: impl AsyncBufRead + Unpin + Send + 'static, writer: W) -> Lines<W> {
+    /// `note` gets the reason of every line that is refused: it never becomes a call, and so has no event of its own. All
+    /// of them are noted when the service sees the end of the input.
+    pub fn new(
+        reader: impl AsyncBufRead + Unpin + Send + 'static,
+        writer: W,
+        note: impl Fn(&'static str) + Send + 'static,
+    ) -> Lines<W> {
         let (sender, messages) = mpsc::channel(QUEUE_MAX);
         let writer = Arc::new(Mutex::new(writer));
-        tokio::spawn(read(reader, Arc::clone(&writer), sender));
+        tokio::spawn(read(reader, Arc::clone(&writer), sender, note));
         Lines { messages, writer }
     }
 }
@@ -36,6 +45,7 @@ async fn read<W: AsyncWrite + Unpin>(
     mut reader: impl AsyncBufRead + Unpin,
     writer: Arc<Mutex<W>>,
     sender: mpsc::Sender<ClientJsonRpcMessage>,
+    note: impl Fn(&'static str),
 ) {
     loop {
         let line = match next_line(&mut reader, Limits::DEFAULT.bytes_max).await {
@@ -56,6 +66,10 @@ async fn read<W: AsyncWrite + Unpin>(
                 }
             }
             Err(error) => {
+                // First, as whoever sent it may not listen for the answer.
+                if error.code != METHOD_NOT_FOUND {
+                    note(if line.len() > Limits::DEFAULT.bytes_max { BODY } else { MESSAGE });
+                }
                 if let Err(error) = write_line(&writer, error.to_json().to_string()).await {
                     tracing::warn!(error = %error, "Standard output broke");
                     return;

@@ -157,7 +157,7 @@ impl Lab {
         let actor = Arc::new(owner(&Settings::default().organisation_id));
         let handler = Handler::new(Arc::clone(&self.house), actor, None);
         tokio::spawn(async move {
-            let service = Lifted(handler).serve(Transport::new(BufReader::new(reader), writer)).await;
+            let service = Lifted(handler).serve(Transport::new(BufReader::new(reader), writer, |_| ())).await;
             drop(service.expect("the handshake succeeds").waiting().await);
         });
         let (reader, writer) = split(ours);

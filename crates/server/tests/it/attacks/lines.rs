@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::answers::{ANSWER_WITHIN, check_discreet};
+use super::answers::{ANSWER_WITHIN, check_discreet, wait_until};
 use crate::house::{Process, materia};
 
 pub struct Lines {
@@ -43,6 +43,16 @@ impl Lines {
 
     pub fn pid(&self) -> u32 {
         self.process.0.id()
+    }
+
+    /// Closes its input, whatever it still has to read, and waits for its end.
+    #[track_caller]
+    pub fn close(self) {
+        let Lines { mut process, input, .. } = self;
+        drop(input);
+        wait_until("`materia mcp` ends", Duration::from_secs(20), || {
+            process.0.try_wait().expect("a child can be asked").is_some()
+        });
     }
 
     pub fn send(&mut self, line: impl AsRef<[u8]>) {

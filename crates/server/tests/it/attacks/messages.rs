@@ -1,11 +1,16 @@
 //! Messages that two readers could read in two ways, over HTTP and over standard input (cases 20, 21, 22).
 
+use std::io::Write as _;
+use std::process::Stdio;
+
+use contract::strict::Limits;
 use serde_json::{Value, json};
 
 use super::answers::rpc_code;
 use super::lines::Lines;
-use super::record::count;
+use super::record::{Recorded, count, read_events};
 use super::target::{PROJECT, Target};
+use crate::house::materia;
 
 fn call(arguments: &str) -> String {
     format!(
@@ -161,4 +166,64 @@ fn a_nul_in_a_field_is_an_invalid_parameter() {
     assert_eq!(target.send(&target.rest("get_next_available_id", input)).status, 400);
     assert_eq!(target.check_alive(), "US-001");
     lines.check_alive();
+}
+
+/// Lines that no reader should take for a message, one of each kind.
+fn refused_lines() -> Vec<Vec<u8>> {
+    let deep = format!("{{\"a\":{}{}}}", "[".repeat(200), "]".repeat(200));
+    vec![
+        call(r#"{"artifact_type":"US","artifact_type":"HLS"}"#).into_bytes(),
+        call(r#"{"artifact_type":"US","count":9007199254740993}"#).into_bytes(),
+        call(r#"{"artifact_type":"US\u0000"}"#).into_bytes(),
+        call(&deep).into_bytes(),
+        b"{\"jsonrpc\":".to_vec(),
+        b"\xff\xfe".to_vec(),
+        b"[]".to_vec(),
+        vec![b' '; Limits::DEFAULT.bytes_max / 2],
+        [vec![b'['], vec![b'7'; Limits::DEFAULT.bytes_max]].concat(),
+    ]
+}
+
+/// Refusals are folded: those of the owner for one reason, added up.
+fn n_admitted_not(events: &[Recorded], reason: &str) -> u64 {
+    let refusals = events.iter().filter(|event| event.operation == "admit" && event.outcome == "denied");
+    let of_owner = refusals.filter(|event| event.body["actor"]["id"] == "owner" && event.body["code"] == reason);
+    of_owner.filter_map(|event| event.body["count"].as_u64()).sum()
+}
+
+#[test]
+fn a_line_that_is_no_message_is_recorded_though_the_client_leaves_at_once() {
+    // An empty line is none, and one of them is too long: both are not among the messages.
+    let expected = (refused_lines().len() as u64 - 2, 1);
+    let noted = |events: &[Recorded]| (n_admitted_not(events, "MESSAGE"), n_admitted_not(events, "BODY"));
+
+    let folder = testkit::temp_dir();
+    let mut owner = Lines::start(folder.path());
+    refused_lines().iter().for_each(|line| owner.send(line));
+    owner.close();
+    assert_eq!(noted(&read_events(folder.path())), expected, "by the owner of the folder");
+
+    let target = Target::start();
+    let mut guest = Lines::start(&target.data());
+    refused_lines().iter().for_each(|line| guest.send(line));
+    // What the protocol does not know is told to the client and is no refusal, as over HTTP.
+    let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28"});
+    guest.send(json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"_meta": meta}}).to_string());
+    guest.close();
+    assert_eq!(noted(&target.stop()), expected, "by a guest");
+}
+
+#[test]
+fn a_line_that_is_no_message_is_recorded_of_a_client_that_never_began_nor_listens() {
+    let folder = testkit::temp_dir();
+    let mut command = materia();
+    command.args(["mcp", "--data"]).arg(folder.path());
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().expect("`materia` starts");
+    drop(child.stdout.take());
+    let mut input = child.stdin.take().expect("standard input is a pipe");
+    input.write_all(b"nope\n").expect("the server reads");
+    drop(input);
+    assert!(child.wait().expect("the server ends with its input").success());
+    assert_eq!(n_admitted_not(&read_events(folder.path()), "MESSAGE"), 1);
 }
