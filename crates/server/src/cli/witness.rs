@@ -74,6 +74,9 @@ pub async fn run(place: &Place, arguments: Arguments) -> anyhow::Result<ExitCode
         Some(Command::Trust { key }) => {
             let key = LogVerifier::parse(key).context("not the verifier key of a log")?;
             let origin = key.name().to_owned();
+            if name.is_some() {
+                witness::read_or_make_key(&path, name)?;
+            }
             let known = if witness::trust(&path, key)? { "From now on" } else { "Already" };
             print_lines([format!("{known} cosigning for {origin} under this key.")])?;
         }

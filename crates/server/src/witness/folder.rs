@@ -43,6 +43,8 @@ pub enum FolderError {
     OpenToOthers { path: PathBuf, mode: u32 },
     #[error("`{}` does not hold a key", path.display())]
     Key { path: PathBuf, source: KeyError },
+    #[error("the key in `{}` is called `{found}`, and a key keeps its name; leave out --name, or use another folder", path.display())]
+    Named { path: PathBuf, found: String },
     #[error("line {line} of `{}` is not the verifier key of a log", path.display())]
     LogKey { path: PathBuf, line: usize, source: KeyError },
     #[error("a witness knows at most {LOGS_MAX} log keys")]
@@ -72,8 +74,7 @@ impl Folder {
             .ok_or_else(|| FolderError::Taken(path.to_owned()))?;
         for inner in ["heads", "evidence"] {
             let inner = path.join(inner);
-            let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&inner);
-            made.map_err(|source| FolderError::File { path: inner, source })?;
+            make(&inner).map_err(|source| FolderError::File { path: inner, source })?;
         }
         let signer = read_or_make_key(path, name)?;
         Ok(Folder { path: path.to_owned(), signer, deciding: Mutex::new(()), _lock: lock })
@@ -171,9 +172,12 @@ pub fn trust(folder: &Path, key: LogVerifier) -> Result<bool, FolderError> {
         return Err(FolderError::TooManyLogs);
     }
     let text: String = logs.iter().map(|key| format!("{key}\n")).collect();
-    let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
-    made.and_then(|()| replace(&path, &text)).map_err(|source| FolderError::File { path, source })?;
+    make(folder).and_then(|()| replace(&path, &text)).map_err(|source| FolderError::File { path, source })?;
     Ok(true)
+}
+
+fn make(folder: &Path) -> std::io::Result<()> {
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
 fn read_logs(path: &Path) -> Result<Vec<LogVerifier>, FolderError> {
@@ -186,7 +190,7 @@ fn read_logs(path: &Path) -> Result<Vec<LogVerifier>, FolderError> {
     if logs.len() > LOGS_MAX { Err(FolderError::TooManyLogs) } else { Ok(logs) }
 }
 
-/// The signing key of a witness' folder, made on first use.
+/// The signing key of a witness' folder, made on first use. One that has another name than the one asked for is refused.
 pub fn read_or_make_key(folder: &Path, name: Option<&str>) -> Result<WitnessSigner, FolderError> {
     let path = &folder.join("witness.key");
     if let Some(text) = read_if_there(path)? {
@@ -196,13 +200,19 @@ pub fn read_or_make_key(folder: &Path, name: Option<&str>) -> Result<WitnessSign
             return Err(FolderError::OpenToOthers { path: path.to_owned(), mode });
         }
         let line = text.strip_suffix('\n').unwrap_or(&text);
-        return WitnessSigner::parse(line).map_err(|source| FolderError::Key { path: path.to_owned(), source });
+        let signer = WitnessSigner::parse(line).map_err(|source| FolderError::Key { path: path.to_owned(), source })?;
+        let found = signer.verifier().name().to_owned();
+        return match name.is_none_or(|name| name == found) {
+            true => Ok(signer),
+            false => Err(FolderError::Named { path: path.to_owned(), found }),
+        };
     }
     let random = crate::auth::random_bytes();
     let fallback = format!("materia-witness/{}", hex::encode(random.get(..8).unwrap_or_default()));
     let signer = WitnessSigner::generate(name.unwrap_or(&fallback), crate::auth::random_bytes())
         .map_err(|source| FolderError::Key { path: path.to_owned(), source })?;
-    replace(path, &format!("{}\n", signer.to_private_text()))
+    make(folder)
+        .and_then(|()| replace(path, &format!("{}\n", signer.to_private_text())))
         .map_err(|source| FolderError::File { path: path.to_owned(), source })?;
     Ok(signer)
 }

@@ -44,6 +44,29 @@ async fn a_witness_answers_as_its_protocol_says_and_remembers_over_a_kill() {
     assert_eq!(witness.post(request(1, b"a", &key)).await.0, 200, "the same again");
 }
 
+#[test]
+fn a_witness_has_the_name_that_it_was_given_whichever_command_came_first() {
+    let folder = testkit::temp_dir();
+    let log = log_key(1).verifier().to_string();
+    for (n, first) in [&["trust", &log, "--name", "witness.example/w1"][..], &["key", "--name", "witness.example/w1"]]
+        .into_iter()
+        .enumerate()
+    {
+        let witness = folder.path().join(format!("witness-{n}"));
+        Witness::command(&witness, first).ok();
+        let key = Witness::command(&witness, &["key"]).ok();
+        assert!(key.starts_with("witness.example/w1+"), "{key}");
+        // Again with the same name; another one would be ignored, as its key stays.
+        Witness::command(&witness, first).ok();
+        for command in [&["trust", &log, "--name", "other"][..], &["key", "--name", "other"]] {
+            let told = Witness::command(&witness, command);
+            assert!(told.code != 0 && told.err.contains("is called `witness.example/w1`"), "{}", told.err);
+        }
+    }
+    let wrong = Witness::command(&folder.path().join("wrong"), &["trust", &log, "--name", "a b"]);
+    assert!(wrong.code != 0 && !folder.path().join("wrong/logs").exists(), "{}", wrong.err);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn checkpoints_are_cosigned_and_kept_and_a_verifier_can_ask_for_it() {
     let folder = testkit::temp_dir();
