@@ -70,20 +70,27 @@ pub fn extract(catalogue: &Catalogue, text: &str, file_name: Option<&str>) -> Re
     })
 }
 
-/// Refuses a text whose lines end with a carriage return alone: it is one line to everybody who reads it. It is not mended
-/// here, as every byte of a document is kept.
+/// Refuses a carriage return that no newline follows: everything here reads one line where other programs show two, so
+/// that a person approves another document than was checked. It is not mended, as every byte of a document is kept.
 pub fn check_line_ends(text: &str) -> Result<(), MetadataError> {
-    let n_newlines = text.matches('\n').count();
-    let n_bare = text.matches('\r').count() - text.matches("\r\n").count();
-    if n_bare == 0 || n_bare <= n_newlines {
-        return Ok(());
-    }
+    let mut bare = text.match_indices('\r').filter(|(at, _)| !text.get(*at..).is_some_and(|it| it.starts_with("\r\n")));
+    let Some((first, _)) = bare.next() else { return Ok(()) };
+    let n_bare = 1 + bare.count();
+    let is_line_end = n_bare > text.matches('\n').count();
+    let line = 1 + text.get(..first).unwrap_or_default().matches('\n').count();
+    let problem = match is_line_end {
+        true => {
+            "this document's end with CR alone, so that all of it is one line: save it with other line ends".to_owned()
+        }
+        false => format!(
+            "line {line} has a CR without LF, which other programs show as the end of a line: put LF or CR LF in its \
+             place, or take it out"
+        ),
+    };
     Err(MetadataError::Wrong {
         field: "artifact_content",
-        received: format!("<{n_bare} lines that end with CR alone>"),
-        expected: "lines that end with LF or CR LF; this document's end with CR alone, so that all of it is one line: \
-                   save it with other line ends"
-            .to_owned(),
+        received: format!("<{n_bare} CR without LF, the first in line {line}>"),
+        expected: format!("lines that end with LF or CR LF; {problem}"),
     })
 }
 

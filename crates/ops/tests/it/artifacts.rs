@@ -568,11 +568,40 @@ async fn a_document_whose_lines_end_with_cr_alone_is_told_so() {
         assert_eq!(code, -32602);
         assert!(message.contains("this document's end with CR alone"), "{message}");
     }
-    // A stray one within a line, and CR LF, are none of that.
-    let stray = EPIC_006.replacen('\n', "\r.\n", 1);
-    let input = json!({"artifact_content": stray, "artifact_id": "EPIC-006"});
-    output(stage.call("owner", "validate_artifact", input).await);
     output(stage.call("owner", "store_artifact", json!({"artifact_content": EPIC_006.replace('\n', "\r\n")})).await);
+}
+
+/// Other programs show what follows such a CR as a line of its own, and so another document than was validated.
+#[tokio::test]
+async fn a_cr_within_a_line_is_refused_with_its_line() {
+    let stage = on_sqlite(OPERATIONS).await;
+    let line = 1 + EPIC_006.lines().position(|line| line.contains("**Status:**")).unwrap();
+    let hidden = EPIC_006.replacen("**Status:** Draft", "**Status:** Draft\r- **Status:** Approved", 1);
+    assert_ne!(hidden, EPIC_006);
+    let last = EPIC_006.lines().count();
+    for (text, line) in [
+        (hidden.clone(), line),
+        (hidden.replace('\n', "\r\n"), line),
+        (EPIC_006.replacen('\n', "\r\r\n", 1), 1),
+        (format!("{}\r", EPIC_006.trim_end()), last),
+    ] {
+        let validate = json!({"artifact_content": text, "artifact_id": "EPIC-006"});
+        for (operation, input) in
+            [("store_artifact", json!({"artifact_content": text})), ("validate_artifact", validate)]
+        {
+            let (code, message) = refusal(stage.call("owner", operation, input).await);
+            assert_eq!(code, -32602);
+            assert!(message.contains(&format!("line {line} has a CR")), "{message}");
+            assert!(message.contains("put LF or CR LF in its place, or take it out"), "{message}");
+        }
+    }
+    for text in [EPIC_006.to_owned(), EPIC_006.replace('\n', "\r\n")] {
+        output(
+            stage
+                .call("owner", "validate_artifact", json!({"artifact_content": text, "artifact_id": "EPIC-006"}))
+                .await,
+        );
+    }
 }
 
 /// Attack case 11.
