@@ -92,7 +92,7 @@ fn ranges(numbers: &BTreeSet<u32>) -> String {
     shown.collect::<Vec<_>>().join(", ")
 }
 
-/// Somebody tries to leave the root: the words of seed 001, and a warning in the log.
+/// Somebody tries to leave the root: the words of seed 001, and a warning in the log that has the name, as it asks.
 pub fn traversal(name: &str, field: &str, tool_name: &str) -> OpError {
     let shown = summary::cut(name);
     tracing::warn!(tool_name, field, resource_name = shown, "Path traversal attempt detected");
