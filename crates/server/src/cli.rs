@@ -16,6 +16,7 @@ mod models;
 mod rebuild;
 mod recover;
 mod serve;
+mod stop;
 mod table;
 mod task;
 mod tools;
@@ -130,8 +131,19 @@ impl Place {
     }
 }
 
-/// Runs the program.
-pub async fn run() -> anyhow::Result<ExitCode> {
+/// Runs the program. What is awaited here is compiled here; a binary that awaited it would compile all of it once more.
+#[tokio::main]
+pub async fn main() -> ExitCode {
+    match run().await {
+        Ok(code) => code,
+        Err(error) => {
+            say(format_args!("error: {error:#}"));
+            ExitCode::from(2)
+        }
+    }
+}
+
+async fn run() -> anyhow::Result<ExitCode> {
     let arguments = Arguments::parse();
     let starter_data = arguments.no_starter_data.then_some(false);
     let place = Place { data: data_folder(arguments.data)?, database_url: arguments.database_url, starter_data };

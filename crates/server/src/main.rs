@@ -6,13 +6,6 @@ use std::process::ExitCode;
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
-#[tokio::main]
-async fn main() -> ExitCode {
-    match server::cli::run().await {
-        Ok(code) => code,
-        Err(error) => {
-            server::cli::say(format_args!("error: {error:#}"));
-            ExitCode::from(2)
-        }
-    }
+fn main() -> ExitCode {
+    server::cli::main()
 }
