@@ -42,6 +42,14 @@ pub struct Files {
     keeper: Arc<Mutex<Option<JoinHandle<()>>>>,
 }
 
+/// What whoever wants files written knows of the document.
+enum Known {
+    /// Which version it is of.
+    Row(Waiting),
+    /// All of it, as it is where nobody has changed it since it was stored.
+    New(Box<ArtifactRow>, String),
+}
+
 /// What a comparison of all files with the record found.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct FilesReport {
@@ -98,9 +106,18 @@ impl Files {
 
     /// Writes the files of a committed change. A failure is tried again later: the record has everything.
     pub async fn write(&self, row: &ArtifactRow) {
-        let (inner, waiting) = (Arc::clone(&self.inner), Waiting::from(row));
+        self.write_as(Known::Row(Waiting::from(row))).await;
+    }
+
+    /// As [`Files::write`], for a document that has just been stored for the first time.
+    pub async fn write_new(&self, row: ArtifactRow, content: String) {
+        self.write_as(Known::New(Box::new(row), content)).await;
+    }
+
+    async fn write_as(&self, known: Known) {
+        let inner = Arc::clone(&self.inner);
         // A task of its own: an answer that waits no longer must not stop the write half way.
-        let writing = tokio::spawn(async move { inner.write(waiting).await });
+        let writing = tokio::spawn(async move { inner.write(known).await });
         if tokio::time::timeout(WRITE_WAIT_MAX, writing).await.is_err() {
             tracing::error!("The files of a document take long to write; the answer leaves before them");
         }
@@ -145,12 +162,25 @@ async fn keep(inner: Arc<Inner>) {
 
 impl Inner {
     /// Writes the newest state of a version, whatever state the caller knew.
-    async fn write(&self, waiting: Waiting) {
+    async fn write(&self, known: Known) {
+        let waiting = match &known {
+            Known::Row(waiting) => waiting.clone(),
+            Known::New(row, _) => Waiting::from(&**row),
+        };
         let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one((&waiting.project_id, &waiting.key));
         let turn = usize::try_from(hash).unwrap_or(0) % N_TURNS;
         let Some(turn) = self.turns.get(turn) else { return };
         let _turn = turn.lock().await;
-        match self.write_newest(&waiting).await {
+        let written = match known {
+            Known::New(row, content) => match self.write_first(*row, content).await {
+                // Whoever changed the document in between has written its files, or is about to.
+                Ok(false) => self.write_newest(&waiting).await,
+                Ok(true) => Ok(waiting),
+                Err(error) => Err(error),
+            },
+            Known::Row(waiting) => self.write_newest(&waiting).await,
+        };
+        match written {
             Ok(written) => {
                 let key =
                     (written.organisation_id.clone(), written.project_id.clone(), written.key.clone(), written.version);
@@ -163,6 +193,16 @@ impl Inner {
                 tracing::error!(error = %error, cause, "The files of a document could not be written; trying again");
             }
         }
+    }
+
+    /// Writes the first files of a document from what is at hand. Returns whether there were none yet.
+    async fn write_first(
+        &self,
+        row: ArtifactRow,
+        content: String,
+    ) -> Result<bool, Box<dyn std::error::Error + Send + Sync>> {
+        let (root, address) = (self.root.clone(), row.address(&self.default_project_id));
+        Ok(tokio::task::spawn_blocking(move || root.write_new(&row, &address, &content)).await??)
     }
 
     async fn write_newest(&self, waiting: &Waiting) -> Result<Waiting, Box<dyn std::error::Error + Send + Sync>> {
@@ -218,7 +258,7 @@ impl Inner {
         match waiting {
             Ok(waiting) => {
                 for waiting in waiting {
-                    self.write(waiting).await;
+                    self.write(Known::Row(waiting)).await;
                 }
                 self.forget_written().await;
             }
@@ -244,7 +284,7 @@ impl Inner {
                     Ok(Found::Same) => {}
                     Ok(Found::Missing) => {
                         report.n_written += 1;
-                        self.write(Waiting::from(&row)).await;
+                        self.write(Known::Row(Waiting::from(&row))).await;
                     }
                     Ok(Found::Changed) => {
                         report.n_changed += 1;

@@ -1,8 +1,8 @@
 //! Several statements in one round trip.
 //!
 //! PostgreSQL runs them as one statement with data-modifying parts: each sees the state before all of them, and they have
-//! no order. So they must change different rows, and none may read what another one writes. SQLite has no round trips, and
-//! runs them one after the other.
+//! no order. So they must change different rows, and none may read what another one writes. SQLite runs them one after the
+//! other, without coming back from its thread in between.
 
 use crate::param::Param;
 
@@ -29,6 +29,16 @@ pub(crate) fn joined<'p>(statements: &[Statement<'p>]) -> (String, Vec<Param<'p>
     (sql, params)
 }
 
+/// The statements one after the other, as one text.
+pub(crate) fn in_a_row<'p>(statements: &[Statement<'p>]) -> (String, Vec<Param<'p>>) {
+    let (mut texts, mut params) = (Vec::with_capacity(statements.len()), Vec::new());
+    for statement in statements {
+        texts.push(shifted(statement.sql, params.len()));
+        params.extend_from_slice(&statement.params);
+    }
+    (texts.join("; "), params)
+}
+
 /// The text with every place `$1` moved on. Our statements have no other dollar signs.
 fn shifted(sql: &str, by: usize) -> String {
     let mut parts = sql.split('$');
@@ -50,15 +60,21 @@ mod tests {
 
     #[test]
     fn places_move_on_past_the_parameters_of_those_before() {
-        let check = |statements: &[(&'static str, usize)], expected: &str| {
+        let check = |statements: &[(&'static str, usize)], expected: [&str; 2]| {
             let statements = statements.iter().map(|(sql, n)| Statement { sql, params: vec![Param::Int(1); *n] });
-            let (sql, params) = joined(&statements.clone().collect::<Vec<_>>());
-            assert_eq!((sql.as_str(), params.len()), (expected, statements.map(|it| it.params.len()).sum()));
+            let (together, params) = joined(&statements.clone().collect::<Vec<_>>());
+            let (row, params_of_row) = in_a_row(&statements.clone().collect::<Vec<_>>());
+            assert_eq!([together.as_str(), row.as_str()], expected);
+            let n_params: usize = statements.map(|it| it.params.len()).sum();
+            assert_eq!([params.len(), params_of_row.len()], [n_params; 2]);
         };
-        check(&[("INSERT a $1, $2", 2)], "INSERT a $1, $2");
+        check(&[("INSERT a $1, $2", 2)], ["INSERT a $1, $2"; 2]);
         check(
             &[("INSERT a $1, $2, $1", 2), ("INSERT b", 0), ("UPDATE c $10 $2", 10)],
-            "WITH step_0 AS (INSERT a $1, $2, $1), step_1 AS (INSERT b) UPDATE c $12 $4",
+            [
+                "WITH step_0 AS (INSERT a $1, $2, $1), step_1 AS (INSERT b) UPDATE c $12 $4",
+                "INSERT a $1, $2, $1; INSERT b; UPDATE c $12 $4",
+            ],
         );
     }
 }

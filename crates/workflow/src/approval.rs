@@ -262,12 +262,12 @@ pub async fn approve(tx: &mut Tx<'_>, catalogue: &Catalogue, request: &Request) 
     })
 }
 
-/// Each row once, as the last change left it.
+/// Each row once: as the first change found it, and as the last one left it.
 fn as_left(rows: Vec<AuditedRow>) -> Vec<AuditedRow> {
     let mut left: Vec<AuditedRow> = Vec::with_capacity(rows.len());
     for row in rows {
         match left.iter_mut().find(|known| known.kind == row.kind && known.id == row.id) {
-            Some(known) => *known = row,
+            Some(known) => *known = AuditedRow { found: known.found.clone(), ..row },
             None => left.push(row),
         }
     }

@@ -28,7 +28,7 @@ pub(crate) use find::read_kept;
 pub use find::{Filter, find, find_approved, find_approved_keys, find_at, find_known, list, read_all, read_content};
 pub use outbox::{Waiting, delete_written, read_waiting};
 pub use revisions::{find_revision, has_stored, list_revisions};
-pub use store::{NewArtifact, find_stored, insert};
+pub use store::{Met, NewArtifact, find_stored, insert};
 pub use whole::{Whole, find_whole};
 
 use ::store::{Row, StoreError};

@@ -170,7 +170,8 @@ pub async fn note_used(
     leap: Leap,
     now_us: i64,
 ) -> Result<Vec<AuditedRow>, IdsError> {
-    let noting = plan_used(tx, counter, numbers, leap, now_us).await?;
+    let last = last_assigned(tx, counter).await?;
+    let noting = plan_used(tx, counter, last, numbers, leap, now_us).await?;
     tx.execute_together(&noting.statements).await?;
     Ok(noting.rows)
 }
@@ -183,16 +184,17 @@ pub struct Noting<'a> {
     pub rows: Vec<AuditedRow>,
 }
 
-/// As [`note_used`], with the statements that only write left to the caller.
+/// As [`note_used`], for a counter that was read to stand at `last`, and with the statements that only write left to the
+/// caller.
 pub async fn plan_used<'a>(
     tx: &mut Tx<'_>,
     counter: &Counter<'a>,
+    last: i64,
     numbers: &[i64],
     leap: Leap,
     now_us: i64,
 ) -> Result<Noting<'a>, IdsError> {
     check_alone(tx, counter)?;
-    let last = last_assigned(tx, counter).await?;
     let (known, new): (BTreeSet<i64>, BTreeSet<i64>) = numbers.iter().partition(|number| **number <= last);
     let mut noting = Noting::default();
     for number in known {

@@ -83,15 +83,25 @@ impl Root {
         content: &str,
         known: &[String],
     ) -> Result<Option<String>, ProjectionError> {
-        let folder = self.open_folder(&row.organisation_id, address, Absent::Make)?;
-        let Some((folder, place)) = folder else {
-            return Err(ProjectionError::NotAFolder { place: address.path() });
-        };
+        let (folder, place) = self.make_folder_of(row, address)?;
         let kept = keep_edited(&folder, &place, &address.file_name, content.as_bytes(), known)?;
-        write_file(&folder, &place, &address.file_name, content.as_bytes())?;
-        write_file(&folder, &place, &sidecar_name(&address.file_name), sidecar(row, address).as_bytes())?;
-        sync(&folder, &place)?;
+        write_both(&folder, &place, row, address, content)?;
         Ok(kept)
+    }
+
+    /// As [`Root::write`], if nothing stands in the document's place. Returns whether it was written.
+    pub fn write_new(&self, row: &ArtifactRow, address: &Address, content: &str) -> Result<bool, ProjectionError> {
+        let (folder, place) = self.make_folder_of(row, address)?;
+        match rustix::fs::statat(&folder, address.file_name.as_str(), AtFlags::SYMLINK_NOFOLLOW) {
+            Err(Errno::NOENT) => write_both(&folder, &place, row, address, content).map(|()| true),
+            Ok(_) => Ok(false),
+            Err(error) => Err(failed("look at", &format!("{place}/{}", address.file_name), error.into())),
+        }
+    }
+
+    fn make_folder_of(&self, row: &ArtifactRow, address: &Address) -> Result<(OwnedFd, String), ProjectionError> {
+        let folder = self.open_folder(&row.organisation_id, address, Absent::Make)?;
+        folder.ok_or_else(|| ProjectionError::NotAFolder { place: address.path() })
     }
 
     /// Refuses a place that leads through a link, before anything is stored there.
@@ -133,6 +143,13 @@ impl Root {
         address: &Address,
         absent: Absent,
     ) -> Result<Option<(OwnedFd, String)>, ProjectionError> {
+        let is_guest = organisation_id != self.home_organisation_id;
+        let organisation = is_guest.then_some([ORGANISATIONS, organisation_id]).into_iter().flatten();
+        let names: Vec<&str> = organisation.chain(address.folders()).collect();
+        // The row may have been written by other hands, and the answer to it must not be a file anywhere else.
+        if !names.iter().chain([&address.file_name.as_str()]).all(|name| is_plain(name)) {
+            return Err(ProjectionError::NotAFolder { place: "artifacts".to_owned() });
+        }
         if absent == Absent::Make {
             std::fs::create_dir_all(&self.base).map_err(|source| failed("make", "artifacts", source))?;
         }
@@ -142,10 +159,8 @@ impl Root {
             Err(Errno::NOENT) => return Ok(None),
             Err(error) => return Err(failed("open", "artifacts", error.into())),
         };
-        let is_guest = organisation_id != self.home_organisation_id;
-        let organisation = is_guest.then_some([ORGANISATIONS, organisation_id]).into_iter().flatten();
         let mut place = "artifacts".to_owned();
-        for name in organisation.chain(address.folders()) {
+        for name in names {
             let above = place.clone();
             place = format!("{place}/{name}");
             let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -168,6 +183,11 @@ impl Root {
     }
 }
 
+/// Whether a name is that of something in a folder, and no way out of it.
+fn is_plain(name: &str) -> bool {
+    !matches!(name, "" | "." | "..") && !name.contains(['/', '\0'])
+}
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Absent {
     Make,
@@ -185,6 +205,18 @@ fn make_folder(above: &OwnedFd, name: &str, place: &str) -> io::Result<()> {
         Err(Errno::EXIST) => Ok(()),
         Err(error) => Err(error.into()),
     }
+}
+
+fn write_both(
+    folder: &OwnedFd,
+    place: &str,
+    row: &ArtifactRow,
+    address: &Address,
+    content: &str,
+) -> Result<(), ProjectionError> {
+    write_file(folder, place, &address.file_name, content.as_bytes())?;
+    write_file(folder, place, &sidecar_name(&address.file_name), sidecar(row, address).as_bytes())?;
+    sync(folder, place)
 }
 
 fn write_file(folder: &OwnedFd, place: &str, name: &str, bytes: &[u8]) -> Result<(), ProjectionError> {
@@ -352,6 +384,20 @@ mod tests {
     }
 
     #[test]
+    fn a_new_document_is_written_only_where_nothing_stands() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = root(&folder);
+        assert!(root.write_new(&row(), &address(), "hello").unwrap());
+        assert_eq!(root.compare(&row(), &address(), "hello").unwrap(), Found::Same);
+        assert!(!root.write_new(&row(), &address(), "hullo").unwrap());
+        assert_eq!(root.compare(&row(), &address(), "hello").unwrap(), Found::Same);
+        let file = root.base().join("prds/PRD-006_v1.md");
+        fs::remove_file(&file).unwrap();
+        symlink(folder.path().join("nowhere"), &file).unwrap();
+        assert!(!root.write_new(&row(), &address(), "hello").unwrap());
+    }
+
+    #[test]
     fn other_organisations_and_projects_stand_apart() {
         let folder = tempfile::tempdir().unwrap();
         let root = root(&folder);
@@ -374,6 +420,30 @@ mod tests {
         }
         assert!(root.is_planted("here", &address()));
         assert_eq!(fs::read_dir(&outside).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn nothing_is_written_outside_the_root_whatever_the_row_says() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = root(&folder);
+        root.write(&row(), &address(), "x", &[]).unwrap();
+        let outside = folder.path().join("outside");
+        let absolute = outside.display().to_string();
+        for (project, name, file) in [
+            (None, "../../outside", "a.md"),
+            (None, absolute.as_str(), "a.md"),
+            (None, "..", "a.md"),
+            (None, "prds", "../../a.md"),
+            (Some("../.."), "outside", "a.md"),
+        ] {
+            let project_id = project.map(str::to_owned);
+            let address = Address { project_id, folder: name.into(), file_name: file.into() };
+            assert!(matches!(root.write_new(&row(), &address, "x"), Err(ProjectionError::NotAFolder { .. })), "{name}");
+            assert!(root.write(&row(), &address, "x", &[]).is_err() && root.compare(&row(), &address, "x").is_err());
+        }
+        let guest = ArtifactRow { organisation_id: "../../outside".into(), ..row() };
+        assert!(root.write(&guest, &address(), "x", &[]).is_err());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use contract::workflow::artifacts::{StoreArtifact, StoredArtifact};
 use store::Tx;
 use workflow::address::Address;
 use workflow::approval::content_hash;
-use workflow::artifacts::{self, ArtifactRow, NewArtifact};
+use workflow::artifacts::{self, ArtifactRow, Met, NewArtifact};
 use workflow::audited::AuditedRow;
 use workflow::ids::{self, Counter, Leap, Noting};
 use workflow::metadata;
@@ -30,7 +30,12 @@ pub struct Plan {
     /// What the status may be; `None` where anything of the ladder is fine.
     refused_status: Option<OpError>,
     /// What the last run of `apply` left, for the files.
-    stored: Mutex<Option<ArtifactRow>>,
+    stored: Mutex<Option<Stored>>,
+}
+
+struct Stored {
+    row: ArtifactRow,
+    is_new: bool,
 }
 
 impl Operation for StoreArtifact {
@@ -105,9 +110,9 @@ impl Write for StoreArtifact {
     }
 
     async fn apply(&self, plan: &Plan, tx: &mut Tx<'_>) -> Result<Answer<StoredArtifact>, ApplyError> {
-        let (row, changed) = match artifacts::find_stored(tx, &plan.new).await? {
-            Some(kept) => (kept, Vec::new()),
-            None => (plan.new.row.clone(), plan.insert(tx).await?),
+        let (row, changed) = match artifacts::find_stored(tx, &plan.new, plan.prefix.as_deref()).await? {
+            Met::Stored(kept) => (*kept, Vec::new()),
+            Met::Nothing { last_assigned } => (plan.new.row.clone(), plan.insert(tx, last_assigned).await?),
         };
         let address = row.address(&plan.home.default_project_id);
         let mut answer = Answer::of(StoredArtifact {
@@ -116,17 +121,22 @@ impl Write for StoreArtifact {
             storage_path: address.path(),
             resource_uri: address.uri(),
         });
-        if changed.is_empty() {
+        let is_new = !changed.is_empty();
+        if !is_new {
             answer = answer.touching("artifact", format!("{}/{}/{}", row.project_id, row.key, row.version));
         }
-        *plan.stored.lock().unwrap_or_else(PoisonError::into_inner) = Some(row);
+        *plan.stored.lock().unwrap_or_else(PoisonError::into_inner) = Some(Stored { row, is_new });
         Ok(changed.into_iter().fold(answer, Answer::leaving))
     }
 
     async fn settle(&self, plan: &Plan, ctx: &Context<'_>) {
         let stored = plan.stored.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(row) = stored {
-            ctx.files().write(&row).await;
+        if let Some(Stored { row, is_new }) = stored {
+            if is_new {
+                ctx.files().write_new(row.clone(), plan.new.content.clone()).await;
+            } else {
+                ctx.files().write(&row).await;
+            }
             tracing::info!(
                 event = "artifact_stored",
                 tool_name = Self::NAME,
@@ -143,7 +153,7 @@ impl Write for StoreArtifact {
 
 impl Plan {
     /// Stores the version, and returns the rows that this changed.
-    async fn insert(&self, tx: &mut Tx<'_>) -> Result<Vec<AuditedRow>, ApplyError> {
+    async fn insert(&self, tx: &mut Tx<'_>, last_assigned: i64) -> Result<Vec<AuditedRow>, ApplyError> {
         if let Some(refusal) = &self.refused_status {
             let mut error = OpError::new(refusal.kind, refusal.message.clone());
             error.details = refusal.details.clone();
@@ -152,7 +162,8 @@ impl Plan {
         let noting = match self.counter() {
             // An id that was chosen by hand is never given out.
             Some(counter) => {
-                ids::plan_used(tx, &counter, &[self.number], self.leap, self.new.row.created_at_us).await?
+                ids::plan_used(tx, &counter, last_assigned, &[self.number], self.leap, self.new.row.created_at_us)
+                    .await?
             }
             None => Noting::default(),
         };

@@ -55,6 +55,17 @@ async fn an_id_in_the_queue_is_given_to_nobody() {
 }
 
 #[tokio::test]
+async fn an_id_that_the_text_has_already_is_given_to_no_placeholder_of_it() {
+    for stage in both().await {
+        stage.begin().await;
+        stage.store(&PRD_006.replace("HLS-CCC", "HLS-001")).await;
+        let approved = output(stage.approve("PRD-006").await);
+        assert_eq!(approved["id_mapping"], json!({"HLS-AAA": "HLS-003", "HLS-BBB": "HLS-002"}));
+        assert_eq!(verify(&stage).await["problems"], json!([]));
+    }
+}
+
+#[tokio::test]
 async fn the_number_of_an_epic_is_left_to_whoever_was_given_it() {
     for stage in both().await {
         assert_eq!(next_id(&stage, "prd").await, "PRD-001");

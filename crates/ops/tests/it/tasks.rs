@@ -57,7 +57,7 @@ async fn number_from(stage: &Stage, next: i64) {
             Ok(store::Applied { value: (), event: None, keep: store::Keep::Changes })
         })
     });
-    let deadline = tokio::time::Instant::now() + std::time::Duration::from_secs(5);
+    let deadline = tokio::time::Instant::now() + std::time::Duration::from_secs(60);
     stage.store.write(None, deadline, apply).await.unwrap();
 }
 
@@ -400,7 +400,7 @@ async fn a_row_that_was_changed_by_other_hands_shows() {
                 Ok(store::Applied { value: (), event: None, keep: store::Keep::Changes })
             })
         });
-        let deadline = tokio::time::Instant::now() + std::time::Duration::from_secs(5);
+        let deadline = tokio::time::Instant::now() + std::time::Duration::from_secs(60);
         stage.store.write(None, deadline, apply).await.unwrap();
         crate::ledger::settle(&stage).await;
         let verified = output(&stage, "auditor", "audit_verify", json!({})).await;
@@ -433,7 +433,7 @@ async fn keep(
             Ok(store::Applied { value: (), event: None, keep: store::Keep::Changes })
         })
     });
-    let deadline = tokio::time::Instant::now() + std::time::Duration::from_secs(5);
+    let deadline = tokio::time::Instant::now() + std::time::Duration::from_secs(60);
     stage.store.write(None, deadline, apply).await.unwrap();
 }
 

@@ -1,5 +1,7 @@
 //! Which documents come next: what the placeholders of a document stand for.
 
+use std::collections::BTreeSet;
+
 use ::store::StoreError;
 
 use super::ApprovalError;
@@ -15,6 +17,8 @@ pub struct Next {
     pub numbering: Numbering,
     /// In the order of their first appearance.
     pub placeholders: Vec<String>,
+    /// Final ids of the type that the text names already: a placeholder that became one of them would be two things.
+    pub named: BTreeSet<String>,
     /// The number of the document itself.
     pub number: i64,
 }
@@ -46,6 +50,9 @@ pub fn find(catalogue: &Catalogue, candidate: &Candidate<'_>) -> Result<Vec<Next
     for child in children {
         let prefix = prefix(catalogue, child).ok_or(StoreError::other("a sub-document has no ids"))?;
         let own: Vec<&Token<'_>> = found.iter().filter(|token| token.prefix == prefix).collect();
+        let all = placeholders::tokens(catalogue, text);
+        let named = all.iter().filter(|token| token.prefix == prefix && token.kind() == Kind::Final);
+        let named: BTreeSet<String> = named.map(|token| token.text.to_owned()).collect();
         let is_there = match child.numbering {
             Numbering::Reserved => !own.is_empty(),
             Numbering::SameNumber => {
@@ -56,9 +63,7 @@ pub fn find(catalogue: &Catalogue, candidate: &Candidate<'_>) -> Result<Vec<Next
                         artifact_type: candidate.kind.name.clone(),
                     });
                 }
-                let id = crate::ids::format_id(prefix, number);
-                let all = placeholders::tokens(catalogue, text);
-                !own.is_empty() || all.iter().any(|token| token.kind() == Kind::Final && token.text == id)
+                !own.is_empty() || named.contains(&crate::ids::format_id(prefix, number))
             }
         };
         if is_there {
@@ -67,6 +72,7 @@ pub fn find(catalogue: &Catalogue, candidate: &Candidate<'_>) -> Result<Vec<Next
                 prefix: prefix.to_owned(),
                 numbering: child.numbering,
                 placeholders: own.iter().map(|token| token.text.to_owned()).collect(),
+                named,
                 number,
             });
         }

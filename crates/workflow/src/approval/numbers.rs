@@ -38,6 +38,11 @@ pub async fn is_occupied(conn: &mut Conn, place: Place<'_>, id: &str) -> Result<
     Ok(row.is_some())
 }
 
+/// Whether an id means something already: a document, or something that the text itself calls so.
+async fn is_in_use(conn: &mut Conn, request: &Request, next: &Next, id: &str) -> Result<bool, StoreError> {
+    Ok(next.named.contains(id) || is_occupied(conn, request.place(), id).await?)
+}
+
 /// The one document of a parent's own number, where somebody has stored or queued it for this parent already.
 async fn find_own(conn: &mut Conn, request: &Request, next: &Next) -> Result<Option<FinalId>, StoreError> {
     let id = ids::format_id(&next.prefix, next.number);
@@ -127,7 +132,7 @@ pub async fn reserve(
     rows.push(raised);
     let mut found = Vec::with_capacity(reserved.reserved_ids.len());
     for id in reserved.reserved_ids {
-        found.push(match is_occupied(tx, request.place(), &id).await? {
+        found.push(match is_in_use(tx, request, next, &id).await? {
             false => FinalId { id, is_new: true },
             true => take_free(tx, request, next, rows).await?,
         });
@@ -145,7 +150,7 @@ async fn take_free(
         let taken = ids::take_next(tx, &counter(request, next), request.approved_at_us).await;
         let (id, raised) = taken.map_err(ids_error)?;
         rows.push(raised);
-        if !is_occupied(tx, request.place(), &id).await? {
+        if !is_in_use(tx, request, next, &id).await? {
             return Ok(FinalId { id, is_new: true });
         }
     }
@@ -166,7 +171,7 @@ pub async fn find_given(
     }
     let mut found = Vec::new();
     for id in given.get(&next.artifact_type).into_iter().flatten() {
-        if is_occupied(conn, request.place(), id).await? {
+        if is_in_use(conn, request, next, id).await? {
             return Err(ApprovalError::IdTaken { id: id.clone() });
         }
         found.push(FinalId { id: id.clone(), is_new: true });

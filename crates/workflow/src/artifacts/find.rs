@@ -35,6 +35,37 @@ pub async fn find(
     row.as_ref().map(ArtifactRow::read).transpose()
 }
 
+/// A version of a document, and the number that its counter stands at: one reading for whoever is about to store it.
+pub(super) async fn find_with_counter(
+    conn: &mut Conn,
+    place: Place<'_>,
+    key: &str,
+    version: u32,
+    prefix: &str,
+) -> Result<(Option<ArtifactRow>, i64), StoreError> {
+    let found = conn
+        .fetch_optional(
+            with_columns!(
+                "SELECT",
+                ", last_assigned_id FROM (SELECT (SELECT last_assigned_id FROM id_registry WHERE organisation_id = $1 \
+                 AND project_id = $2 AND artifact_type = $5) AS last_assigned_id) c \
+                 LEFT JOIN artifacts ON organisation_id = $1 AND project_id = $2 AND artifact_key = $3 AND version = $4"
+            ),
+            &[
+                place.organisation_id.into(),
+                place.project_id.into(),
+                key.into(),
+                i64::from(version).into(),
+                prefix.into(),
+            ],
+        )
+        .await?;
+    let Some(found) = found else { return Ok((None, 0)) };
+    let last = found.opt_int(22)?.unwrap_or(0);
+    let row = found.opt_text(0)?.is_some().then(|| ArtifactRow::read(&found)).transpose()?;
+    Ok((row, last))
+}
+
 /// The document at an address of a project.
 pub async fn find_at(conn: &mut Conn, place: Place<'_>, address: &Address) -> Result<Option<ArtifactRow>, StoreError> {
     let row = conn

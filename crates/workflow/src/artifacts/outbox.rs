@@ -1,7 +1,10 @@
 //! Files that are still to be written. A row goes in with the change and out after its files are safe; what a crash
 //! leaves behind is written at the next start.
 
-use ::store::{Conn, Statement, StoreError, Tx};
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use ::store::{Conn, InList, Statement, StoreError, Tx};
 
 use super::{ArtifactRow, small};
 
@@ -62,21 +65,22 @@ pub async fn read_waiting(conn: &mut Conn, limit: u32) -> Result<Vec<Waiting>, S
     rows.iter().map(read).collect()
 }
 
+static DELETE: LazyLock<InList> = LazyLock::new(|| {
+    let sql = "DELETE FROM artifact_outbox WHERE organisation_id = $1 AND project_id = $2 AND version = $3 \
+               AND revision <= $4 AND artifact_key IN";
+    InList::new(sql, 4, "")
+});
+
 /// Forgets what is written. A version that changed meanwhile stays.
 pub async fn delete_written(tx: &mut Tx<'_>, written: &[Waiting]) -> Result<(), StoreError> {
-    for waiting in written {
-        tx.execute(
-            "DELETE FROM artifact_outbox WHERE organisation_id = $1 AND project_id = $2 AND artifact_key = $3 \
-             AND version = $4 AND revision <= $5",
-            &[
-                waiting.organisation_id.as_str().into(),
-                waiting.project_id.as_str().into(),
-                waiting.key.as_str().into(),
-                i64::from(waiting.version).into(),
-                i64::from(waiting.revision).into(),
-            ],
-        )
-        .await?;
+    // Most documents are new when their files are written, and so are alike but for their keys.
+    let mut alike: BTreeMap<(&str, &str, u32, u32), Vec<&str>> = BTreeMap::new();
+    for Waiting { organisation_id, project_id, key, version, revision } in written {
+        alike.entry((organisation_id, project_id, *version, *revision)).or_default().push(key);
+    }
+    for ((organisation_id, project_id, version, revision), keys) in alike {
+        let before = [organisation_id.into(), project_id.into(), i64::from(version).into(), i64::from(revision).into()];
+        DELETE.execute(tx, &before, &keys).await?;
     }
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 use ::store::{Statement, StoreError, Tx};
 
+use super::find::find_with_counter;
 use super::{ArtifactRow, ArtifactsError, Place, find, outbox, revisions};
 use crate::audited::{self, AuditedRow};
 
@@ -12,13 +13,23 @@ pub struct NewArtifact {
     pub content: String,
 }
 
-/// The version as it was stored before, if it was: the same content again is the same document, also after its approval.
-pub async fn find_stored(tx: &mut Tx<'_>, new: &NewArtifact) -> Result<Option<ArtifactRow>, ArtifactsError> {
+/// What a version meets where it is to be stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Met {
+    /// It was stored before: the same content again is the same document, also after its approval.
+    Stored(Box<ArtifactRow>),
+    /// Nothing, and the counter of its type stands at this number; 0 where it has none.
+    Nothing { last_assigned: i64 },
+}
+
+/// Looks where a version is to be stored. `prefix` is that of its id, where it has one.
+pub async fn find_stored(tx: &mut Tx<'_>, new: &NewArtifact, prefix: Option<&str>) -> Result<Met, ArtifactsError> {
     let row = &new.row;
     let place = Place { organisation_id: &row.organisation_id, project_id: &row.project_id };
-    let Some(kept) = find(tx, place, &row.key, Some(row.version)).await? else { return Ok(None) };
+    let (kept, last_assigned) = find_with_counter(tx, place, &row.key, row.version, prefix.unwrap_or_default()).await?;
+    let Some(kept) = kept else { return Ok(Met::Nothing { last_assigned }) };
     if revisions::has_content(tx, place, &row.key, row.version, &row.content_sha256).await? {
-        return Ok(Some(kept));
+        return Ok(Met::Stored(Box::new(kept)));
     }
     let latest = find(tx, place, &row.key, None).await?.map_or(row.version, |latest| latest.version);
     let (key, version) = (row.key.clone(), row.version);
