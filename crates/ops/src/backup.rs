@@ -136,19 +136,24 @@ async fn verify(
     let checked = async {
         let mut conn = store.read().await?;
         let head = signed.unverified().head();
-        let is_same = match log::subtree_hashes(&mut conn, &subtrees_for_root(head.size)).await {
-            Ok(hashes) => {
-                root_at(head.size, |subtree| hashes.get(&subtree).copied()).is_ok_and(|root| root == head.root)
-            }
-            Err(_) => false,
-        };
+        // A checkpoint over fewer events would vouch for nothing of those after them.
+        let is_whole = log::read_state(&mut conn).await?.frontier.size() == head.size;
+        let is_same = is_whole
+            && match log::subtree_hashes(&mut conn, &subtrees_for_root(head.size)).await {
+                Ok(hashes) => {
+                    root_at(head.size, |subtree| hashes.get(&subtree).copied()).is_ok_and(|root| root == head.root)
+                }
+                Err(_) => false,
+            };
         // Cosignatures are for the house to ask for once it stands: a backup may be older than the last of them.
         let trust = Trust {
             keyring,
             witness_policy: &WitnessPolicy::default(),
             now_us,
+            settled_before: log::Position::FIRST,
             kept: &[],
             missing_at_start: &[],
+            notes: &[],
             is_claimed: false,
             contradictions: &[],
             reader: Reader::Restorer,

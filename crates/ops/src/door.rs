@@ -125,7 +125,7 @@ pub(crate) struct Inner {
     pub witness_policy: WitnessPolicy,
     pub files: Files,
     pub watch: LogWatch,
-    clock: Clock,
+    pub(crate) clock: Clock,
     queue: EventQueue,
     misses: Misses,
     /// Calls whose events the queue did not take, until there is room for one that tells of all.

@@ -130,7 +130,7 @@ pub(crate) fn write<'a, T: Write>(
             Ok(admitted) => admitted,
             Err(refused) => return *refused,
         };
-        if let Err(error) = inner.watch.check_writes() {
+        if let Err(error) = inner.watch.check_writes(inner.clock.now_us()) {
             return Driven::failed(in_hash, error);
         }
         if let Some(remote) = T::SERVICE.and_then(|service| inner.services.remotes.find(service)) {

@@ -11,7 +11,7 @@ use store::{Conn, LogIdentity, Reader, StoreError};
 use crate::audit;
 use crate::backup::as_f64;
 use crate::door::Platform;
-use crate::watch::{Contradiction, KeptCheckpoint, LogWatch, SEQUENCED_WITHIN_US};
+use crate::watch::{Contradiction, KeptCheckpoint, LogWatch, SEQUENCED_WITHIN_US, Tried};
 
 const CHECKPOINT_EVERY_US: i64 = 60_000_000;
 pub(crate) const CHECKPOINT_EVENTS_MAX: u64 = 1_000;
@@ -38,7 +38,7 @@ impl Notary {
     /// Sequences everything that waits, and signs a checkpoint where one is due. Returns the new checkpoint, if any.
     pub async fn work(&self) -> Result<Option<StoredCheckpoint>, NotaryError> {
         let sequenced = self.sequence_all().await;
-        self.platform.watch().note_sequencing(sequenced.is_ok(), self.now_us());
+        self.platform.watch().note_sequencing(tried(&sequenced), self.now_us());
         match sequenced? {
             Sequenced::Elsewhere => Ok(None),
             Sequenced::Events(_) => self.checkpoint_if_due().await,
@@ -158,6 +158,16 @@ impl Notary {
         self.platform.clock().now_us()
     }
 
+    pub(crate) fn keyring(&self) -> &Keyring {
+        self.platform.keyring()
+    }
+
+    /// How many events have their place in the log.
+    pub async fn size(&self) -> Result<u64, NotaryError> {
+        let mut conn = self.read().await?;
+        Ok(log::read_state(&mut conn).await.map_err(NotaryError::Store)?.frontier.size())
+    }
+
     /// Sequences what waits and signs it, due or not: before a process ends, and in tests.
     pub async fn finish(&self) -> Result<Option<StoredCheckpoint>, NotaryError> {
         let signed = self.work().await?;
@@ -192,6 +202,35 @@ impl Notary {
             self.platform.watch().note_missing_at_start(what);
         }
         self.platform.watch().remember(size, note);
+        Ok(())
+    }
+
+    /// Notes what a house that was left alone would have: a log that is older than the time between two checkpoints has one
+    /// in the database, and one beside it. Without them a shorter log would pass for this one.
+    pub async fn note_lacking(&self, has_kept_one: bool) -> Result<(), NotaryError> {
+        let mut conn = self.read().await?;
+        let size = log::read_state(&mut conn).await.map_err(NotaryError::Store)?.frontier.size();
+        let n_checkpoints = log::count_checkpoints(&mut conn).await.map_err(NotaryError::Store)?;
+        let first = log::read_leaves(&mut conn, 0, 1).await.map_err(NotaryError::Store)?.pop();
+        drop(conn);
+        let began_us = first.and_then(|leaf| leaf.event).map_or(i64::MIN, |event| event.recorded_at_us);
+        if size == 0 || self.now_us().saturating_sub(began_us) <= CHECKPOINT_EVERY_US {
+            return Ok(());
+        }
+        if n_checkpoints == 0 {
+            let what = format!(
+                "the log had {size} events and no row in `log_checkpoints` when this process came: unless the one before was \
+                 killed within a minute of its first event, other hands deleted them"
+            );
+            self.platform.watch().note(what);
+        }
+        if !has_kept_one {
+            let what = format!(
+                "the log had {size} events, but no `ledger.checkpoint` lay beside the database when this process came: unless \
+                 the data folder is new or a backup was restored, other hands deleted it, and the log may have been longer"
+            );
+            self.platform.watch().note(what);
+        }
         Ok(())
     }
 
@@ -256,6 +295,16 @@ pub(crate) async fn continued(
         return Ok(Err(Contradiction { reason: format!("{place} {what}"), is_certain }));
     }
     Ok(Ok(state))
+}
+
+fn tried(sequenced: &Result<Sequenced, NotaryError>) -> Tried {
+    match sequenced {
+        Ok(Sequenced::Events(_)) => Tried::Worked,
+        Ok(Sequenced::Elsewhere) => Tried::Elsewhere,
+        Err(NotaryError::Store(error)) if error.is_unavailable() || error.is_serialization() => Tried::Unavailable,
+        Err(NotaryError::Store(error)) => Tried::Refused(error.to_string()),
+        Err(error @ (NotaryError::Sign(_) | NotaryError::Contradicted(_))) => Tried::Refused(error.to_string()),
+    }
 }
 
 /// The number of a checkpoint, if it is one of this log: anybody can write one into the table.

@@ -102,7 +102,11 @@ fn is_in(entry: &Entry, family: Option<Family>) -> bool {
 
 /// The schema of an output that leaves with its audit block in it.
 fn stamped(mut schema: SchemaObject) -> SchemaObject {
-    let audit = Value::Object(tool_schema::<AuditBlock>());
+    let mut audit = tool_schema::<AuditBlock>();
+    // What it is in and how it is called is said by the schema that it stands in.
+    audit.remove("$schema");
+    audit.remove("title");
+    let audit = Value::Object(audit);
     if let Some(Value::Object(properties)) = schema.get_mut("properties") {
         properties.insert(AUDIT.to_owned(), audit);
     }

@@ -13,6 +13,9 @@ pub(crate) const SEQUENCED_WITHIN_US: i64 = 60_000_000;
 /// An event of a long call is old when it comes. Only one that is still there at a later look waits.
 const SEEN_AGAIN_AFTER_US: i64 = 5_000_000;
 
+/// The store must have refused the sequencer for so long, and more than once, before it is believed to have stopped.
+const STOPPED_AFTER_US: i64 = 3_000_000;
+
 /// How the log stands, as the owner's notary found it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "standing", rename_all = "snake_case")]
@@ -26,6 +29,10 @@ pub enum LogStanding {
     Stalled {
         reason: String,
     },
+    /// The store refuses what the sequencer writes: no event gets a place until somebody has looked.
+    Stopped {
+        reason: String,
+    },
 }
 
 impl LogStanding {
@@ -34,6 +41,7 @@ impl LogStanding {
             LogStanding::Fine => "ok",
             LogStanding::Contradicted { .. } => "contradicted",
             LogStanding::Stalled { .. } => "stalled",
+            LogStanding::Stopped { .. } => "stopped",
         }
     }
 }
@@ -65,10 +73,13 @@ struct Memory {
     signed: Option<(u64, String)>,
     contradiction: Option<Contradiction>,
     failing_since_us: Option<i64>,
+    refusal: Option<Refusal>,
     /// The oldest event that waits, when it was first seen to wait, and for how long it does.
     waiting: Option<(String, i64, i64)>,
     /// What was missing in the log's own tables when this process came, and has been written anew since.
     missing_at_start: Vec<String>,
+    /// What is not wrong by itself, and worth a look.
+    notes: Vec<String>,
     /// This process saw, or wrote, whose log it is.
     is_claimed: bool,
     /// Witnesses that know of another history, each with its word.
@@ -77,11 +88,31 @@ struct Memory {
     is_loss_accepted: bool,
 }
 
+/// The store answered, and refused what the sequencer wrote.
+#[derive(Debug, Clone)]
+struct Refusal {
+    since_us: i64,
+    is_repeated: bool,
+    reason: String,
+}
+
+/// How a try to give events their places ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Tried {
+    Worked,
+    /// Another process is at it.
+    Elsewhere,
+    /// The database is away, full or busy.
+    Unavailable,
+    Refused(String),
+}
+
 impl LogWatch {
     pub(crate) fn new(checkpoint_file: Option<PathBuf>) -> LogWatch {
         // Whoever draws them wants to see that nothing is wrong, not that nothing is known.
         metrics::gauge!("materia_log_contradicted").set(0.0);
         metrics::gauge!("materia_log_lag_seconds").set(0.0);
+        metrics::gauge!("materia_log_stopped").set(0.0);
         LogWatch { checkpoint_file, memory: Mutex::default() }
     }
 
@@ -126,6 +157,16 @@ impl LogWatch {
         self.memory().missing_at_start.clone()
     }
 
+    /// Something is not as in a house that was left alone, though it may have a good reason.
+    pub(crate) fn note(&self, what: String) {
+        tracing::warn!(what, "The log is worth a look");
+        self.memory().notes.push(what);
+    }
+
+    pub(crate) fn notes(&self) -> Vec<String> {
+        self.memory().notes.clone()
+    }
+
     pub(crate) fn note_claimed(&self) {
         self.memory().is_claimed = true;
     }
@@ -152,10 +193,27 @@ impl LogWatch {
     }
 
     /// Whether events could be given their places at the last try.
-    pub(crate) fn note_sequencing(&self, is_working: bool, now_us: i64) {
+    pub(crate) fn note_sequencing(&self, tried: Tried, now_us: i64) {
         let mut memory = self.memory();
-        memory.failing_since_us = if is_working { None } else { Some(memory.failing_since_us.unwrap_or(now_us)) };
+        let was_stopped = memory.stopped(now_us).is_some();
+        memory.failing_since_us = match tried {
+            Tried::Worked | Tried::Elsewhere => None,
+            Tried::Unavailable | Tried::Refused(_) => Some(memory.failing_since_us.unwrap_or(now_us)),
+        };
+        memory.refusal = match (tried, memory.refusal.take()) {
+            (Tried::Worked, _) => None,
+            (Tried::Elsewhere | Tried::Unavailable, known) => known,
+            (Tried::Refused(reason), Some(known)) => Some(Refusal { is_repeated: true, reason, ..known }),
+            (Tried::Refused(reason), None) => Some(Refusal { since_us: now_us, is_repeated: false, reason }),
+        };
+        let stopped = memory.stopped(now_us);
         drop(memory);
+        metrics::gauge!("materia_log_stopped").set(if stopped.is_some() { 1.0 } else { 0.0 });
+        match stopped {
+            Some(reason) if !was_stopped => tracing::error!(reason, "The log takes no events; nothing is written"),
+            None if was_stopped => tracing::info!("The log takes events again"),
+            Some(_) | None => {}
+        }
         self.show_lag(now_us);
     }
 
@@ -195,12 +253,19 @@ impl LogWatch {
         self.change(|memory| memory.is_loss_accepted = is_accepted);
     }
 
-    /// Why nothing may be written: a number that is given out over a lost history may have been given out before.
-    pub(crate) fn check_writes(&self) -> Result<(), OpError> {
-        match self.memory().objections().find(|objection| objection.is_certain) {
-            Some(Contradiction { reason, .. }) => Err(OpError::conflict(format!(
+    /// Why nothing may be written: a number that is given out over a lost history may have been given out before, and
+    /// nothing vouches for an event that gets no place.
+    pub(crate) fn check_writes(&self, now_us: i64) -> Result<(), OpError> {
+        let memory = self.memory();
+        if let Some(Contradiction { reason, .. }) = memory.objections().find(|objection| objection.is_certain) {
+            return Err(OpError::conflict(format!(
                 "nothing is written: {reason}; restore what was lost, or stop the server and run \
                  `materia recover --accept-rollback`"
+            )));
+        }
+        match memory.stopped(now_us) {
+            Some(reason) => Err(OpError::conflict(format!(
+                "nothing is written: {reason}; `materia audit verify` names what is in the way"
             ))),
             None => Ok(()),
         }
@@ -210,6 +275,9 @@ impl LogWatch {
         let memory = self.memory();
         if let Some(Contradiction { reason, .. }) = memory.objections().next() {
             return LogStanding::Contradicted { reason };
+        }
+        if let Some(reason) = memory.stopped(now_us) {
+            return LogStanding::Stopped { reason };
         }
         let stalled_us = memory.stalled_since_us(now_us).map(|since_us| now_us.saturating_sub(since_us));
         match (stalled_us, &memory.waiting) {
@@ -245,6 +313,13 @@ impl Memory {
             .filter(|_| !self.is_loss_accepted)
             .map(|(name, word)| Contradiction { reason: format!("the witness `{name}` {word}"), is_certain: true });
         self.contradiction.iter().cloned().chain(witnesses)
+    }
+
+    /// Why no event gets a place.
+    fn stopped(&self, now_us: i64) -> Option<String> {
+        let refusal = self.refusal.as_ref()?;
+        let is_long = now_us.saturating_sub(refusal.since_us) >= STOPPED_AFTER_US;
+        (refusal.is_repeated && is_long).then(|| format!("events get no place in the log: {}", refusal.reason))
     }
 
     fn stalled_since_us(&self, now_us: i64) -> Option<i64> {

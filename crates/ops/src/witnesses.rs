@@ -1,6 +1,7 @@
 //! Witnesses of the log: who must have cosigned, what is sent to them, and what they answer.
 
-use ledger::checkpoint::{CheckpointError, SignedCheckpoint};
+use ledger::checkpoint::{Checkpoint, CheckpointError, SignedCheckpoint};
+use ledger::hash::Hash;
 use ledger::key::WitnessVerifier;
 use ledger::keyring::Keyring;
 use ledger::policy::{Policy, PolicyError};
@@ -35,6 +36,8 @@ pub enum WitnessError {
     Notary(#[source] NotaryError),
     #[error("a kept checkpoint cannot be read")]
     Kept(#[source] CheckpointError),
+    #[error("a checkpoint could not be signed")]
+    Sign(#[source] CheckpointError),
     #[error("no proof of consistency can be made")]
     Proof(#[source] ProofError),
     #[error("the request would be larger than witnesses read")]
@@ -56,6 +59,15 @@ impl Notary {
         let checkpoint = SignedCheckpoint::parse(kept.note.as_bytes()).map_err(WitnessError::Kept)?;
         let mut conn = self.read().await.map_err(WitnessError::Notary)?;
         continuing(&mut conn, old_size, checkpoint).await.map(Some)
+    }
+
+    /// The log before its first event, signed: any log continues it, so that it commits to nothing. A witness that has
+    /// cosigned more answers how much.
+    pub fn request_of_nothing(&self) -> Result<AddCheckpoint, WitnessError> {
+        let keyring = self.keyring();
+        let checkpoint = Checkpoint::new(keyring.origin(), 0, Hash::EMPTY_TREE).map_err(WitnessError::Sign)?;
+        let signed = keyring.sign(checkpoint).map_err(WitnessError::Sign)?;
+        AddCheckpoint::new(0, Vec::new(), signed).map_err(WitnessError::Request)
     }
 
     /// Whether a witness cosigned a checkpoint.

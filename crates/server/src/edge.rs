@@ -190,10 +190,11 @@ async fn admit(State(edge): State<Arc<Edge>>, mut request: Request, next: Next) 
         Ok(permit) => permit,
         Err(error) => {
             edge.house.refusals().note_of(&caller.actor, "RATE_LIMITED");
-            return edge.error(&error);
+            let refused = edge.error(&error);
+            return if may_have_body(&request) { closing(refused) } else { refused };
         }
     };
-    if matches!(*request.method(), Method::POST | Method::PUT | Method::PATCH | Method::DELETE) {
+    if may_have_body(&request) {
         let (parts, body) = request.into_parts();
         let bytes = match body::read(body, edge.body_bytes_max, edge.body_timeout).await {
             Ok(bytes) => bytes,
@@ -218,6 +219,10 @@ async fn admit(State(edge): State<Arc<Edge>>, mut request: Request, next: Next) 
         response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
     }
     response
+}
+
+fn may_have_body(request: &Request) -> bool {
+    matches!(*request.method(), Method::POST | Method::PUT | Method::PATCH | Method::DELETE)
 }
 
 /// What is left of an unread body must not be taken for the next request.

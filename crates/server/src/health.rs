@@ -39,7 +39,7 @@ async fn show(State(health): State<Health>) -> Response {
     let word = match &log {
         _ if is_contradicted => "contradicted",
         Some(LogStanding::Contradicted { .. }) => "contradicted",
-        Some(LogStanding::Stalled { .. }) => "degraded",
+        Some(LogStanding::Stalled { .. } | LogStanding::Stopped { .. }) => "degraded",
         Some(LogStanding::Fine) | None => word,
     };
     let mut dependencies =

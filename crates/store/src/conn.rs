@@ -4,12 +4,13 @@
 //! the transaction or its savepoint is rolled back. PostgreSQL behaves so by itself but answers a COMMIT of such a
 //! transaction with a silent rollback, and SQLite may have rolled back already and would run the rest in autocommit.
 
+use std::future::ready;
 use std::ops::{Deref, DerefMut, RangeInclusive};
 use std::process;
 
 use futures::TryStreamExt as _;
 use sqlx::pool::PoolConnection;
-use sqlx::{AssertSqlSafe, Postgres, SqlSafeStr, Sqlite};
+use sqlx::{AssertSqlSafe, Executor as _, Postgres, SqlSafeStr, Sqlite};
 
 use crate::ahead::Ahead;
 use crate::dialect::{self, Engine};
@@ -111,22 +112,34 @@ impl Conn {
     }
 
     /// Runs statements that have nothing to do with each other: none reads what another one writes, and no row is changed
-    /// twice. On PostgreSQL that is one round trip. Answers how many rows the last one changed.
+    /// twice. On either engine that is one round trip. Answers how many rows the last one changed.
     pub async fn execute_together(&mut self, statements: &[Statement<'_>]) -> Result<u64, StoreError> {
-        match self.engine() {
-            Engine::Sqlite => {
-                let mut n_changed = 0;
-                for statement in statements {
-                    n_changed = self.execute(statement.sql, &statement.params).await?;
-                }
-                Ok(n_changed)
-            }
-            Engine::Postgres if statements.is_empty() => Ok(0),
-            Engine::Postgres => {
-                let (sql, params) = together::joined(statements);
-                self.execute_built(sql, &params).await
-            }
+        if statements.is_empty() {
+            return Ok(0);
         }
+        let (sql, params) = match self.engine() {
+            Engine::Sqlite => together::in_a_row(statements),
+            Engine::Postgres => together::joined(statements),
+        };
+        self.enter()?;
+        let sql = AssertSqlSafe(sql);
+        let result = match &mut self.link {
+            Link::Sqlite(link) => match sqlite_arguments(&params) {
+                Ok(arguments) => {
+                    let steps = (&mut **link).fetch_many(sqlx::query_with(sql, arguments));
+                    let changed = steps.try_filter_map(|step| ready(Ok(step.left().map(|done| done.rows_affected()))));
+                    changed.try_fold(0, |_before, n_changed| ready(Ok(n_changed))).await
+                }
+                Err(error) => Err(error),
+            },
+            Link::Postgres(link) => match postgres_arguments(&params) {
+                Ok(arguments) => {
+                    sqlx::query_with(sql, arguments).execute(&mut **link).await.map(|done| done.rows_affected())
+                }
+                Err(error) => Err(error),
+            },
+        };
+        self.leave(result)
     }
 
     /// The first row, if there is one.

@@ -179,6 +179,35 @@ impl Engine {
         }
     }
 
+    /// The transaction number before which every event is settled; `None` where an event is settled once it is there.
+    pub(crate) fn settled_before_sql(self) -> Option<&'static str> {
+        match self {
+            Engine::Sqlite => None,
+            Engine::Postgres => Some("SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint"),
+        }
+    }
+
+    /// What the database does by itself when a table is written or read: its kind, name and table.
+    pub(crate) fn triggers_sql(self) -> &'static str {
+        match self {
+            Engine::Sqlite => {
+                "SELECT type, name, tbl_name FROM sqlite_master WHERE type IN ('trigger', 'view') ORDER BY name LIMIT $1"
+            }
+            Engine::Postgres => {
+                "SELECT 'trigger', t.tgname::text, c.relname::text FROM pg_trigger t \
+                 JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_namespace n ON n.oid = c.relnamespace \
+                 WHERE NOT t.tgisinternal AND n.nspname = current_schema() \
+                 UNION ALL SELECT 'rule', rulename::text, tablename::text FROM pg_rules \
+                 WHERE schemaname = current_schema() \
+                 UNION ALL SELECT CASE WHEN c.relkind IN ('v', 'm', 'f') THEN 'view' ELSE 'row security' END, \
+                 c.relname::text, c.relname::text FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
+                 WHERE n.nspname = current_schema() AND (c.relkind IN ('v', 'm', 'f') OR c.relrowsecurity) \
+                 UNION ALL SELECT 'policy', policyname::text, tablename::text FROM pg_policies \
+                 WHERE schemaname = current_schema() ORDER BY 1, 2, 3 LIMIT $1"
+            }
+        }
+    }
+
     /// The oldest of the newest events that has no leaf, in the order that each engine has an index for.
     pub(crate) fn oldest_waiting_sql(self) -> &'static str {
         match self {

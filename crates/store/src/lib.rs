@@ -26,6 +26,7 @@ mod param;
 pub mod request_states;
 mod row;
 mod together;
+pub mod triggers;
 pub mod unreadable;
 mod writer;
 

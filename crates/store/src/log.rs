@@ -301,6 +301,40 @@ impl Position {
     pub const FIRST: Position = Position { commit_key: i64::MIN, event_seq: i64::MIN };
 }
 
+/// Events before this place are settled: a sequencer at work takes them at its next step.
+pub async fn settled_before(conn: &mut Conn) -> Result<Position, StoreError> {
+    let Some(sql) = conn.engine().settled_before_sql() else {
+        return Ok(Position { commit_key: i64::MAX, event_seq: i64::MAX });
+    };
+    let row = conn.fetch_optional(sql, &[]).await?;
+    let commit_key = row.map(|row| row.int(0)).transpose()?.unwrap_or(i64::MIN);
+    Ok(Position { commit_key, event_seq: i64::MIN })
+}
+
+/// Rows of the log's tables that no tree of a size has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Beyond {
+    pub n_leaves: u64,
+    pub n_nodes: u64,
+}
+
+/// Rows that the tree does not have, or not yet: the sequencer cannot go past one that stands where it has to write.
+pub async fn count_beyond(conn: &mut Conn, size: u64) -> Result<Beyond, StoreError> {
+    let size = [Param::Int(signed(size))];
+    let mut count = async |sql: &'static str| -> Result<u64, StoreError> {
+        let row = conn.fetch_optional(sql, &size).await?;
+        Ok(row.map(|row| row.int(0)).transpose()?.unwrap_or(0).unsigned_abs())
+    };
+    let n_leaves = count("SELECT COUNT(*) FROM log_leaves WHERE leaf_index >= $1 OR leaf_index < 0").await?;
+    // A `CASE` looks at one condition after the other, so that nothing is shifted by a level that no tree has.
+    let n_nodes = count(
+        "SELECT COUNT(*) FROM log_nodes WHERE CASE WHEN level < 1 OR level > 56 OR level % 8 <> 0 THEN 1 \
+         WHEN node_index < 0 OR node_index >= ($1 >> CAST(level AS INTEGER)) THEN 1 ELSE 0 END = 1",
+    )
+    .await?;
+    Ok(Beyond { n_leaves, n_nodes })
+}
+
 impl LogState {
     /// The last event that is in the tree.
     pub fn position(&self) -> Position {

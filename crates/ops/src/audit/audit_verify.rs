@@ -5,9 +5,10 @@ use std::time::Duration;
 use contract::actor::Role;
 use contract::error::OpError;
 use contract::ledger::{AuditVerify, Verification};
+use store::log::{self, Position};
 
 use super::AUDIT_ROLES;
-use super::check::{self, Trust};
+use super::check::{self, SETTLED_WITHIN_US, Trust};
 use super::report::Reader;
 use crate::context::Context;
 use crate::family::Family;
@@ -25,8 +26,27 @@ impl Operation for AuditVerify {
     type Output = Verification;
 }
 
+/// The sequencer looks every second, also after a failure.
+const SEQUENCER_TURN: Duration = Duration::from_secs(2);
+
+/// Which events the sequencer can have taken by the moment that is looked at. A transaction that ran for long may have
+/// ended just before; events that waited for it get time for their place.
+async fn settled(ctx: &Context<'_>) -> Result<Position, OpError> {
+    let mut conn = ctx.read().await?;
+    let settled_before = log::settled_before(&mut conn).await.map_err(store_error)?;
+    let late_us = ctx.now_us().saturating_sub(SETTLED_WITHIN_US);
+    // A table that is too damaged to look is for the check to name.
+    let is_late = log::oldest_waiting(&mut conn, late_us).await.is_ok_and(|oldest| oldest.is_some());
+    drop(conn);
+    if is_late {
+        tokio::time::sleep(SEQUENCER_TURN).await;
+    }
+    Ok(settled_before)
+}
+
 impl Read for AuditVerify {
     async fn run(&self, ctx: &Context<'_>) -> Result<Answer<Verification>, OpError> {
+        let settled_before = settled(ctx).await?;
         // Before the moment that is held below: the log may only have grown since.
         let kept = ctx.watch().kept();
         let mut conn = ctx.read().await?;
@@ -41,8 +61,10 @@ impl Read for AuditVerify {
             keyring: ctx.keyring(),
             witness_policy: ctx.witness_policy(),
             now_us: ctx.now_us(),
+            settled_before,
             kept: &kept,
             missing_at_start: &ctx.watch().missing_at_start(),
+            notes: &ctx.watch().notes(),
             is_claimed: ctx.watch().is_claimed(),
             contradictions: &ctx.watch().contradicting_witnesses(),
             reader,

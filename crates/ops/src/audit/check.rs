@@ -13,6 +13,7 @@ use ledger::keyring::Keyring;
 use ledger::policy::Policy;
 use ledger::tree::{Frontier, Node, Subtree, TreeHead};
 use store::log::{self, Leaf, Position, WaitingEvent};
+use store::triggers::{self, Trigger};
 use store::unreadable::{self, UnreadableRow};
 use store::{Conn, StoreError, StoreErrorKind};
 use workflow::audited::Origin;
@@ -65,6 +66,23 @@ impl Last {
     }
 }
 
+/// How far the sequencer has come, and how far it can go.
+#[derive(Clone, Copy)]
+struct Places {
+    reached: Position,
+    settled_before: Position,
+}
+
+/// Whether an event without a place is where it may be.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wait {
+    Usual,
+    /// The sequencer should have taken it.
+    Late,
+    /// The sequencer has gone past it.
+    Passed,
+}
+
 struct Check<'t> {
     tree: Frontier,
     last: LastEvents,
@@ -79,6 +97,8 @@ struct Check<'t> {
     /// Rows that could not be read are out of sight.
     is_set_aside: bool,
     report: Report<'t>,
+    /// What is not wrong by itself.
+    notes: Vec<String>,
     policy: Option<Policy>,
     /// Absent when the log has no witnesses.
     witnessed: Option<Witnessed>,
@@ -91,10 +111,14 @@ pub struct Trust<'a> {
     pub keyring: &'a Keyring,
     pub witness_policy: &'a WitnessPolicy,
     pub now_us: i64,
+    /// Events before this place were settled a moment ago: a sequencer at work has taken them since.
+    pub settled_before: Position,
     /// Checkpoints that were kept outside the database.
     pub kept: &'a [KeptCheckpoint],
     /// What the log's own tables lacked when this process came.
     pub missing_at_start: &'a [String],
+    /// What this process found that is not wrong by itself.
+    pub notes: &'a [String],
     /// This process saw, or wrote, whose log it is.
     pub is_claimed: bool,
     /// Witnesses that know of another history, each with its word.
@@ -103,7 +127,7 @@ pub struct Trust<'a> {
 }
 
 /// Tables in which a row that cannot be read is named and set aside. Without `log_state` there is nothing to compare with.
-const TABLES: [&str; 18] = [
+const TABLES: [&str; 19] = [
     "api_keys",
     "artifact_contents",
     "artifact_revisions",
@@ -111,6 +135,7 @@ const TABLES: [&str; 18] = [
     "events",
     "evidence_batches",
     "evidence_records",
+    "evidence_retractions",
     "id_gaps",
     "id_registry",
     "id_reservations",
@@ -123,6 +148,9 @@ const TABLES: [&str; 18] = [
     "task_inputs",
     "tasks",
 ];
+
+/// A sequencer at work takes a settled event within a second. One that waits for this long is not taken.
+pub(super) const SETTLED_WITHIN_US: i64 = 10_000_000;
 
 /// The tidying of the house may be a little ahead of the moment that is looked at.
 const TIDIED_AHEAD_US: i64 = 60_000_000;
@@ -175,6 +203,7 @@ async fn recompute(
         numbers: Numbers::default(),
         is_set_aside: !unreadable.is_empty(),
         report: Report::to(trust.reader),
+        notes: trust.notes.to_vec(),
         policy: Policy::new(trust.keyring.all_verifiers(), Vec::new(), 0).ok(),
         witnessed: witnessed(trust),
         outside: Vec::new(),
@@ -212,6 +241,11 @@ async fn recompute(
     }
     check.end_unsigned(trust.reader);
     check.own_tables(conn, trust, size).await?;
+    // A backup may be of a house that was in trouble, and is restored all the same; the house that it becomes says so.
+    if !matches!(trust.reader, Reader::Restorer) {
+        check.beyond(conn, size).await?;
+    }
+    check.triggers(conn).await?;
     for (place, head) in std::mem::take(&mut check.outside) {
         let message = format!("{place} is over {} events, but the log has {size}", head.size);
         check.report.add("checkpoint", Whose::Log, None, None, message);
@@ -222,7 +256,8 @@ async fn recompute(
     }
     // In a backup events wait for the house that it is restored to.
     let now_us = Some(trust.now_us).filter(|_| !matches!(trust.reader, Reader::Restorer));
-    let n_waiting = check.waiting(conn, state.position(), now_us).await?;
+    let places = Places { reached: state.position(), settled_before: trust.settled_before };
+    let n_waiting = check.waiting(conn, places, now_us).await?;
     let n_objects_checked = check.objects(conn).await?;
     check.cosignatures(trust);
     let root_hash = check.tree.root().to_string();
@@ -232,6 +267,7 @@ async fn recompute(
         n_events_waiting: n_waiting,
         n_objects_checked,
         cosigned_size: check.witnessed.and_then(|witnessed| witnessed.size),
+        notes: check.notes,
         ..check.report.verification(root_hash)
     })
 }
@@ -314,9 +350,33 @@ impl Check<'_> {
         self.last.insert(key, Last { sha256, call_id, time, made });
     }
 
+    /// Rows of the log's tables that its tree does not have.
+    async fn beyond(&mut self, conn: &mut Conn, size: u64) -> Result<(), StoreError> {
+        let found = log::count_beyond(conn, size).await?;
+        for (table, n_rows) in [("log_leaves", found.n_leaves), ("log_nodes", found.n_nodes)] {
+            if n_rows > 0 {
+                let message = format!(
+                    "{n_rows} rows of `{table}` are not of the {size} events that the log has: other hands added them, or set \
+                     `log_state` back; they keep events out of the log until they are deleted"
+                );
+                self.report.add("table", Whose::Log, None, None, message);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whatever the database does by itself: a trigger can swallow events, or change rows behind them.
+    async fn triggers(&mut self, conn: &mut Conn) -> Result<(), StoreError> {
+        for Trigger { kind, name, table } in triggers::find_all(conn).await? {
+            let message = format!("other hands gave `{table}` the {kind} `{name}`: the schema has none; drop it");
+            self.report.add("trigger", Whose::Log, None, None, message);
+        }
+        Ok(())
+    }
+
     /// Events without a place in the tree. They have changed rows already. Returns how many there are.
-    async fn waiting(&mut self, conn: &mut Conn, reached: Position, now_us: Option<i64>) -> Result<u64, StoreError> {
-        let n_ahead = log::count_ahead(conn, reached).await?;
+    async fn waiting(&mut self, conn: &mut Conn, places: Places, now_us: Option<i64>) -> Result<u64, StoreError> {
+        let n_ahead = log::count_ahead(conn, places.reached).await?;
         if n_ahead > 0 {
             let message = format!(
                 "{n_ahead} events of the log stand after the place that the sequencer has reached: `events` or `log_state` \
@@ -324,30 +384,44 @@ impl Check<'_> {
             );
             self.report.add("order", Whose::Log, None, None, message);
         }
-        let (mut n_waiting, mut position) = (0, Position::FIRST);
+        let (mut n_waiting, mut n_late, mut position) = (0, 0_u64, Position::FIRST);
         loop {
             let waiting = log::read_waiting(conn, position).await?;
-            let Some(last) = waiting.last() else { return Ok(n_waiting) };
+            let Some(last) = waiting.last() else { break };
             position = last.position;
             for event in waiting {
                 n_waiting += 1;
-                self.waiting_event(event, reached, now_us);
+                if self.waiting_event(event, places, now_us) == Wait::Late {
+                    n_late += 1;
+                }
             }
         }
+        if n_late > 0 {
+            let message = format!(
+                "{n_late} events are recorded and get no place in the log, so that nothing vouches for them: see what \
+                 `materia doctor` and the server's log say, and delete rows that are named here as added by other hands"
+            );
+            self.report.add("order", Whose::Log, None, None, message);
+        }
+        Ok(n_waiting)
     }
 
-    fn waiting_event(&mut self, waiting: WaitingEvent, reached: Position, now_us: Option<i64>) {
+    fn waiting_event(&mut self, waiting: WaitingEvent, places: Places, now_us: Option<i64>) -> Wait {
         let event = serde_json::from_str::<Event>(&waiting.body).ok();
         // An event is written at the end of its call, and says when it began.
         let took_us = event.as_ref().map_or(0, |event| event.latency_ms.saturating_mul(1_000));
         let written_us = waiting.recorded_at_us.saturating_add(i64::try_from(took_us).unwrap_or(i64::MAX));
-        let is_passed = waiting.position <= reached;
-        let what = match now_us.map_or(0, |now_us| now_us.saturating_sub(written_us)) {
-            _ if is_passed => Some("the event is not in the log, although later ones are".to_owned()),
-            us if us > SEQUENCED_WITHIN_US => {
-                Some(format!("the event is not in the log, {} s after its call", us / 1_000_000))
+        let is_settled = waiting.position < places.settled_before;
+        let within_us = if is_settled { SETTLED_WITHIN_US } else { SEQUENCED_WITHIN_US };
+        let waited_us = now_us.map_or(0, |now_us| now_us.saturating_sub(written_us));
+        let (wait, what) = match waited_us {
+            _ if waiting.position <= places.reached => {
+                (Wait::Passed, Some("the event is not in the log, although later ones are".to_owned()))
             }
-            _ => None,
+            us if us > within_us => {
+                (Wait::Late, Some(format!("the event is not in the log, {} s after its call", us / 1_000_000)))
+            }
+            _ => (Wait::Usual, None),
         };
         let organisation_id = waiting.organisation_id;
         if let Some(message) = what {
@@ -358,10 +432,11 @@ impl Check<'_> {
             self.note_promise(waiting.recorded_at_us, event);
         }
         match event {
-            Some(event) if is_passed => self.remember_passed(&organisation_id, event),
+            Some(event) if wait == Wait::Passed => self.remember_passed(&organisation_id, event),
             Some(event) => self.remember(&organisation_id, None, event),
             None => {}
         }
+        wait
     }
 
     /// An event that later ones were put before. Ids of calls are in the order of time.

@@ -75,6 +75,11 @@ impl Report<'_> {
         });
     }
 
+    /// Whether it is for whoever restores a database, which may be of a house that was in trouble once.
+    pub fn is_of_a_backup(&self) -> bool {
+        matches!(self.reader, Reader::Restorer)
+    }
+
     /// The verdict, with nothing counted yet.
     pub fn verification(self, root_hash: String) -> Verification {
         Verification {
@@ -87,6 +92,7 @@ impl Report<'_> {
             cosigned_size: None,
             problems: self.problems,
             n_problems: self.n_problems,
+            notes: Vec::new(),
             n_problems_elsewhere: self.n_elsewhere,
         }
     }

@@ -195,7 +195,7 @@ async fn run_sql(stage: &crate::script::Stage, sql: &'static str) {
             Ok(store::Applied { value: (), event: None, keep: store::Keep::Changes })
         })
     });
-    let deadline = tokio::time::Instant::now() + Duration::from_secs(5);
+    let deadline = tokio::time::Instant::now() + Duration::from_secs(60);
     stage.store.write(None, deadline, apply).await.unwrap();
 }
 

@@ -50,7 +50,7 @@ pub async fn run_sql(stage: &Stage, statements: &'static [&'static str]) {
             Ok(Applied { value: (), event: None, keep: Keep::Changes })
         })
     });
-    let deadline = tokio::time::Instant::now() + std::time::Duration::from_secs(5);
+    let deadline = tokio::time::Instant::now() + std::time::Duration::from_secs(60);
     stage.store.write(None, deadline, apply).await.unwrap();
 }
 
@@ -62,7 +62,7 @@ pub async fn tamper(stage: &Stage, sql: &'static str) {
             Ok(Applied { value: (), event: None, keep: Keep::Changes })
         })
     });
-    let deadline = tokio::time::Instant::now() + std::time::Duration::from_secs(5);
+    let deadline = tokio::time::Instant::now() + std::time::Duration::from_secs(60);
     stage.store.write(None, deadline, apply).await.unwrap();
 }
 

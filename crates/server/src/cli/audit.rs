@@ -337,6 +337,8 @@ fn report(found: &Value) -> Vec<String> {
             };
         format!("WRONG  {}{place}: {}", text(problem, "kind"), text(problem, "message"))
     }));
+    let notes = found.get("notes").and_then(Value::as_array).into_iter().flatten();
+    lines.extend(notes.filter_map(Value::as_str).map(|note| format!("NOTE   {note}")));
     let n_shown = u64::try_from(problems.len()).unwrap_or(u64::MAX);
     let n_hidden = number("n_problems").saturating_sub(n_shown);
     if n_hidden > 0 {

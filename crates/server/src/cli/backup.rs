@@ -98,11 +98,22 @@ pub async fn put_back(place: Place, arguments: RestoreArguments) -> anyhow::Resu
         bail!("a running process owns {}; stop it first", place.data.display());
     }
     let key_file = settings.ledger_key_file.clone().unwrap_or_else(|| place.data.join("ledger.key"));
-    if let Some(given) = &arguments.key
-        && !key_file.exists()
-    {
+    let had_key = key_file.exists();
+    if let Some(given) = &arguments.key {
+        if !given.exists() {
+            bail!("there is no key in {}", given.display());
+        }
         let keyring = keys::read_or_make(given).with_context(|| format!("could not use {}", given.display()))?;
-        keys::write(&key_file, &keyring)?;
+        if had_key && std::fs::read(given)? != std::fs::read(&key_file)? {
+            bail!(
+                "{} has another key than {}; leave --key out, or move that file away",
+                key_file.display(),
+                given.display()
+            );
+        }
+        if !had_key {
+            keys::write(&key_file, &keyring)?;
+        }
     }
     if !key_file.exists() {
         bail!("the log's signing key is not part of a backup; put it into {} or give --key FILE", key_file.display());
@@ -114,6 +125,10 @@ pub async fn put_back(place: Place, arguments: RestoreArguments) -> anyhow::Resu
     let restored = restore(&options, &arguments.folder, &keyring, now_us, &progress).await;
     drop(progress);
     shown.await.ok();
+    if restored.is_err() && !had_key {
+        // A key that did not fit must not be there for the next try.
+        std::fs::remove_file(&key_file).with_context(|| format!("could not remove {}", key_file.display()))?;
+    }
     let Restored { n_rows, verification: found } = match restored {
         Ok(restored) => restored,
         Err(RestoreError::Wrong(found)) => {
@@ -138,13 +153,14 @@ pub async fn put_back(place: Place, arguments: RestoreArguments) -> anyhow::Resu
     };
     if arguments.json {
         let told = json!({ "restored": true, "created_at": manifest.created_at, "tree_size": found.tree_size,
-            "n_rows": n_rows, "n_objects_checked": found.n_objects_checked, "doubt": doubt });
+            "n_rows": n_rows, "n_objects_checked": found.n_objects_checked, "notes": found.notes, "doubt": doubt });
         print_lines([told.to_string()])?;
     } else {
         print_lines([
             format!("{n_rows} rows of {} are restored.", manifest.created_at),
             format!("{} events and {} audited rows verify.", found.n_events_checked, found.n_objects_checked),
         ])?;
+        print_lines(found.notes.iter().map(|note| format!("NOTE {note}")))?;
         print_lines(doubt.iter().map(|doubt| format!("BUT {doubt}")))?;
     }
     Ok(if doubt.is_none() { ExitCode::SUCCESS } else { ExitCode::FAILURE })

@@ -193,6 +193,10 @@ fn log(standing: &LogStanding) -> Finding {
             format!("the log does not continue what was signed: {reason}"),
             "run `materia audit verify`; find out who changed or restored the database",
         ),
+        LogStanding::Stopped { reason } => Finding::wrong(
+            format!("the log does not grow, and nothing is written: {reason}"),
+            "run `materia audit verify`: it names the rows that are in the way",
+        ),
         LogStanding::Stalled { reason } => Finding::wrong(
             format!("the log does not grow: {reason}"),
             "run `materia audit verify`, and look at the server's log for the reason",

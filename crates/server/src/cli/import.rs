@@ -63,7 +63,8 @@ pub struct Arguments {
     /// where no `--source` is named
     #[arg(long)]
     replace_starter: bool,
-    /// Let the file replace statements that another source brought under the same id; their warnings may be lost
+    /// Let the file replace records that another source brought under the same id; their warnings may be lost. Papers do so
+    /// where no `--source` is named
     #[arg(long)]
     replace_other_sources: bool,
     /// Print rejections and the totals as lines of JSON
@@ -106,11 +107,12 @@ pub async fn run(place: Place, arguments: Arguments) -> anyhow::Result<ExitCode>
     let files: Vec<Opened> = arguments.files.iter().map(|path| Opened::new(path)).collect::<anyhow::Result<_>>()?;
     let marks = place.data.join("imports");
     let house = assemble::enter(place.data, &settings).await?;
-    // Whoever imports papers of the library itself wants them instead of our own summaries; a file that somebody else
-    // vouches for says so.
+    // Whoever imports papers of the library itself wants them instead of our own summaries, and instead of what others put
+    // under their numbers; a file that somebody else vouches for says so.
     let is_of_library = arguments.format.is_of_papers() && arguments.source.is_none();
     let replace_starter = arguments.replace_starter || is_of_library;
-    let may_replace = MayReplace { starter: replace_starter, other_sources: arguments.replace_other_sources };
+    let replace_other_sources = arguments.replace_other_sources || is_of_library;
+    let may_replace = MayReplace { starter: replace_starter, other_sources: replace_other_sources };
     let mut desk = Desk::new(&house, owner(&settings.organisation_id), may_replace);
     let outcome = import(&arguments, files, &marks, &mut desk).await;
     let Desk { totals, rejections, .. } = desk;

@@ -10,6 +10,7 @@ use rmcp::ServiceExt as _;
 use tokio::io::BufReader;
 
 use super::Place;
+use super::stop::StopWish;
 use crate::assemble;
 use crate::auth::owner;
 use crate::mcp::handler::Handler;
@@ -44,21 +45,34 @@ pub async fn run(place: Place, arguments: &Arguments) -> anyhow::Result<ExitCode
     let settings = Settings::read(&place.data, &place.flags())?;
     telemetry::start(&settings.log);
     let traces = traces::start().context("the OTEL_ variables are wrong")?;
+    let mut stop_wish = StopWish::listen()?;
     let house = assemble::enter(place.data, &settings).await?;
     let actor = Arc::new(actor(arguments, &settings)?);
     let handler = Handler::new(Arc::clone(&house), Arc::clone(&actor), None);
     let counting = Arc::clone(&house);
     let note = move |reason| counting.refusals().note_of(&actor, reason);
     let lines = Lines::new(BufReader::new(tokio::io::stdin()), tokio::io::stdout(), note);
-    match Lifted(handler).serve(lines).await {
-        Ok(service) => {
-            service.waiting().await?;
+    let serving = async {
+        match Lifted(handler).serve(lines).await {
+            Ok(service) => service.waiting().await.map(|_| ()),
+            Err(error) => {
+                tracing::info!(error = %error, "The client left before it began");
+                Ok(())
+            }
         }
-        Err(error) => tracing::info!(error = %error, "The client left before it began"),
-    }
+    };
+    let ended = tokio::select! {
+        ended = serving => Some(ended),
+        () = stop_wish.wait() => None,
+    };
+    // What was counted and is not in the record yet goes there now.
     house.close().await;
     traces.stop().await;
-    Ok(ExitCode::SUCCESS)
+    match ended {
+        Some(ended) => ended.map(|()| ExitCode::SUCCESS).map_err(Into::into),
+        // The thread that waits for the next line would keep the process for as long as the client is there.
+        None => std::process::exit(0),
+    }
 }
 
 #[cfg(test)]

@@ -6,8 +6,8 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use serde_json::json;
-use tokio::signal::unix::{SignalKind, signal};
 
+use super::stop::StopWish;
 use super::{Place, print_lines};
 use crate::assemble;
 use crate::auth::start_token;
@@ -53,8 +53,7 @@ pub async fn run(place: Place, arguments: Arguments) -> anyhow::Result<ExitCode>
         tracing::warn!("Nobody is asked for a token: every program on this machine may call as the owner");
     }
     let traces = traces::start().context("the OTEL_ variables are wrong")?;
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut stop_wish = StopWish::listen()?;
     let house = assemble::enter(place.data.clone(), &settings).await?;
     let token = start_token(&place.data)?;
     let server = Server::start(house, &settings, &token).await?;
@@ -70,10 +69,7 @@ pub async fn run(place: Place, arguments: Arguments) -> anyhow::Result<ExitCode>
     } else {
         greet(&server, &settings, &token).context("could not print the start URL")?;
     }
-    tokio::select! {
-        _ = terminate.recv() => {}
-        _ = interrupt.recv() => {}
-    }
+    stop_wish.wait().await;
     tracing::info!("Stopping");
     server.stop().await;
     traces.stop().await;

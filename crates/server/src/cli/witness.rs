@@ -10,9 +10,9 @@ use anyhow::Context as _;
 use ledger::key::LogVerifier;
 use serde_json::json;
 use tokio::net::TcpListener;
-use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
+use super::stop::StopWish;
 use super::{Place, print_lines};
 use crate::listen::{self, ListenOptions};
 use crate::telemetry;
@@ -98,8 +98,7 @@ fn beside(data: &Path) -> PathBuf {
 }
 
 async fn serve(folder: Folder, arguments: &Arguments) -> anyhow::Result<ExitCode> {
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut stop_wish = StopWish::listen()?;
     let listener = TcpListener::bind(arguments.listen).await;
     let listener = listener.with_context(|| format!("cannot listen on {}", arguments.listen))?;
     let address = listener.local_addr()?;
@@ -124,10 +123,7 @@ async fn serve(folder: Folder, arguments: &Arguments) -> anyhow::Result<ExitCode
             "  Stop with Ctrl-C.".to_owned(),
         ])?;
     }
-    tokio::select! {
-        _ = terminate.recv() => {}
-        _ = interrupt.recv() => {}
-    }
+    stop_wish.wait().await;
     stop.cancel();
     serving.await.context("the witness panicked")?;
     Ok(ExitCode::SUCCESS)

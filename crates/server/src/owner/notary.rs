@@ -81,6 +81,7 @@ pub async fn check(folder: &Path, platform: &Platform, witnesses: &Witnesses) ->
         return Err(RollbackError::OtherLog);
     }
     check_kept(folder, &notary).await?;
+    notary.note_lacking(checkpoint_file(folder).exists()).await.map_err(log_error)?;
     // Last, so that a folder which is refused leaves no name in a database that may not be its own.
     if notary.claim().await.map_err(log_error)? == Claim::OtherLog {
         return Err(RollbackError::OtherLog);
@@ -90,6 +91,20 @@ pub async fn check(folder: &Path, platform: &Platform, witnesses: &Witnesses) ->
     }
     let is_loss_accepted = acceptance_file(folder).exists();
     platform.watch().accept_loss(is_loss_accepted);
+    if notary.latest().await.map_err(log_error)?.is_none() {
+        // Whoever rolled the log back may have taken every checkpoint away.
+        let found_size = notary.size().await.map_err(log_error)?;
+        let is_known = witnesses.ask_sizes(&notary, found_size).await;
+        match witnesses.contradiction() {
+            Some(found) if !is_loss_accepted => return Err(RollbackError::Witness(found)),
+            None if is_known => match notary.finish().await {
+                // With something to show, they can tell another history of the same length.
+                Ok(signed) => keep(folder, signed.map(|checkpoint| checkpoint.note)),
+                Err(error) => tracing::warn!(error = %error, "The log has no checkpoint that witnesses could be shown"),
+            },
+            Some(_) | None => {}
+        }
+    }
     witnesses.ask_all(&notary).await;
     match witnesses.contradiction() {
         Some(found) if !is_loss_accepted => Err(RollbackError::Witness(found)),

@@ -153,6 +153,22 @@ impl Witnesses {
         join_all(self.each.iter().map(|each| each.ask_within(notary))).await;
     }
 
+    /// Asks every witness how much it has cosigned, where nothing is signed that could be shown to it: a log that is shorter
+    /// is noted. Answers whether any of them knows the log.
+    pub async fn ask_sizes(&self, notary: &Notary, found_size: u64) -> bool {
+        let asked = self.each.iter().map(|each| async move {
+            // Who is away does not hold up the start, and is asked again when there is something to show.
+            let answered = tokio::time::timeout(WITHIN, each.known_size(notary)).await.ok().flatten();
+            if let Some(known_size) = answered
+                && known_size > found_size
+            {
+                each.note(notary, Standing::Ahead { known_size, found_size });
+            }
+            answered.is_some()
+        });
+        join_all(asked).await.into_iter().any(|is_known| is_known)
+    }
+
     /// Shows the last checkpoint of a process to those who have not cosigned it and were there lately.
     pub async fn ask_once_more(&self, notary: &Notary) {
         let asked = self.each.iter().map(|each| async {
@@ -213,6 +229,13 @@ impl Each {
             let reason = format!("no answer within {} s", WITHIN.as_secs());
             self.note(notary, Standing::Unreachable { reason });
         }
+    }
+
+    /// How much it has cosigned, if anything.
+    async fn known_size(&self, notary: &Notary) -> Option<u64> {
+        let request = notary.request_of_nothing().ok()?;
+        let answer = self.post(&request).await.ok()?;
+        parse_known_size(&answer.body).filter(|_| answer.status == StatusCode::CONFLICT)
     }
 
     async fn ask(&self, notary: &Notary) {

@@ -51,6 +51,8 @@ pub(super) struct Numbers {
     last: u64,
     /// Programs that gave no numbers have signed the first ones.
     is_begun: bool,
+    /// That a backup has a hole was told.
+    is_told: bool,
 }
 
 impl Numbers {
@@ -175,10 +177,14 @@ impl Check<'_> {
                 self.numbers.pass();
                 Some(format!("is not signed by this log: {error}"))
             }
-            // A backup may be of a house that lost some once, and is restored all the same.
-            Some(Ok(_)) | None => {
-                self.numbers.meet(signed.unverified().number()).filter(|_| !matches!(reader, Reader::Restorer))
-            }
+            Some(Ok(_)) | None => match (self.numbers.meet(signed.unverified().number()), reader) {
+                // A backup may be of a house that lost some once, and is restored all the same.
+                (Some(wrong), Reader::Restorer) => {
+                    self.note_of_backup(format!("{place} {wrong}"));
+                    None
+                }
+                (wrong, _) => wrong,
+            },
         };
         if let Some(wrong) = wrong {
             self.report.add("checkpoint", Whose::Log, None, None, format!("{place} {wrong}"));
@@ -189,6 +195,14 @@ impl Check<'_> {
         let head = signed.unverified().head();
         if head.size != self.tree.size() || head.root != self.tree.root() {
             self.report.add("checkpoint", Whose::Log, None, None, format!("{place} commits to other events"));
+        }
+    }
+
+    /// Says once that the checkpoints of a backup are not all there: the first hole is enough to ask for another backup.
+    fn note_of_backup(&mut self, what: String) {
+        if !self.numbers.is_told {
+            self.numbers.is_told = true;
+            self.notes.push(what);
         }
     }
 

@@ -1,7 +1,7 @@
 //! The audited tables, compared with what the events say of their rows.
 
 use contract::event::Event;
-use evidence::record::audited::{self as evidence_audited, Difference, Expected};
+use evidence::record::audited::{self as evidence_audited, Difference, Expected, FoundRecord, Said, SaidDifference};
 use store::{Conn, StoreError, idempotency};
 use workflow::audited::{self, AuditedRow, Found, FoundRow, Origin, Place};
 
@@ -17,6 +17,30 @@ pub(super) struct Promised {
     actor_id: String,
     operation: String,
     call_id: String,
+}
+
+/// Differences that may have a good reason.
+#[derive(Default)]
+struct Doubtful {
+    n_not_taken_over: u64,
+    n_said_before: u64,
+}
+
+impl Doubtful {
+    fn notes(&self) -> Vec<String> {
+        let not_taken_over = format!(
+            "{} statements of documents against papers are not in `evidence_retractions` as they are made: the records are \
+             older than that table, or other hands deleted them; storing those documents again mends it",
+            self.n_not_taken_over
+        );
+        let said_before = format!(
+            "{} rows of `evidence_retractions` say what their documents do not say any more: an earlier content did, or other \
+             hands added them",
+            self.n_said_before
+        );
+        let all = [(self.n_not_taken_over, not_taken_over), (self.n_said_before, said_before)];
+        all.into_iter().filter(|(n, _)| *n > 0).map(|(_, note)| note).collect()
+    }
 }
 
 impl Check<'_> {
@@ -118,6 +142,8 @@ impl Check<'_> {
                 self.object(FoundRow { organisation_id: batch.organisation_id, row, origin });
             }
         }
+        let mut said = Said::read(conn).await?;
+        let mut doubtful = Doubtful::default();
         let mut place = evidence_audited::Place::default();
         loop {
             let records = evidence_audited::records_after(conn, &place).await?;
@@ -126,6 +152,8 @@ impl Check<'_> {
             for record in records {
                 n_checked += 1;
                 let (kind, id) = (&record.kind, &record.id);
+                let differences = said.settle(&record, &expected);
+                self.said(&record, differences, &mut doubtful);
                 match expected.settle(&record) {
                     None => {}
                     Some(Difference::Changed) => {
@@ -140,7 +168,54 @@ impl Check<'_> {
             }
         }
         self.missing_evidence(conn, expected).await?;
+        if !self.report.is_of_a_backup() {
+            for (organisation_id, document_id, paper_id) in said.rest() {
+                let message = format!(
+                    "`evidence_retractions` speaks against `{paper_id}` for document `{document_id}`, which is not there"
+                );
+                self.report.add("object", Whose::Organisation(&organisation_id), None, None, message);
+            }
+        }
+        self.notes.extend(doubtful.notes());
         Ok(n_checked)
+    }
+
+    /// Names where `evidence_retractions` has other words than a document. A backup is restored all the same.
+    fn said(&mut self, record: &FoundRecord, differences: Vec<SaidDifference>, doubtful: &mut Doubtful) {
+        if self.report.is_of_a_backup() {
+            let note =
+                "rows of `evidence_retractions` are not what the documents say: `materia audit verify` names them";
+            if !differences.is_empty() && !self.notes.iter().any(|known| known == note) {
+                self.notes.push(note.to_owned());
+            }
+            return;
+        }
+        let id = &record.id;
+        for difference in differences {
+            let message = match difference {
+                SaidDifference::Missing(paper_id) => format!(
+                    "what document `{id}` says against `{paper_id}` was deleted from `evidence_retractions` by other hands; \
+                     storing the document again mends it"
+                ),
+                SaidDifference::Changed(paper_id) => format!(
+                    "what document `{id}` says against `{paper_id}` was changed in `evidence_retractions` by other hands; \
+                     storing the document again mends it"
+                ),
+                SaidDifference::Added(paper_id) => format!(
+                    "`evidence_retractions` speaks against `{paper_id}` for document `{id}`, which does not say so: other \
+                     hands added the row"
+                ),
+                SaidDifference::NotTakenOver(_) => {
+                    doubtful.n_not_taken_over += 1;
+                    continue;
+                }
+                SaidDifference::SaidBefore(_) => {
+                    doubtful.n_said_before += 1;
+                    continue;
+                }
+            };
+            self.report.add("object", Whose::Organisation(&record.organisation_id), None, None, message);
+        }
     }
 
     /// Names the records that no row was found for; only the batches still know what they were called.

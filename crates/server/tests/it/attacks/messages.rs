@@ -1,9 +1,10 @@
 //! Messages that two readers could read in two ways, over HTTP and over standard input (cases 20, 21, 22).
 
-use std::io::Write as _;
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::Stdio;
 
 use contract::strict::Limits;
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use super::answers::rpc_code;
@@ -225,5 +226,24 @@ fn a_line_that_is_no_message_is_recorded_of_a_client_that_never_began_nor_listen
     input.write_all(b"nope\n").expect("the server reads");
     drop(input);
     assert!(child.wait().expect("the server ends with its input").success());
+    assert_eq!(n_admitted_not(&read_events(folder.path()), "MESSAGE"), 1);
+}
+
+#[test]
+fn a_line_that_is_no_message_is_recorded_though_a_signal_ends_the_program() {
+    let folder = testkit::temp_dir();
+    let mut command = materia();
+    command.args(["mcp", "--data"]).arg(folder.path());
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().expect("`materia` starts");
+    let mut input = child.stdin.take().expect("standard input is a pipe");
+    input.write_all(b"nope\n").expect("the server reads");
+    let mut answer = String::new();
+    let output = child.stdout.as_mut().expect("standard output is a pipe");
+    BufReader::new(output).read_line(&mut answer).expect("an answer");
+    assert!(answer.contains("-32700"), "{answer}");
+    kill_process(Pid::from_child(&child), Signal::TERM).expect("the server can be told to stop");
+    // The client is still there, and its end of the pipe open.
+    assert!(child.wait().expect("the server ends").success());
     assert_eq!(n_admitted_not(&read_events(folder.path()), "MESSAGE"), 1);
 }

@@ -150,6 +150,38 @@ async fn a_changed_backup_is_not_restored() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_checkpoint_over_fewer_events_does_not_vouch_for_a_backup_nor_does_a_key_that_is_not_there() {
+    let folder = testkit::temp_dir();
+    let log = Log { data: folder.path().join("data"), database_url: None };
+    let [early, late] = ["early", "late"].map(|name| path(folder.path(), name));
+    log.take_ids(2);
+    log.run(&["backup", &early]).ok();
+    log.take_ids(3);
+    log.run(&["backup", &late]).ok();
+    let read = |backup: &str| -> Value {
+        let text = std::fs::read_to_string(Path::new(backup).join("backup.json")).expect("a manifest");
+        serde_json::from_str(&text).expect("JSON")
+    };
+    let mut manifest = read(&late);
+    manifest["checkpoint"] = read(&early)["checkpoint"].clone();
+    std::fs::write(Path::new(&late).join("backup.json"), manifest.to_string()).expect("a change");
+    let restored = Log { data: folder.path().join("restored"), database_url: None };
+    let key = path(&log.data, "ledger.key");
+    let told = restored.run(&["restore", &late, "--key", &key]);
+    assert!(
+        told.code != 0 && told.err.contains("is not the one that the backup's checkpoint was signed over"),
+        "{}",
+        told.err
+    );
+
+    let missing = path(folder.path(), "missing.key");
+    let told = restored.run(&["restore", &early, "--key", &missing]);
+    assert!(told.code != 0 && told.err.contains("there is no key in"), "{}", told.err);
+    assert!(!Path::new(&missing).exists() && !restored.data.join("ledger.key").exists());
+    restored.run(&["restore", &early, "--key", &key]).ok();
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_backup_that_is_older_than_the_witness_knows_is_restored_but_not_served() {
     let folder = testkit::temp_dir();
     let witness = Witness::start(&folder.path().join("witness"));

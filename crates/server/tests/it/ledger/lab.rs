@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::house::{Process, append, materia};
 
 /// How long something may take that comes by itself.
-pub const SOON: Duration = Duration::from_secs(20);
+pub const SOON: Duration = Duration::from_secs(60);
 
 /// What a command printed, and how it ended.
 pub struct Told {

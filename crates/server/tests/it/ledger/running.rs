@@ -20,7 +20,7 @@ async fn run_sql(log: &Log, statements: &'static [&'static str]) {
             Ok(Applied { value: (), event: None, keep: Keep::Changes })
         })
     });
-    let deadline = tokio::time::Instant::now() + std::time::Duration::from_secs(10);
+    let deadline = tokio::time::Instant::now() + std::time::Duration::from_secs(60);
     store.write(None, deadline, apply).await.expect("the change is made");
     store.close().await;
 }
@@ -67,6 +67,32 @@ async fn a_rollback_under_a_running_server_shows_and_nothing_is_signed_over_it()
         assert_eq!(kept, after, "a second history was signed");
         assert!(log.try_serve().is_err(), "and it is refused at the next start");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_row_that_stops_the_sequencer_shows_everywhere_until_it_is_gone() {
+    let folder = testkit::temp_dir();
+    let log = Log { data: folder.path().join("data"), database_url: None };
+    let serving = log.serve();
+    log.take_ids(3);
+    until("the log is signed", async || log.data.join("ledger.checkpoint").exists()).await;
+    run_sql(&log, &["INSERT INTO log_leaves SELECT MAX(leaf_index) + 1, 'evil', zeroblob(32) FROM log_leaves"]).await;
+    log.run(&["call", "get_next_available_id", r#"{"artifact_type":"US"}"#]);
+    until("it shows", async || serving.health().await["dependencies"]["log"] == "stopped").await;
+    assert_eq!(serving.health().await["status"], "degraded");
+    // Health tells by the clock; the gauge is set at the sequencer's next try.
+    until("it is drawn", async || serving.get("/metrics").await.contains("materia_log_stopped 1")).await;
+    let refused = log.run(&["call", "get_next_available_id", r#"{"artifact_type":"US"}"#]);
+    assert!(refused.code != 0 && refused.err.contains("nothing is written: events get no place"), "{}", refused.err);
+    let doctor = log.run(&["doctor"]);
+    assert!(doctor.code != 0 && doctor.out.contains("WRONG  the log does not grow, and nothing"), "{}", doctor.out);
+    let told = log.run(&["audit", "verify"]);
+    assert!(told.code == 1 && told.out.contains("rows of `log_leaves` are not of the"), "{}", told.out);
+    run_sql(&log, &["DELETE FROM log_leaves WHERE call_id = 'evil'"]).await;
+    until("it goes on", async || serving.health().await["dependencies"]["log"] == "ok").await;
+    log.take_ids(1);
+    serving.stop();
+    assert_eq!(log.verify()["problems"], serde_json::json!([]));
 }
 
 #[test]

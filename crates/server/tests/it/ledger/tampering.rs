@@ -4,7 +4,7 @@ use std::path::Path;
 
 use store::{Applied, Apply, Keep, Options, Store, Target};
 
-use super::lab::{Log, Witness, until};
+use super::lab::{Log, SOON, Witness, until};
 
 async fn open(log: &Log) -> Store {
     let target = match &log.database_url {
@@ -25,7 +25,7 @@ async fn tamper(log: &Log, sql: &'static str) {
             Ok(Applied { value: (), event: None, keep: Keep::Changes })
         })
     });
-    let deadline = tokio::time::Instant::now() + std::time::Duration::from_secs(5);
+    let deadline = tokio::time::Instant::now() + std::time::Duration::from_secs(60);
     store.write(None, deadline, apply).await.expect("the change is made");
     store.close().await;
 }
@@ -163,6 +163,38 @@ async fn a_rolled_back_log_and_its_fork_are_known_to_the_witness() {
     let serving = log.serve();
     until("they agree again", async || serving.health().await["dependencies"]["witnesses"]["w1"] == "ok").await;
     until("the acceptance is forgotten", async || !log.data.join("ledger.rollback-accepted").exists()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rolled_back_log_without_any_checkpoint_is_known_to_the_witness() {
+    let folder = testkit::temp_dir();
+    let log = Log { data: folder.path().join("data"), database_url: None };
+    let witness = Witness::start(&folder.path().join("witness"));
+    log.take_ids(2);
+    witness.trust(&log.key());
+    log.set_witness(&witness);
+    log.take_ids(1);
+    copy(&log.data.join("materia.db"), &folder.path().join("materia.db"));
+    log.take_ids(4);
+    copy(&folder.path().join("materia.db"), &log.data.join("materia.db"));
+    std::fs::remove_file(log.data.join("ledger.checkpoint")).expect("it was kept");
+    let store = open(&log).await;
+    let apply: Apply<()> = Box::new(move |tx| {
+        Box::pin(async move {
+            tx.execute("DELETE FROM log_checkpoints", &[]).await?;
+            Ok(Applied { value: (), event: None, keep: Keep::Changes })
+        })
+    });
+    store.write(None, tokio::time::Instant::now() + SOON, apply).await.expect("the rows are deleted");
+    store.close().await;
+    let told = log.try_serve().err().expect("the server refuses to start");
+    assert!(told.contains("the witness `w1` cosigned") && told.contains("it was rolled back"), "{told}");
+
+    // A witness that is away does not hold up the start.
+    let (witness_folder, address) = witness.kill();
+    log.serve().stop();
+    let _witness = Witness::start_on(&witness_folder, &address);
+    assert!(log.try_serve().is_err());
 }
 
 fn copy(from: &Path, to: &Path) {
