@@ -31,7 +31,6 @@ const P99_RATIO_MIN: f64 = 20.0;
 const COUNT_P99_RATIO_MIN: f64 = 5.0;
 const WALK_RATIO_MIN: f64 = 0.5;
 const BYTES_PER_EDGE_MAX: f64 = 64.0;
-const EDGES_PER_S_MIN: f64 = 20_000.0;
 /// How often each side answers all questions.
 const ROUNDS: usize = 5;
 
@@ -60,7 +59,6 @@ pub async fn run(plan: GraphPlan) -> anyhow::Result<Verdict> {
     let generated = Generated::new(plan.nodes, plan.edges);
     let house = House::open().await?;
     let edges_per_s = house.fill(&generated).await?;
-    let is_fast_enough = edges_per_s >= EDGES_PER_S_MIN;
     let started = Instant::now();
     let graph = house.graph().await?;
     let read_s = started.elapsed().as_secs_f64();
@@ -69,9 +67,9 @@ pub async fn run(plan: GraphPlan) -> anyhow::Result<Verdict> {
     print(&json!({
         "bench": "graph", "part": "record", "nodes": graph.nodes().len(), "edges": graph.n_edges(),
         "put_records_edges_per_s": edges_per_s.round(), "read_all_s": rounded(read_s),
-        "bytes_per_edge": rounded(bytes_per_edge), "ok": is_fast_enough && is_small_enough,
+        "bytes_per_edge": rounded(bytes_per_edge), "ok": is_small_enough,
     }))?;
-    let mut is_met = is_fast_enough && is_small_enough;
+    let mut is_met = is_small_enough;
     let mut ladybug = Ladybug::start(&generated)?;
     // Herbs to constituents to genes, and on to diseases; five predicates lead from each kind to the next.
     let forms = [Form { name: "2 hops", predicates: vec![0, 1] }, Form { name: "3 hops", predicates: vec![5, 6, 7] }];

@@ -10,14 +10,14 @@ pub enum AuditStatus {
     Error,
 }
 
-/// Hashes over canonical JSON (RFC 8785), so that a caller can recompute them.
+/// Hashes over canonical JSON (RFC 8785).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AuditBlock {
-    /// SHA-256 of the input after defaults were filled in.
+    /// SHA-256 of the input with its defaults.
     pub in_hash: String,
     /// SHA-256 of the output without its `audit` member.
     pub out_hash: String,
-    /// Wall time of the call in milliseconds.
+    // Wall time of the call. The name says it, and catalogues have little room.
     pub latency_ms: u64,
     /// The first 8 bytes of `in_hash` as an unsigned integer.
     pub seed: u64,

@@ -103,6 +103,9 @@ pub struct Verification {
     /// All of them, also those that are not shown.
     #[serde(default)]
     pub n_problems: u64,
+    /// What is not wrong by itself, and worth a look.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// Problems with the rows and events of other organisations; the house's own auditors see them among the others.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub n_problems_elsewhere: u64,
@@ -115,7 +118,7 @@ fn is_zero(n: &u64) -> bool {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LogProblem {
-    /// `leaf`, `order`, `root`, `checkpoint`, `witness`, `object`, `column`, `table`.
+    /// `leaf`, `order`, `root`, `checkpoint`, `witness`, `object`, `column`, `table`, `trigger`.
     pub kind: String,
     /// Whose event or row it is, where it is somebody's.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,4 +1,5 @@
-//! What is recorded against taking a herb or a formulation. A formulation inherits from all that is in it.
+//! What is recorded against taking a herb or a formulation, under whichever id. A formulation inherits from all that is in it,
+//! and a herb from the kind that it is one of.
 
 mod words;
 
@@ -6,27 +7,27 @@ pub(crate) use words::{NOT_INTERACTS, Word, is_no_interaction, word};
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use contract::evidence::checked::Checked;
 use contract::evidence::contraindications::{AlsoStated, Contraindication, EntityKind, NotCovered};
-use contract::evidence::record::{Edge, Node, RecordKind};
+use contract::evidence::record::{Edge, Node, RecordKind, SameAs};
 use serde_json::Value;
 use store::{Conn, StoreError};
 
-use crate::graph::predicates::holds_both_ways;
+use crate::graph::predicates::{HAS_INGREDIENT, IS_INGREDIENT_OF, IS_KIND_OF, holds_both_ways};
 use crate::graph::{Direction, Graph, Hop, NodeNumber};
+use crate::network::{SameThing, same_things};
 use crate::record::papers::{self, Doubts};
 use crate::record::read;
 
 /// Statements against taking something, along the edge.
 const AGAINST: [&str; 5] =
     ["contraindicated_in", "contraindicated_with", "cautioned_in", "has_contraindication", "interacts_with"];
-/// From a formulation to what is in it, and from that to the formulations it is in.
-const HAS_INGREDIENT: [&str; 5] = ["contains", "has_part", "has_ingredient", "has_active_ingredient", "has_component"];
-const IS_INGREDIENT_OF: [&str; 3] = ["part_of", "ingredient_of", "component_of"];
 
 const CONSTITUENT: &str = "constituent";
 const INGREDIENT_NOT_VERIFIED: &str = "(ingredient not verified)";
+const KIND_NOT_VERIFIED: &str = "(kind not verified)";
 
 /// Every predicate that an answer about safety rests on.
 pub(crate) fn predicates() -> impl Iterator<Item = &'static str> {
@@ -66,6 +67,8 @@ pub struct Findings {
 struct Statement {
     entity: Entity,
     inherited_from: Option<Ingredient>,
+    /// The node that it is recorded of.
+    of: Arc<SameThing>,
     hop: Hop,
 }
 
@@ -100,6 +103,7 @@ pub async fn find(
         let Some(edge) = edge else { continue };
         recorded.insert(statement.of_whom());
         findings.sources.push(graph.edge_source(statement.hop.edge));
+        findings.sources.extend(statement.of.said.iter().flat_map(|(_, sources)| sources));
         let result = told(graph, statement, edge, &doubts);
         let place = places.entry((statement.of_whom(), statement.hop.end)).or_insert(findings.results.len());
         match findings.results.get_mut(*place) {
@@ -110,8 +114,7 @@ pub async fn find(
     findings.is_truncated = !cut.is_empty() || findings.results.len() > RESULTS_MAX;
     findings.results.truncate(RESULTS_MAX);
     for entity in entities {
-        let ingredients =
-            if entity.kind == EntityKind::Formulation { ingredients(graph, entity.node) } else { Vec::new() };
+        let ingredients = inherits(graph, *entity);
         let of_ingredient = |it: &Ingredient| recorded.contains(&(entity.node, Some(it.node)));
         let entity_id = graph.nodes().id(entity.node);
         if !recorded.contains(&(entity.node, None)) && !ingredients.iter().any(of_ingredient) {
@@ -155,17 +158,23 @@ fn add(known: &mut Contraindication, other: Contraindication) {
 }
 
 fn statements_about(graph: &Graph, entity: Entity) -> Vec<Statement> {
-    let own = against(graph, entity.node).into_iter().map(|hop| Statement { entity, inherited_from: None, hop });
-    let mut statements: Vec<Statement> = own.collect();
-    if entity.kind == EntityKind::Formulation {
-        for ingredient in ingredients(graph, entity.node) {
-            let hops = against(graph, ingredient.node).into_iter();
-            statements.extend(hops.map(|hop| Statement { entity, inherited_from: Some(ingredient), hop }));
-        }
-    }
+    let mut statements = statements_of(graph, entity, None);
+    let inherited = inherits(graph, entity).into_iter();
+    statements.extend(inherited.flat_map(|ingredient| statements_of(graph, entity, Some(ingredient))));
     // Stable: what is equally strong stays in the order of predicate and id.
     statements.sort_by_key(|it| Reverse(graph.edge_strength(it.hop.edge)));
     statements
+}
+
+/// Of an entity itself or of something in it, under whichever id.
+fn statements_of(graph: &Graph, entity: Entity, inherited_from: Option<Ingredient>) -> Vec<Statement> {
+    let node = inherited_from.map_or(entity.node, |it| it.node);
+    let same = same_things(graph, &[node]).into_iter().map(Arc::new);
+    let statements = same.flat_map(|of| {
+        let hops = against(graph, of.node).into_iter();
+        hops.map(move |hop| Statement { entity, inherited_from, of: Arc::clone(&of), hop })
+    });
+    statements.collect()
 }
 
 fn against(graph: &Graph, node: NodeNumber) -> Vec<Hop> {
@@ -180,17 +189,43 @@ fn hops_by(graph: &Graph, node: NodeNumber, direction: Direction, predicates: &[
     known.flat_map(|predicate| graph.hops(node, direction, Some(predicate))).collect()
 }
 
+/// What an entity inherits from: a formulation from all that is in it, a herb from the kinds of herb that it is one of.
+fn inherits(graph: &Graph, entity: Entity) -> Vec<Ingredient> {
+    match entity.kind {
+        EntityKind::Formulation => ingredients(graph, entity.node),
+        EntityKind::Herb => kinds(graph, entity.node),
+    }
+}
+
+fn kinds(graph: &Graph, herb: NodeNumber) -> Vec<Ingredient> {
+    let mut found = vec![Ingredient { node: herb, checked: Checked::Verified }];
+    let mut at = 0;
+    while let Some(Ingredient { node, checked }) = found.get(at).copied() {
+        for hop in hops_by(graph, node, Direction::Out, &IS_KIND_OF) {
+            let is_known = found.iter().any(|it| it.node == hop.end);
+            if !is_known && found.len() < INGREDIENTS_MAX && graph.nodes().is_a(hop.end, EntityKind::Herb.name()) {
+                found.push(Ingredient { node: hop.end, checked: checked.min(graph.edge_verified(hop.edge).into()) });
+            }
+        }
+        at += 1;
+    }
+    found.split_off(1)
+}
+
 /// What is in a formulation: herbs, drugs, other formulations and what is in them; each once, in the order of their ids.
 fn ingredients(graph: &Graph, formulation: NodeNumber) -> Vec<Ingredient> {
     let mut found = vec![Ingredient { node: formulation, checked: Checked::Verified }];
     let mut at = 0;
     while let Some(Ingredient { node, checked }) = found.get(at).copied() {
-        // What a herb holds is no ingredient of its own: it is part of what is said of the herb.
-        if node == formulation || graph.nodes().is_a(node, EntityKind::Formulation.name()) {
-            let out = hops_by(graph, node, Direction::Out, &HAS_INGREDIENT);
-            let back = hops_by(graph, node, Direction::In, &IS_INGREDIENT_OF);
+        for same in same_things(graph, &[node]) {
+            // What a herb holds is no ingredient of its own: it is part of what is said of the herb.
+            if node != formulation && !graph.nodes().is_a(same.node, EntityKind::Formulation.name()) {
+                continue;
+            }
+            let out = hops_by(graph, same.node, Direction::Out, &HAS_INGREDIENT);
+            let back = hops_by(graph, same.node, Direction::In, &IS_INGREDIENT_OF);
             for hop in out.into_iter().chain(back) {
-                let checked = checked.min(graph.edge_verified(hop.edge).into());
+                let checked = checked.min(same.checked).min(graph.edge_verified(hop.edge).into());
                 if let Some(known) = found.iter_mut().find(|it| it.node == hop.end) {
                     known.checked = known.checked.max(checked);
                 } else if found.len() < INGREDIENTS_MAX {
@@ -228,7 +263,16 @@ fn told(graph: &Graph, statement: &Statement, edge: &Edge, doubts: &Doubts) -> C
     let evidence = if retracted.is_empty() { evidence } else { format!("[{}] {evidence}", papers::words(&retracted)) };
     let ingredient = statement.inherited_from;
     let is_doubted = ingredient.is_some_and(|it| it.checked == Checked::NotVerified);
-    let evidence = if is_doubted { format!("{INGREDIENT_NOT_VERIFIED} {evidence}") } else { evidence };
+    let doubt = match statement.entity.kind {
+        EntityKind::Formulation => INGREDIENT_NOT_VERIFIED,
+        EntityKind::Herb => KIND_NOT_VERIFIED,
+    };
+    let evidence = if is_doubted { format!("{doubt} {evidence}") } else { evidence };
+    let same_as = same_as(graph, &statement.of);
+    let evidence = match same_as.as_ref().filter(|same| !same.verified) {
+        Some(SameAs { id, source, .. }) => format!("({id} is the same by {source}, not verified) {evidence}"),
+        None => evidence,
+    };
     Contraindication {
         entity_id: nodes.id(statement.entity.node).to_owned(),
         kind: statement.entity.kind,
@@ -238,13 +282,25 @@ fn told(graph: &Graph, statement: &Statement, edge: &Edge, doubts: &Doubts) -> C
         predicate: edge.predicate.clone(),
         evidence,
         strength: edge.strength,
-        verified: edge.qualifiers.get("verified").and_then(Value::as_bool),
+        verified: graph.edge_verified(statement.hop.edge) == Some(true),
         references,
         retracted,
         also: Vec::new(),
         inherited_from: ingredient.map(|it| nodes.id(it.node).to_owned()),
+        same_as,
         edge_id: edge.id.clone(),
         source: edge.source.clone(),
         licence: graph.sources().licence(graph.edge_source(statement.hop.edge)).to_owned(),
     }
+}
+
+/// The node that something is recorded of, where it is not the one that was asked for.
+fn same_as(graph: &Graph, of: &SameThing) -> Option<SameAs<'static>> {
+    let (_, sources) = of.said.as_ref()?;
+    let sources: Vec<&str> = sources.iter().map(|source| graph.sources().id(*source)).collect();
+    Some(SameAs {
+        id: graph.nodes().id(of.node).to_owned().into(),
+        source: sources.join(", ").into(),
+        verified: of.checked == Checked::Verified,
+    })
 }

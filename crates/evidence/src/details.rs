@@ -1,6 +1,7 @@
 //! A herb, a node or a paper with what is said of it, as the resources show them.
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashSet};
 
 use contract::evidence::record::{Author, Document, Node};
 use contract::evidence::resources::{Constituent, Herb, Indication, LicenceOf, NodeDetails, Paper, Relation};
@@ -30,7 +31,7 @@ pub fn herb(
 ) -> (Herb, Vec<u32>) {
     let nodes = graph.nodes();
     let mut sources = vec![nodes.source(number)];
-    let mut take = |predicates: &[&str], kinds: &[&str]| -> Vec<(NodeNumber, Option<bool>)> {
+    let mut take = |predicates: &[&str], kinds: &[&str]| -> Vec<(NodeNumber, bool)> {
         let hops = predicates.iter().filter_map(|it| graph.predicates().find(it));
         let hops = hops.flat_map(|predicate| graph.hops(number, Direction::Out, Some(predicate)));
         let hops = hops.filter(|hop| kinds.is_empty() || kinds.iter().any(|kind| nodes.is_a(hop.end, kind)));
@@ -39,19 +40,20 @@ pub fn herb(
         let mut ends: Vec<NodeNumber> = hops.iter().map(|hop| hop.end).collect();
         ends.sort_by(|a, b| nodes.id(*a).cmp(nodes.id(*b)));
         ends.dedup();
-        let said =
-            |end: NodeNumber| hops.iter().filter(move |hop| hop.end == end).map(|hop| graph.edge_verified(hop.edge));
-        ends.into_iter().map(|end| (end, best(said(end)))).collect()
+        // Of several statements of the same, one that was verified makes up for those that were not.
+        let is_verified = |hop: &Hop| graph.edge_verified(hop.edge) == Some(true);
+        let said = |end: NodeNumber| hops.iter().any(|hop| hop.end == end && is_verified(hop));
+        ends.into_iter().map(|end| (end, said(end))).collect()
     };
     let (constituents, treated, parts) =
         (take(&CONTAINS, &CONSTITUENTS), take(&TREATS, &[]), take(&["has_part"], &PARTS));
     let named = |end: NodeNumber| nodes.label(end).to_owned();
-    let constituent = |(end, verified): &(NodeNumber, Option<bool>)| Constituent {
+    let constituent = |(end, verified): &(NodeNumber, bool)| Constituent {
         id: nodes.id(*end).to_owned(),
         name: named(*end),
         verified: *verified,
     };
-    let indication = |(end, verified): &(NodeNumber, Option<bool>)| Indication {
+    let indication = |(end, verified): &(NodeNumber, bool)| Indication {
         icd_code: record(*end).as_ref().and_then(icd_code).unwrap_or_default(),
         description: named(*end),
         verified: *verified,
@@ -65,16 +67,6 @@ pub fn herb(
         sources: Vec::new(),
     };
     (herb, sources)
-}
-
-/// Of several statements of the same, the best: one that was verified makes up for those that were not.
-fn best(verified: impl Iterator<Item = Option<bool>>) -> Option<bool> {
-    let rank = |verified: &Option<bool>| match verified {
-        Some(false) => 0,
-        None => 1,
-        Some(true) => 2,
-    };
-    verified.max_by_key(rank).flatten()
 }
 
 /// The nodes that a herb is said to treat, whose records have their codes.
@@ -116,9 +108,26 @@ fn hops_of(graph: &Graph, number: NodeNumber) -> Vec<(Hop, bool)> {
     out.chain(back).collect()
 }
 
+/// Those of a node's statements that are shown, in their order: where there are too many, the gravest.
+fn shown_of(graph: &Graph, mut hops: Vec<(Hop, bool)>) -> Vec<(Hop, bool)> {
+    if hops.len() <= RELATIONS_MAX {
+        return hops;
+    }
+    let mut places: Vec<usize> = (0..hops.len()).collect();
+    places.sort_by_cached_key(|place| {
+        let edge = hops.get(*place).map(|(hop, _)| graph.edge(hop.edge));
+        Reverse(edge.map(|edge| (edge.verified() == Some(true), edge.gravity())))
+    });
+    let shown: HashSet<usize> = places.into_iter().take(RELATIONS_MAX).collect();
+    let mut place = 0..;
+    hops.retain(|_| place.next().is_some_and(|place| shown.contains(&place)));
+    hops
+}
+
 /// The edges that are shown of a node.
 pub fn edge_ids(graph: &Graph, number: NodeNumber) -> Vec<&str> {
-    hops_of(graph, number).iter().take(RELATIONS_MAX).map(|(hop, _)| graph.edge_id(hop.edge)).collect()
+    let shown = shown_of(graph, hops_of(graph, number));
+    shown.iter().map(|(hop, _)| graph.edge_id(hop.edge)).collect()
 }
 
 /// A node with what is said of it: first what it says of others, then what others say of it.
@@ -128,7 +137,8 @@ pub fn node(graph: &Graph, number: NodeNumber, node: Node, edges: &Edges) -> (No
     let hops = hops_of(graph, number);
     let n_relations = u64::try_from(hops.len()).unwrap_or(u64::MAX);
     let mut sources = vec![nodes.source(number)];
-    let shown = hops.iter().take(RELATIONS_MAX);
+    let hops = shown_of(graph, hops);
+    let shown = hops.iter();
     sources.extend(shown.clone().flat_map(|(hop, _)| [graph.edge_source(hop.edge), nodes.source(hop.end)]));
     let relation = |(hop, reverse): &(Hop, bool)| Relation {
         predicate: edges.predicate(graph, hop).to_owned(),
@@ -140,7 +150,7 @@ pub fn node(graph: &Graph, number: NodeNumber, node: Node, edges: &Edges) -> (No
         source: graph.sources().id(graph.edge_source(hop.edge)).to_owned(),
         strength: graph.edge_strength(hop.edge),
         critical: graph.edge_is_critical(hop.edge),
-        verified: graph.edge_verified(hop.edge),
+        verified: graph.edge_verified(hop.edge) == Some(true),
         retracted: edges.retracted(graph.edge_id(hop.edge)),
     };
     let details = NodeDetails {
@@ -166,6 +176,7 @@ pub fn paper_id(pmid: &str) -> String {
 }
 
 pub fn paper(pmid: &str, document: Document, licence: &str) -> Paper {
+    let retraction = document.doubt();
     let address = format!("https://pubmed.ncbi.nlm.nih.gov/{pmid}/");
     let doi = document.ids.get("doi").map(|doi| format!("https://doi.org/{doi}"));
     let pmc = document.ids.get("pmc").map(|pmc| format!("https://pmc.ncbi.nlm.nih.gov/articles/{pmc}/"));
@@ -185,7 +196,7 @@ pub fn paper(pmid: &str, document: Document, licence: &str) -> Paper {
         journal: document.journal.unwrap_or_default(),
         year: document.year,
         links,
-        retraction: document.retraction,
+        retraction,
         licence_of: if is_own_source(&document.source) { LicenceOf::Summary } else { LicenceOf::Record },
         paper_licence,
         source: document.source,

@@ -1,7 +1,7 @@
 //! The graph in memory: what the record says of nodes and edges, ready to be walked.
 //!
 //! An immutable base in compressed rows, and a small overlay of what changed since. Which of the two an edge is in never
-//! shows: the order of neighbours is that of predicate, id of the other end and id of the edge, so two processes that hold
+//! shows: the order of neighbours is that of predicate, id of the other end, gravity and id of the edge, so two processes that hold
 //! the same version answer alike, whenever each of them last put its base in order.
 
 mod base;
@@ -13,6 +13,7 @@ mod overlay;
 pub mod pattern;
 pub mod predicates;
 mod reach;
+mod same;
 mod snapshot;
 #[cfg(test)]
 mod tests;
@@ -26,10 +27,12 @@ use store::StoreError;
 
 use base::Base;
 use overlay::Overlay;
+use predicates::Leads;
 use reach::Reach;
 
 pub use changes::{Changes, EdgeHead, Marks};
-pub use nodes::{NodeNumber, Nodes, label};
+pub use nodes::{Named, NodeNumber, Nodes, label};
+pub use same::{Said, Same};
 pub use words::Words;
 
 #[derive(Debug, thiserror::Error)]
@@ -50,6 +53,7 @@ pub struct Graph {
     version: i64,
     nodes: Arc<Nodes>,
     predicates: Arc<Words>,
+    leads: Arc<Leads>,
     sources: Arc<Sources>,
     base: Arc<Base>,
     reach: Arc<Reach>,
@@ -151,6 +155,11 @@ impl EdgeKept<'_> {
         base::verified(self.marks)
     }
 
+    /// The higher, the graver.
+    pub fn gravity(&self) -> u8 {
+        base::gravity(self.marks)
+    }
+
     /// Whether the statement is one of those that nobody may overlook, by a rule of its source.
     pub fn is_critical(&self) -> bool {
         base::is_critical(self.marks)
@@ -177,6 +186,11 @@ impl Graph {
 
     pub fn predicates(&self) -> &Words {
         &self.predicates
+    }
+
+    /// Those of the predicates along which what is said of one end holds for the other.
+    pub fn leads(&self) -> &Leads {
+        &self.leads
     }
 
     pub fn sources(&self) -> &Sources {
@@ -207,6 +221,17 @@ impl Graph {
     /// Whether the statement is one of those that nobody may overlook, by a rule of its source.
     pub fn edge_is_critical(&self, edge: EdgeRef) -> bool {
         self.edge(edge).is_critical()
+    }
+
+    /// Reads what is about to be told of nodes and the edges to them. Telling one waits for the memory it lies in; reading many
+    /// waits for all of them at once.
+    pub fn touch(&self, told: impl Iterator<Item = (NodeNumber, Option<EdgeRef>)> + Clone) {
+        let place = |edge: Option<EdgeRef>| edge.and_then(|edge| self.placed(edge).ok());
+        let first = |(node, edge)| self.nodes.touched(node) ^ place(edge).map_or(0, |place| self.base.touched(place));
+        let then =
+            |(node, edge)| self.nodes.touched_text(node) ^ place(edge).map_or(0, |place| self.base.touched_id(place));
+        std::hint::black_box(told.clone().map(first).fold(0, |all, one| all ^ one));
+        std::hint::black_box(told.map(then).fold(0, |all, one| all ^ one));
     }
 
     /// What is kept of an edge beside its ends.
@@ -279,13 +304,15 @@ impl Graph {
         hops
     }
 
-    /// Puts hops in the order of predicate, id of the other end and id of the edge.
+    /// Puts hops in the order of predicate, id of the other end, gravity and id of the edge: of several edges that say the same,
+    /// a walk takes the first.
     fn sort(&self, hops: &mut [Hop]) {
         hops.sort_unstable_by(|a, b| {
             self.predicates
                 .text(a.predicate)
                 .cmp(self.predicates.text(b.predicate))
                 .then_with(|| self.nodes.id(a.end).cmp(self.nodes.id(b.end)))
+                .then_with(|| self.edge(b.edge).gravity().cmp(&self.edge(a.edge).gravity()))
                 .then_with(|| self.edge_id(a.edge).cmp(self.edge_id(b.edge)))
         });
     }

@@ -2,21 +2,24 @@
 
 mod inherited;
 pub(crate) mod stated;
+mod statement;
 
-pub(crate) use inherited::upward;
+pub(crate) use inherited::{SameThing, same_things};
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use contract::evidence::network::{GraphLink, GraphNode, KnowledgeGraph};
-use contract::evidence::record::{Edge, RecordKind, RetractedReference};
+use contract::evidence::record::{Edge, RecordKind, RetractedReference, Strength};
 use contract::evidence::starter::{OWN_SOURCE, is_own_source};
 use serde_json::{Map, Value, json};
 use store::{Conn, StoreError};
 
 use crate::contraindications::{NOT_INTERACTS, is_no_interaction};
-use crate::graph::{Direction, EdgeRef, Graph, Hop, NodeNumber};
+use crate::graph::{Graph, Hop, NodeNumber};
 use crate::record::papers::{self, Doubts};
 use crate::record::read;
+use statement::Statement;
 
 /// Statements that one answer shows.
 pub const STATEMENTS_MAX: usize = 1_000;
@@ -25,28 +28,17 @@ pub const STATEMENTS_MAX: usize = 1_000;
 const PAIRS_SHOWN_MAX: usize = 100;
 
 /// How grave interactions are graded, the gravest first.
-const GRADES: [&str; 4] = [CRITICAL, MAJOR, "moderate", "minor"];
+const GRADES: [&str; 4] = [CRITICAL, MAJOR, MODERATE, MINOR];
 const CRITICAL: &str = "critical";
 const MAJOR: &str = "major";
+const MODERATE: &str = "moderate";
+const MINOR: &str = "minor";
 
 const NOTHING: &str = "No statement is recorded. That does not mean that there is nothing.";
-const NOTHING_OF_PAIRS: &str = "No statement is recorded of these pairs, neither of the two nor of what they belong to. That \
-    does not mean that there is nothing, nor that they are safe together:";
+const OF_UNKNOWN: &str = "The pairs of which no statement is recorded:";
 const OF_OTHERS: &str = "About others, which two or more of them are connected with:";
 const NOT_VERIFIED_OF: &str = "nobody verified what leads here from";
 const OF_WIDER: &str = "About what it belongs to or is made of, and so about it:";
-
-/// Ids of variants, of which there are more than anybody can look at.
-const LEFT_OUT: &str = "CAID:";
-
-/// One edge, from its subject to its object.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Statement {
-    subject: NodeNumber,
-    predicate: u32,
-    object: NodeNumber,
-    edge: EdgeRef,
-}
 
 /// Edges as their sources wrote them, and what is known against the documents that they rest on.
 #[derive(Debug, Clone, PartialEq)]
@@ -72,6 +64,11 @@ impl Edges {
         self.by_id.get(id)
     }
 
+    /// The edge that a statement is; none where it is that two nodes are one thing.
+    fn of(&self, graph: &Graph, statement: &Statement) -> Option<&Edge> {
+        self.get(statement.edge_id(graph)?)
+    }
+
     /// The references of an edge that do not stand.
     pub fn retracted(&self, id: &str) -> Vec<RetractedReference> {
         self.get(id).map(|edge| self.doubts.of(edge)).unwrap_or_default()
@@ -90,12 +87,6 @@ struct Told {
     way: Vec<Statement>,
     statement: Statement,
     reach: Reach,
-}
-
-impl From<Statement> for Told {
-    fn from(statement: Statement) -> Told {
-        Told { way: Vec::new(), statement, reach: Reach { is_whole: true, short: Vec::new() } }
-    }
 }
 
 /// Of whom a statement holds as it is, by ways that are checked as well as itself.
@@ -140,10 +131,10 @@ pub enum Place {
     Elsewhere,
 }
 
-/// Everything that is said of a thing, which may be several nodes, in both directions; after that the warnings of what it
-/// belongs to or is made of, which hold for it too.
+/// Everything that is said of a thing under whichever id, in both directions; after that the warnings of what it belongs to or
+/// is made of, which hold for it too.
 pub fn everything(graph: &Graph, thing: &[NodeNumber]) -> Network {
-    let own = thing.iter().flat_map(|node| statements_of(graph, *node)).map(Told::from);
+    let own = inherited::own(graph, thing).into_iter().map(|(_, told)| told);
     let others = Others { about: OF_WIDER, told: inherited::warnings(graph, thing) };
     Network::new(graph, thing.to_vec(), own.collect(), others, Vec::new())
 }
@@ -151,31 +142,34 @@ pub fn everything(graph: &Graph, thing: &[NodeNumber]) -> Network {
 /// What is said between things and between what they belong to, and of others that at least two of them are connected
 /// with.
 pub fn neighbourhood(graph: &Graph, things: &[Vec<NodeNumber>]) -> Network {
-    let thing_of = |node: NodeNumber| things.iter().position(|thing| thing.contains(&node));
-    let mut met: Vec<(usize, NodeNumber, Statement)> = Vec::new();
-    let mut friends: HashMap<NodeNumber, BTreeSet<usize>> = HashMap::new();
-    for (thing, node) in things.iter().enumerate().flat_map(|(at, thing)| thing.iter().map(move |node| (at, *node))) {
-        for statement in statements_of(graph, node) {
-            friends.entry(statement.other(node)).or_default().insert(thing);
-            met.push((thing, node, statement));
-        }
-    }
     let (mut main, mut known) = (Vec::new(), BTreeSet::new());
-    let mut others = Others { about: OF_OTHERS, told: Vec::new() };
     for between in inherited::between(graph, things) {
         known.extend(between.pairs);
         main.push(between.told);
     }
-    for (thing, node, statement) in met {
-        match thing_of(statement.other(node)) {
-            Some(other) if other != thing => {
-                known.insert((thing.min(other), thing.max(other)));
-                main.push(statement.into());
+    let mut things_of: HashMap<NodeNumber, Vec<usize>> = HashMap::new();
+    for (at, thing) in things.iter().enumerate() {
+        same_things(graph, thing).iter().for_each(|it| things_of.entry(it.node).or_default().push(at));
+    }
+    let mut met: Vec<(usize, NodeNumber, Told)> = Vec::new();
+    let mut friends: HashMap<NodeNumber, BTreeSet<usize>> = HashMap::new();
+    for (thing, nodes) in things.iter().enumerate() {
+        for (node, told) in inherited::own(graph, nodes) {
+            let other = told.statement.other(node);
+            friends.entry(other).or_default().insert(thing);
+            met.push((thing, other, told));
+        }
+    }
+    let mut others = Others { about: OF_OTHERS, told: Vec::new() };
+    for (thing, end, told) in met {
+        match things_of.get(&end) {
+            // Everything else between them is told already, with the way at either end.
+            Some(ends) if told.statement.leads(graph) && ends.iter().any(|other| *other != thing) => {
+                known.extend(ends.iter().filter(|it| **it != thing).map(|it| (thing.min(*it), thing.max(*it))));
+                main.push(told);
             }
             Some(_) => {}
-            None if friends.get(&statement.other(node)).is_some_and(|it| it.len() > 1) => {
-                others.told.push(statement.into());
-            }
+            None if friends.get(&end).is_some_and(|it| it.len() > 1) => others.told.push(told),
             None => {}
         }
     }
@@ -186,33 +180,21 @@ pub fn neighbourhood(graph: &Graph, things: &[Vec<NodeNumber>]) -> Network {
     Network::new(graph, things.iter().flatten().copied().collect(), main, others, unknown)
 }
 
-impl Statement {
-    fn other(&self, node: NodeNumber) -> NodeNumber {
-        if self.subject == node { self.object } else { self.subject }
-    }
-}
-
-fn statements_of(graph: &Graph, node: NodeNumber) -> Vec<Statement> {
-    let of = |direction: Direction| {
-        graph.hops(node, direction, None).into_iter().map(move |hop| {
-            let (subject, object) = if direction == Direction::Out { (node, hop.end) } else { (hop.end, node) };
-            Statement { subject, predicate: hop.predicate, object, edge: hop.edge }
-        })
-    };
-    let is_shown = |it: &Statement| !graph.nodes().id(it.other(node)).starts_with(LEFT_OUT);
-    of(Direction::Out).chain(of(Direction::In)).filter(is_shown).collect()
-}
-
 impl Network {
-    /// What is about the things comes first, and of that what is critical: it must not be cut off.
+    /// What is about the things comes first, and of that what is grave: it must not be cut off, however much others bring.
     fn new(
         graph: &Graph,
         starts: Vec<NodeNumber>,
         mut main: Vec<Told>,
-        others: Others,
+        mut others: Others,
         unknown_pairs: Vec<(NodeNumber, NodeNumber)>,
     ) -> Network {
-        main.sort_by_key(|told| !graph.edge_is_critical(told.statement.edge));
+        main.sort_by_key(|told| !told.statement.is_critical(graph));
+        if main.len() + others.told.len() > STATEMENTS_MAX {
+            for told in [&mut main, &mut others.told] {
+                told.sort_by_cached_key(|told| Reverse(told.statement.weight(graph)));
+            }
+        }
         let mut statements = each_once(graph, main.iter().chain(&others.told), |_| true);
         let n_statements = statements.len();
         statements.truncate(STATEMENTS_MAX);
@@ -225,12 +207,12 @@ impl Network {
         let sorted = |told: &[Told]| {
             let mut told = told.to_vec();
             // Stable: what is equally grave, or not graded at all, stays in the order of predicate and id.
-            told.sort_by_cached_key(|it| self.rank(edges.get(graph.edge_id(it.statement.edge))));
+            told.sort_by_cached_key(|it| self.rank(edges.of(graph, &it.statement)));
             told
         };
-        let shown: HashSet<&str> = self.statements.iter().map(|it| graph.edge_id(it.edge)).collect();
+        let shown: HashSet<_> = self.statements.iter().map(|it| it.key(graph)).collect();
         let main = each_once(graph, &sorted(&self.main), |id| shown.contains(id));
-        let told: HashSet<&str> = main.iter().map(|it| graph.edge_id(it.edge)).collect();
+        let told: HashSet<_> = main.iter().map(|it| it.key(graph)).collect();
         let others = each_once(graph, &sorted(&self.others.told), |id| shown.contains(id) && !told.contains(id));
         (main, others)
     }
@@ -246,7 +228,7 @@ impl Network {
     /// The sources of all that is shown.
     pub fn sources(&self, graph: &Graph) -> Vec<u32> {
         let nodes = self.nodes().into_keys().map(|node| graph.nodes().source(node));
-        self.statements.iter().map(|it| graph.edge_source(it.edge)).chain(nodes).collect()
+        self.statements.iter().flat_map(|it| it.sources(graph)).chain(nodes).collect()
     }
 
     /// The nodes that are shown, with how many links each has.
@@ -264,7 +246,7 @@ impl Network {
 
     /// The statements as the record has them, with the documents behind each.
     pub async fn edges(&self, conn: &mut Conn, organisation_id: &str, graph: &Graph) -> Result<Edges, StoreError> {
-        let ids: Vec<&str> = self.statements.iter().map(|it| graph.edge_id(it.edge)).collect();
+        let ids: Vec<&str> = self.statements.iter().filter_map(|it| it.edge_id(graph)).collect();
         Edges::find(conn, organisation_id, &ids).await
     }
 
@@ -272,9 +254,8 @@ impl Network {
     pub fn shown(&self, graph: &Graph, title: &str, edges: &Edges) -> KnowledgeGraph {
         let id = |node: NodeNumber| graph.nodes().id(node).to_owned();
         let link = |statement: &Statement| {
-            let edge = edges.get(graph.edge_id(statement.edge));
-            let predicate = graph.predicates().text(statement.predicate);
-            let label = if edge.is_some_and(is_no_interaction) { NOT_INTERACTS } else { predicate };
+            let edge = edges.of(graph, statement);
+            let label = if edge.is_some_and(is_no_interaction) { NOT_INTERACTS } else { statement.predicate(graph) };
             let references = edge.iter().flat_map(|edge| &edge.evidence).filter_map(|it| it.reference.clone());
             GraphLink {
                 source: id(statement.subject),
@@ -282,10 +263,11 @@ impl Network {
                 value: 1,
                 label: label.to_owned(),
                 evidence: references.collect(),
-                retracted: edges.retracted(graph.edge_id(statement.edge)),
-                knowledge_source: graph.sources().id(graph.edge_source(statement.edge)).to_owned(),
-                verified: graph.edge_verified(statement.edge),
+                retracted: edge.map(|edge| edges.retracted(&edge.id)).unwrap_or_default(),
+                knowledge_source: statement.by(graph),
+                verified: statement.verified(graph) == Some(true),
                 severity: edge.and_then(|edge| self.severity(edge)),
+                severity_by: edge.and_then(|edge| self.severity_by(edge)),
                 rule: edge.filter(|edge| !self.is_capped(edge)).and_then(rule),
                 capped_for: edge.iter().flat_map(|edge| self.capped_for(edge)).map(|it| id(*it)).collect(),
             }
@@ -332,11 +314,23 @@ impl Network {
         if self.is_capped(edge) { Some(MAJOR.to_owned()) } else { word(edge, "severity") }
     }
 
+    /// Whose word the severity is, where no rule of ours stands behind it.
+    fn severity_by(&self, edge: &Edge) -> Option<String> {
+        let is_graded = word(edge, "severity").is_some() && rule(edge).is_none() && !self.is_capped(edge);
+        is_graded.then(|| edge.source.clone())
+    }
+
     /// The place of a statement among others: the gravest first, and last what is not graded or says that there is nothing.
+    /// What has no severity is as grave as it is strong.
     fn rank(&self, edge: Option<&Edge>) -> usize {
-        let severity = edge.filter(|edge| !is_no_interaction(edge)).and_then(|edge| self.severity(edge));
-        let grade = severity.and_then(|severity| GRADES.iter().position(|grade| severity.eq_ignore_ascii_case(grade)));
-        grade.unwrap_or(GRADES.len())
+        let Some(edge) = edge.filter(|edge| !is_no_interaction(edge)) else { return GRADES.len() };
+        let grade = |word: &str| GRADES.iter().position(|grade| word.eq_ignore_ascii_case(grade));
+        let by_strength = edge.strength.and_then(|strength| match strength {
+            Strength::High => grade(MAJOR),
+            Strength::Moderate => grade(MODERATE),
+            Strength::Low => grade(MINOR),
+        });
+        self.severity(edge).and_then(|severity| grade(&severity)).or(by_strength).unwrap_or(GRADES.len())
     }
 
     /// How grave a statement is and what to do, where its source says so.
@@ -362,20 +356,38 @@ impl Network {
         format!("; severity: {severity}{by}{capped}{action}")
     }
 
-    /// The statements in words, for a model: one line each, after the pairs that nothing is known of.
+    /// How many pairs nothing is known of, in one line: it stands before everything else, so that nobody takes what is told for
+    /// all, and the list of them after the gravest, so that it hides nothing.
+    fn unknown_words(&self) -> String {
+        format!(
+            "No statement is recorded of {} of the pairs, neither of the two nor of what they belong to; they are listed below. \
+             That does not mean that there is nothing, nor that they are safe together.",
+            self.unknown_pairs.len()
+        )
+    }
+
+    fn unknown_list(&self, named: impl Fn(NodeNumber) -> String) -> String {
+        let shown = self.unknown_pairs.iter().take(PAIRS_SHOWN_MAX);
+        let shown: Vec<String> = shown.map(|(one, other)| format!("- {} and {}", named(*one), named(*other))).collect();
+        let more = self.unknown_pairs.len() - shown.len();
+        let more = if more == 0 { String::new() } else { format!("\n- and {more} more pairs") };
+        format!("{OF_UNKNOWN}\n{}{more}", shown.join("\n"))
+    }
+
+    /// The statements in words, for a model: one line each, the gravest first.
     pub fn text(&self, graph: &Graph, title: &str, edges: &Edges, place: Place) -> String {
         let named = |node: NodeNumber| format!("{} ({})", graph.nodes().label(node), graph.nodes().id(node));
         let line = |it: &Statement| {
-            let source = graph.sources().id(graph.edge_source(it.edge));
-            let predicate = graph.predicates().text(it.predicate).replace('_', " ");
-            let label = match graph.edge_verified(it.edge) {
+            let source = it.by(graph);
+            let predicate = it.predicate(graph).replace('_', " ");
+            let label = match it.verified(graph) {
                 Some(true) => "",
-                Some(false) | None if place == Place::Record && !is_own_source(source) => " (imported, not verified)",
+                Some(false) | None if place == Place::Record && !it.is_own(graph) => " (imported, not verified)",
                 Some(false) => " (not verified)",
                 None => "",
             };
-            let edge = edges.get(graph.edge_id(it.edge));
-            let retracted = edges.retracted(graph.edge_id(it.edge));
+            let edge = edges.of(graph, it);
+            let retracted = edge.map(|edge| edges.retracted(&edge.id)).unwrap_or_default();
             let doubt = if retracted.is_empty() { String::new() } else { format!("; {}", papers::words(&retracted)) };
             let (subject, object) = (named(it.subject), named(it.object));
             if edge.is_some_and(is_no_interaction) {
@@ -388,17 +400,15 @@ impl Network {
         let (main, others) = self.ordered(graph, edges);
         let mut parts = vec![format!("# Search Results for: {title}")];
         if !self.unknown_pairs.is_empty() {
-            let shown = self.unknown_pairs.iter().take(PAIRS_SHOWN_MAX);
-            let shown: Vec<String> =
-                shown.map(|(one, other)| format!("- {} and {}", named(*one), named(*other))).collect();
-            let more = self.unknown_pairs.len() - shown.len();
-            let more = if more == 0 { String::new() } else { format!("\n- and {more} more pairs") };
-            parts.push(format!("{NOTHING_OF_PAIRS}\n{}{more}", shown.join("\n")));
+            parts.push(self.unknown_words());
         } else if main.is_empty() && others.is_empty() {
             parts.push(NOTHING.to_owned());
         }
         if !main.is_empty() {
             parts.push(lines(&main));
+        }
+        if !self.unknown_pairs.is_empty() {
+            parts.push(self.unknown_list(named));
         }
         if !others.is_empty() {
             parts.push(format!("{}\n{}", self.others.about, lines(&others)));
@@ -420,8 +430,8 @@ fn each_once<'t>(
     let mut seen = HashSet::new();
     let all = told.into_iter().flat_map(|it| it.way.iter().chain([&it.statement]));
     let is_new = |it: &&Statement| {
-        let id = graph.edge_id(it.edge);
-        is_wanted(id) && seen.insert(id)
+        let key = it.key(graph);
+        is_wanted(&key) && seen.insert(key)
     };
     all.filter(is_new).copied().collect()
 }
@@ -443,11 +453,11 @@ fn is_critical(edge: &Edge) -> bool {
 fn short<'t>(graph: &Graph, told: impl Iterator<Item = &'t Told> + Clone) -> HashMap<String, Reach> {
     let mut short: HashMap<String, Reach> = HashMap::new();
     for it in told.clone().filter(|it| !it.reach.short.is_empty()) {
-        let reach = short.entry(graph.edge_id(it.statement.edge).to_owned()).or_default();
+        let reach = short.entry(it.statement.key(graph).into_owned()).or_default();
         reach.short.extend(&it.reach.short);
     }
     for it in told.filter(|it| it.reach.is_whole) {
-        if let Some(reach) = short.get_mut(graph.edge_id(it.statement.edge)) {
+        if let Some(reach) = short.get_mut(it.statement.key(graph).as_ref()) {
             reach.is_whole = true;
         }
     }

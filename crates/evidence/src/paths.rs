@@ -12,6 +12,7 @@ use contract::evidence::graph::{DEPTH_DEFAULT, PATHS_DEFAULT, Paths, QueryKg, Qu
 use crate::graph::pattern::{Pattern, PatternError};
 use crate::graph::walk::{Filter, Stop, Walk};
 use crate::graph::{Graph, NodeNumber, Words};
+use crate::network::{SameThing, same_things};
 use crate::resolve::{Unresolved, resolve_all};
 use told::Told;
 
@@ -135,18 +136,20 @@ impl Question {
             return Err(PathsError::OtherStart { pattern, start });
         }
         self.check_words(graph)?;
-        let starts: Vec<NodeNumber> = std::iter::once(start).chain(same).collect();
+        let asked: Vec<NodeNumber> = std::iter::once(start).chain(same).collect();
+        let is_wanted = |it: &SameThing| kind.is_none_or(|kind| graph.nodes().is_a(it.node, kind));
+        let starts: Vec<SameThing> = same_things(graph, &asked).into_iter().filter(is_wanted).collect();
         if self.is_count {
             return Ok(self.count(graph, &starts, limits)?.map(Found::count));
         }
-        let mut told = Told::new(graph, self.limit);
+        let mut told = Told::new(graph, &starts, self.limit);
         let truncated = self.walk(graph, &starts, limits, &mut told)?;
         if truncated == Some(Truncated::Work) && limits.n_work_max < WORK_MAX {
             return Ok(None);
         }
         let mut found = told.finish(truncated);
         if found.output.paths.is_empty() || self.asks_for_interactions() {
-            found.note = note::note(graph, &starts, &found.output);
+            found.note = note::note(graph, &asked, &found.output);
         }
         Ok(Some(found))
     }
@@ -201,12 +204,12 @@ impl Question {
     fn walk<'g>(
         &self,
         graph: &'g Graph,
-        starts: &[NodeNumber],
+        starts: &[SameThing],
         limits: Limits<'g>,
         told: &mut Told<'_>,
     ) -> Result<Option<Truncated>, PathsError> {
-        let walks = starts.iter().flat_map(|start| self.walks_from(graph, *start, limits));
-        for walk in walks {
+        let walks = starts.iter().flat_map(|start| self.walks_from(graph, start.node, limits));
+        for walk in walks.map(Walk::looking_ahead) {
             told.begin(walk.start());
             let ended = walk.each(|before, last| {
                 if told.n_paths() == self.limit {
@@ -226,13 +229,8 @@ impl Question {
     }
 
     /// `None` where there are too many to count.
-    fn count<'g>(
-        &self,
-        graph: &'g Graph,
-        starts: &[NodeNumber],
-        limits: Limits<'g>,
-    ) -> Result<Option<u64>, PathsError> {
-        let walks = starts.iter().flat_map(|start| self.walks_from(graph, *start, limits));
+    fn count<'g>(&self, graph: &'g Graph, starts: &[SameThing], limits: Limits<'g>) -> Result<Option<u64>, PathsError> {
+        let walks = starts.iter().flat_map(|start| self.walks_from(graph, start.node, limits));
         let mut n_paths = 0_u64;
         for walk in walks {
             match walk.count() {

@@ -1,7 +1,8 @@
 //! From what somebody calls a thing to the node: its id, another id of it, or a name in any language.
 
 use crate::graph::names::normalise;
-use crate::graph::{Graph, NodeNumber};
+use crate::graph::{Graph, Named, NodeNumber};
+use crate::network::same_things;
 
 /// Nodes that a misspelt name is told with, and how alike they have to be, 0…1.
 const NEAR_MAX: usize = 3;
@@ -40,41 +41,48 @@ pub fn resolve(graph: &Graph, word: &str, kind: Option<&str>) -> Result<NodeNumb
     resolve_all(graph, word, kind).map(|(first, _)| first)
 }
 
-/// As [`resolve`], with the other nodes that the word means as well: what sources call one thing is one thing, and a node
-/// whose id happens to be another one's name must not hide it.
+/// As [`resolve`], with the other nodes that have the word for a name: a node whose id happens to be another one's name must
+/// not hide it. Nodes that only say that they are what the word means are not among them; the graph tells who says so.
 pub fn resolve_all(graph: &Graph, word: &str, kind: Option<&str>) -> Result<(NodeNumber, Vec<NodeNumber>), Unresolved> {
     let nodes = graph.nodes();
     let is_wanted = |node: &NodeNumber| kind.is_none_or(|kind| nodes.is_a(*node, kind));
     let by_id = nodes.find(word);
-    let named = nodes.find_named(word);
-    let wanted: Vec<NodeNumber> = named.iter().copied().filter(is_wanted).collect();
-    let Some(first) = by_id.filter(is_wanted).or(wanted.first().copied()) else {
+    let Named { by_name, mut by_other_id } = nodes.find_named(word);
+    // Stable: whose other ids somebody verified come first.
+    by_other_id.sort_by_key(|node| !nodes.is_verified(*node));
+    let known: Vec<NodeNumber> = by_id.into_iter().chain(by_name.iter().chain(&by_other_id).copied()).collect();
+    let Some(first) = known.iter().copied().find(is_wanted) else {
         let expected = kind.unwrap_or("node").to_owned();
-        return Err(match by_id.or(named.first().copied()) {
+        return Err(match known.first() {
             Some(other) => {
-                let found = nodes.kind(other).to_owned();
+                let found = nodes.kind(*other).to_owned();
                 Unresolved::OtherKind { kind: expected, word: word.to_owned(), found }
             }
             None => Unresolved::Unknown { kind: expected, word: word.to_owned(), near: near(graph, word, is_wanted) },
         });
     };
-    let mut same: Vec<NodeNumber> = nodes.twins(first);
-    let is_id = by_id == Some(first);
-    if !is_id && wanted.iter().any(|node| *node != first && !same.contains(node)) {
-        let candidates = wanted.iter().take(CANDIDATES_MAX).map(|node| nodes.id(*node).to_owned()).collect();
-        return Err(Unresolved::Ambiguous { word: word.to_owned(), candidates });
+    if by_id != Some(first) {
+        check_one_thing(graph, word, first, known.into_iter().filter(is_wanted))?;
     }
-    for node in wanted {
-        same.push(node);
-        same.extend(nodes.twins(node));
+    Ok((first, by_name.into_iter().filter(is_wanted).filter(|node| *node != first).collect()))
+}
+
+/// A word that is nobody's id must mean one thing.
+fn check_one_thing(
+    graph: &Graph,
+    word: &str,
+    first: NodeNumber,
+    meant: impl Iterator<Item = NodeNumber>,
+) -> Result<(), Unresolved> {
+    let meant: Vec<NodeNumber> = meant.collect();
+    let same: Vec<NodeNumber> = same_things(graph, &[first]).iter().map(|it| it.node).collect();
+    if meant.iter().all(|node| same.contains(node)) {
+        return Ok(());
     }
-    let mut all = Vec::new();
-    for node in same.into_iter().filter(is_wanted).filter(|node| *node != first) {
-        if !all.contains(&node) {
-            all.push(node);
-        }
-    }
-    Ok((first, all))
+    let mut candidates: Vec<&str> = meant.iter().map(|node| graph.nodes().id(*node)).collect();
+    candidates.sort_unstable();
+    let candidates = candidates.into_iter().take(CANDIDATES_MAX).map(str::to_owned).collect();
+    Err(Unresolved::Ambiguous { word: word.to_owned(), candidates })
 }
 
 /// Nodes whose label or id is spelt much like the word, the likeliest first.

@@ -113,6 +113,7 @@ export function star(n_neighbours: number): Output<'read_node'> {
     label: `star ${at}`,
     edge_id: `edge_${at}`,
     source: SOURCE,
+    verified: false,
   }));
   const hub = { id: 'hub', type: 'star', categories: ['star'], label: 'hub', names: [{ text: 'hub', lang: 'en' }] };
   return { ...hub, source: SOURCE, licence: 'Apache-2.0', relations, n_relations: n_neighbours };

@@ -9,7 +9,7 @@ import { degrees, EMPTY, kindsOf, type NodeDetails, NODES_MAX, partsOf, visible,
 import { complete, startOf } from '../../src/graph/pattern.ts';
 import { inOrder, isNamed, nUnverified, paperIds } from '../../src/pages/herbs/herbs.ts';
 
-const relation = (predicate: string, id: string, type: string, reverse = false) => ({ predicate, id, type, label: id, edge_id: `${predicate}:${id}`, source: 's', reverse });
+const relation = (predicate: string, id: string, type: string, reverse = false) => ({ predicate, id, type, label: id, edge_id: `${predicate}:${id}`, source: 's', reverse, verified: false });
 
 const details: NodeDetails = {
   id: 'h',
@@ -38,7 +38,7 @@ describe('a network', () => {
   test('follows paths against the edge too', () => {
     const path = [
       { id: 'c', type: 'constituent', label: 'c' },
-      { id: 'h2', type: 'herb', label: 'h2', via: { predicate: 'contains', edge_id: 'e2', source: 's', reverse: true } },
+      { id: 'h2', type: 'herb', label: 'h2', via: { predicate: 'contains', edge_id: 'e2', source: 's', reverse: true, verified: false } },
     ];
     const longer = withPaths(network, [path]);
     expect(longer.edges.get('e2')).toMatchObject({ subject: 'h2', object: 'c' });

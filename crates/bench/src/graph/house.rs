@@ -28,7 +28,7 @@ use crate::place;
 /// Edges that go through the whole door; the others are put into the record in the same batches behind it.
 const THROUGH_THE_DOOR: usize = 100_000;
 const BATCH: usize = 1_000;
-const ANYTHING: MayReplace = MayReplace { starter: StarterData::MayChange, edges: OtherSources::MayChange };
+const ANYTHING: MayReplace = MayReplace { starter: StarterData::MayChange, other_sources: OtherSources::MayChange };
 
 pub struct House {
     store: Store,

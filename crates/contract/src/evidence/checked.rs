@@ -17,6 +17,12 @@ impl Checked {
     pub fn carries(self, statement: Checked) -> bool {
         self >= statement
     }
+
+    /// That two nodes are one thing carries nothing critical unless it is verified: a wrong identity moves all that is said
+    /// of a thing, and not only what is said of a class.
+    pub fn of_identity(is_verified: bool) -> Checked {
+        if is_verified { Checked::Verified } else { Checked::NotVerified }
+    }
 }
 
 impl From<Option<bool>> for Checked {

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::record::{RetractedReference, Strength};
+use super::record::{RetractedReference, SameAs, Strength};
 
 /// What is recorded against these herbs and formulations. Each is an id, or a name in any language.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -27,8 +27,7 @@ pub struct FindContraindicationsOutput {
     pub results: Vec<Contraindication>,
     /// Known here, but nothing is recorded against them. That is no statement that there is nothing.
     pub no_record: Vec<String>,
-    /// Ingredients of formulations that nothing is recorded against here, or that are not in the record at all. What
-    /// they may do is unknown.
+    /// Ingredients that nothing is recorded against here, or that are not here at all: what they may do is unknown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_covered: Vec<NotCovered>,
     /// There are more than are shown.
@@ -52,9 +51,8 @@ pub struct Contraindication {
     /// Absent where the source does not say how strong; that is not the same as weak.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub strength: Option<Strength>,
-    /// Whether somebody compared it with its source; absent where that is unsaid.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub verified: Option<bool>,
+    /// Whether somebody compared it with its source.
+    pub verified: bool,
     /// Documents and addresses.
     pub references: Vec<String>,
     /// References that do not stand: `retracted`, `expression of concern` …
@@ -66,20 +64,22 @@ pub struct Contraindication {
     /// The herb of a formulation that this is recorded of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inherited_from: Option<String>,
+    /// What this is recorded of, where that is only said to be the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub same_as: Option<SameAs<'static>>,
     pub edge_id: String,
     pub source: String,
     pub licence: String,
 }
 
-// As `Contraindication` has it.
+// As `Contraindication` has it; that it is recorded of another node for the same thing is in the words of `evidence`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AlsoStated {
     pub predicate: String,
     pub evidence: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub strength: Option<Strength>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub verified: Option<bool>,
+    pub verified: bool,
     pub references: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub retracted: Vec<RetractedReference>,

@@ -5,9 +5,9 @@ mod paths;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::record::Strength;
+use super::record::{SameAs, Strength};
 
-pub use paths::{Paths, Step, StepVia, Text};
+pub use paths::{Paths, Step, StepSame, StepVia, Text};
 
 pub const DEPTH_MAX: u32 = 6;
 pub const DEPTH_DEFAULT: u32 = 3;
@@ -110,7 +110,7 @@ pub struct QueryKgOutput {
 pub enum Truncated {
     /// `limit` was reached.
     Limit,
-    /// So many edges were looked at that the search was given up; a narrower question finds more.
+    /// Given up after very many edges; a narrower question finds more.
     Work,
 }
 
@@ -120,6 +120,9 @@ pub struct PathNode<'a> {
     #[serde(rename = "type")]
     pub kind: &'a str,
     pub label: &'a str,
+    /// What was asked for, where this start is only said to be the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub same_as: Option<SameAs<'a>>,
     /// How the path came here from the node before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub via: Option<Via<'a>>,
@@ -139,10 +142,9 @@ pub struct Via<'a> {
     /// Nobody may overlook it, by a rule of its source.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub critical: bool,
-    /// Critical, but nobody verified a membership on the path.
+    /// Critical, but nobody verified the way there.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub capped: bool,
-    /// Whether somebody compared it with its source; absent where that is unsaid.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub verified: Option<bool>,
+    /// Whether somebody compared it with its source.
+    pub verified: bool,
 }

@@ -65,12 +65,14 @@ pub struct GraphLink {
     pub retracted: Vec<RetractedReference>,
     #[serde(rename = "knowledgeSource")]
     pub knowledge_source: String,
-    /// Whether somebody compared it with its source; absent where the source makes no statement of that.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub verified: Option<bool>,
+    /// Whether somebody compared it with its source.
+    pub verified: bool,
     /// Of an interaction whose source grades it: `minor`, `moderate`, `major`, `critical`, `unknown` or `none`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub severity: Option<String>,
+    /// The source that grades it so, where that is its word alone; absent where `rule` does, or nobody grades it so.
+    #[serde(rename = "severityBy", default, skip_serializing_if = "Option::is_none")]
+    pub severity_by: Option<String>,
     /// The rule by which it is critical.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,

@@ -1,6 +1,7 @@
 //! What the evidence is made of: sources, nodes, edges and documents. Importers make records, `put_records` keeps them,
 //! graph and search are built from them.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
@@ -187,6 +188,10 @@ pub struct Retraction {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 2_000))]
     pub notice: Option<String>,
+    /// The source whose record says so; absent where it is the document's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 100))]
+    pub source: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -234,6 +239,17 @@ pub struct RetractedReference {
     pub status: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notice: Option<String>,
+    // Whose record says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+}
+
+// Another node for the same thing, and who says so. Without descriptions, as above.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SameAs<'a> {
+    pub id: Cow<'a, str>,
+    pub source: Cow<'a, str>,
+    pub verified: bool,
 }
 
 /// One line of an import.
@@ -280,6 +296,15 @@ impl RecordKind {
 
     pub fn find(name: &str) -> Option<RecordKind> {
         RecordKind::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+}
+
+impl Document {
+    /// What is said against it, with the source that says so.
+    pub fn doubt(&self) -> Option<Retraction> {
+        let retraction = self.retraction.clone()?;
+        let source = retraction.source.clone().unwrap_or_else(|| self.source.clone());
+        Some(Retraction { source: Some(source), ..retraction })
     }
 }
 

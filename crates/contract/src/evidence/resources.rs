@@ -33,9 +33,8 @@ pub struct Herb {
 pub struct Constituent {
     pub id: String,
     pub name: String,
-    /// Whether somebody compared it with its source; absent where the source makes no statement of that.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub verified: Option<bool>,
+    /// Whether somebody compared it with its source.
+    pub verified: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -44,9 +43,8 @@ pub struct Indication {
     #[serde(rename = "icdCode")]
     pub icd_code: String,
     pub description: String,
-    /// Whether somebody compared it with its source; absent where the source makes no statement of that.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub verified: Option<bool>,
+    /// Whether somebody compared it with its source.
+    pub verified: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -96,9 +94,8 @@ pub struct Relation {
     /// An interaction that nobody may overlook, by a rule of its source.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub critical: bool,
-    /// Whether somebody compared it with its source; absent where the source makes no statement of that.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub verified: Option<bool>,
+    /// Whether somebody compared it with its source.
+    pub verified: bool,
     /// Documents behind it that were retracted or are doubted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub retracted: Vec<RetractedReference>,

@@ -1,7 +1,7 @@
 //! The edges as they were when the graph was last put in order: compressed rows in both directions, never changed.
 //!
-//! An edge's place is its position among all edges sorted by subject, predicate, object and id, so the outgoing row needs
-//! nothing but the objects. A row is cut into one segment per predicate, and each segment is sorted by the other end.
+//! An edge's place is its position among all edges sorted by subject, predicate, object, gravity and id, so the outgoing row
+//! needs nothing but the objects. A row is cut into one segment per predicate, and each segment is sorted by the other end.
 
 use contract::evidence::record::Strength;
 
@@ -67,6 +67,12 @@ pub(super) fn marked(strength: Option<Strength>, marks: Marks) -> u8 {
         Some(false) => 2,
     };
     packed(strength) | verified << 2 | if marks.is_critical { CRITICAL } else { 0 }
+}
+
+/// How grave a statement is, by its marks: what is critical before what is not, the stronger before the weaker, and of equals
+/// what somebody verified.
+pub(super) fn gravity(marks: u8) -> u8 {
+    u8::from(is_critical(marks)) << 3 | (marks & 3) << 1 | u8::from(verified(marks) == Some(true))
 }
 
 pub(super) fn is_critical(marks: u8) -> bool {
@@ -150,6 +156,18 @@ impl Rows {
         (start, self.slice(start, end))
     }
 
+    /// Reads where the rows of nodes begin under a predicate, step by step for all of them: one after the other, each step
+    /// would wait for the memory it lies in.
+    pub fn touch(&self, nodes: impl Iterator<Item = NodeNumber> + Clone, predicate: u32) {
+        let at = |starts: &[u32], at: usize| starts.get(at).copied().unwrap_or_default();
+        let row = |node| at(&self.segment_starts, index(node)) ^ at(&self.starts, index(node) + 1);
+        let segment = |node| self.segments.get(index(at(&self.segment_starts, index(node)))).map_or(0, |it| it.0);
+        let end = |node| self.segment(node, predicate).1.first().copied().unwrap_or_default();
+        std::hint::black_box(nodes.clone().map(row).fold(0, |all, one| all ^ one));
+        std::hint::black_box(nodes.clone().map(segment).fold(0, |all, one| all ^ one));
+        std::hint::black_box(nodes.map(end).fold(0, |all, one| all ^ one));
+    }
+
     fn cut(&self, node: NodeNumber) -> (&[(u32, u32)], u32) {
         let at = index(node);
         let (Some(from), Some(to), Some(end)) =
@@ -212,7 +230,8 @@ impl Base {
         let n_edges = u32::try_from(edges.len()).map_err(|_| GraphError::TooLarge)?;
         edges.sort_unstable_by(|a, b| {
             let key = |edge: &Loose| (edge.subject, edge.predicate, edge.object);
-            key(a).cmp(&key(b)).then_with(|| heap.id(a).cmp(heap.id(b)))
+            let graver_first = || gravity(b.marks).cmp(&gravity(a.marks));
+            key(a).cmp(&key(b)).then_with(graver_first).then_with(|| heap.id(a).cmp(heap.id(b)))
         });
         let out = Rows::build(n_nodes, edges.iter().map(|it| (it.subject, it.predicate, it.object)), edges.len());
         let mut base = Base { out, ids: String::with_capacity(heap.ids.len()), ..Base::default() };
@@ -251,6 +270,18 @@ impl Base {
         let before = place.checked_sub(1).and_then(|before| self.edges.get(index(before)));
         let start = before.map_or(0, |before| before.id_end);
         (self.ids.get(index(start)..index(kept.id_end)).unwrap_or_default(), kept)
+    }
+
+    /// What [`super::Graph::touch`] reads of an edge first, and then.
+    #[inline]
+    pub fn touched(&self, place: Place) -> u32 {
+        self.edges.get(index(place)).map_or(0, |kept| kept.source)
+    }
+
+    #[inline]
+    pub fn touched_id(&self, place: Place) -> u8 {
+        let end = self.edges.get(index(place)).map_or(0, |kept| kept.id_end);
+        self.ids.as_bytes().get(index(end)).copied().unwrap_or_default()
     }
 
     pub fn find(&self, id: &str) -> Option<Place> {

@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::base::{Base, Heap, Loose, marked};
 use super::nodes::{NodeEntry, NodeNumber, Nodes};
 use super::overlay::{Added, Overlay};
+use super::predicates::Leads;
 use super::reach::Reach;
 use super::words::Words;
 use super::{Graph, GraphError, Sources};
@@ -152,6 +153,7 @@ impl Loading {
         Ok(Graph {
             version,
             nodes: Arc::new(nodes),
+            leads: Arc::new(Leads::of(&predicates)),
             predicates: Arc::new(predicates),
             sources: Arc::new(sources),
             base: Arc::new(base),
@@ -230,7 +232,11 @@ impl Graph {
         let (subject, object) = (self.number(&edge.subject), self.number(&edge.object));
         let predicate = match self.predicates.find(&edge.predicate) {
             Some(predicate) => predicate,
-            None => Arc::make_mut(&mut self.predicates).intern(&edge.predicate),
+            None => {
+                let predicate = Arc::make_mut(&mut self.predicates).intern(&edge.predicate);
+                self.leads = Arc::new(Leads::of(&self.predicates));
+                predicate
+            }
         };
         let source = match self.sources.find(&edge.source) {
             Some(source) => source,

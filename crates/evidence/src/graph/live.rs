@@ -12,7 +12,7 @@ use tokio::time::Instant;
 
 use super::changes::{Changes, EdgeHead, Loading};
 use super::{Graph, GraphError, snapshot};
-use crate::record::{batches, read};
+use crate::record::{batches, papers, read};
 
 /// An answer may be this much older than the record, where another process changed it.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
@@ -62,6 +62,8 @@ struct Live {
     heard: Mutex<(i64, Option<Instant>)>,
     /// What was taken in since a compaction began; `None` while there is none.
     since_compaction: Mutex<Option<Vec<Arc<Changes>>>>,
+    /// Whether anything is said against any paper, as it was at a change number.
+    doubts: Mutex<Option<(i64, bool)>>,
 }
 
 impl Live {
@@ -103,6 +105,9 @@ impl Graphs {
 
     fn live(&self, organisation_id: &str) -> Arc<Live> {
         let mut graphs = self.0.graphs.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(live) = graphs.get(organisation_id) {
+            return Arc::clone(live);
+        }
         let live = graphs.entry(organisation_id.to_owned()).or_insert_with(|| {
             Arc::new(Live {
                 organisation_id: organisation_id.to_owned(),
@@ -110,6 +115,7 @@ impl Graphs {
                 writing: tokio::sync::Mutex::default(),
                 heard: Mutex::default(),
                 since_compaction: Mutex::default(),
+                doubts: Mutex::default(),
             })
         });
         Arc::clone(live)
@@ -118,6 +124,20 @@ impl Graphs {
     /// Tells that the record of an organisation is at this change number.
     pub fn note(&self, organisation_id: &str, version: i64) {
         self.live(organisation_id).note(version, None);
+    }
+
+    /// Whether anything is said against any paper that a graph of this version knows of. The record is asked once for each
+    /// version: asking takes longer than most questions.
+    pub async fn is_any_paper_doubted(&self, organisation_id: &str, version: i64) -> Result<bool, GraphError> {
+        let live = self.live(organisation_id);
+        let known = *live.doubts.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, is_any)) = known.filter(|(known_version, _)| *known_version == version) {
+            return Ok(is_any);
+        }
+        let mut reader = self.0.store.read().await.map_err(GraphError::Store)?;
+        let is_any = papers::is_any_doubted(&mut reader, organisation_id).await.map_err(GraphError::Store)?;
+        *live.doubts.lock().unwrap_or_else(PoisonError::into_inner) = Some((version, is_any));
+        Ok(is_any)
     }
 
     /// Reads the graphs of all organisations that have one, so that nobody has to wait for it.

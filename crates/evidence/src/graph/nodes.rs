@@ -6,7 +6,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use contract::evidence::record::Node;
+use contract::evidence::starter::is_own_source;
 use rustc_hash::FxHashMap;
+use serde_json::Value;
 
 use super::names::{self, NameHash};
 use super::words::{Words, index};
@@ -27,6 +29,10 @@ pub struct Nodes {
     pub(super) names: Vec<Box<[NameHash]>>,
     /// Of the id, of a node that is there.
     pub(super) id_hashes: Vec<NameHash>,
+    /// Of the other ids that the node's record says it has.
+    pub(super) same: Vec<Box<[NameHash]>>,
+    /// Whether somebody compared what the node's record says with its source.
+    pub(super) verified: Vec<bool>,
     /// So many nodes, from the first on, are in the order of their ids.
     pub(super) n_sorted: u32,
     pub(super) categories: Words,
@@ -45,6 +51,8 @@ impl Default for Nodes {
             sets: Vec::new(),
             names: Vec::new(),
             id_hashes: Vec::new(),
+            same: Vec::new(),
+            verified: Vec::new(),
             n_sorted: 0,
             categories: Words::default(),
             category_sets: vec![nothing.clone()],
@@ -67,6 +75,13 @@ pub struct Told<'g> {
     pub source: u32,
 }
 
+/// Nodes that a word is a name of, and those whose records say that it is another id of theirs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Named {
+    pub by_name: Vec<NodeNumber>,
+    pub by_other_id: Vec<NodeNumber>,
+}
+
 /// What the graph keeps of a node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct NodeEntry<'a> {
@@ -74,14 +89,19 @@ pub(super) struct NodeEntry<'a> {
     pub label: &'a str,
     pub categories: Vec<&'a str>,
     pub source: u32,
+    /// Of everything that it can be found by, ids among them.
     pub names: Box<[NameHash]>,
     pub id_hash: NameHash,
+    /// Of its other ids.
+    pub same: Box<[NameHash]>,
+    pub is_verified: bool,
 }
 
 impl<'a> NodeEntry<'a> {
     pub fn new(node: &'a Node, source: u32) -> NodeEntry<'a> {
+        let same: Box<[NameHash]> = node.same_as.iter().map(|id| names::hash(id)).collect();
         let mut hashes: Vec<NameHash> = node.names.iter().map(|name| names::hash(&name.text)).collect();
-        hashes.extend(node.same_as.iter().map(|id| names::hash(id)));
+        hashes.extend(&same);
         // So that whoever calls it another id of theirs finds it, and whoever is called as its id says does not hide it.
         let id_hash = names::hash(&node.id);
         hashes.push(id_hash);
@@ -94,13 +114,11 @@ impl<'a> NodeEntry<'a> {
             source,
             names: hashes.into(),
             id_hash,
+            same,
+            // Nobody else can say so.
+            is_verified: is_own_source(&node.source) && node.attributes.get("verified") == Some(&Value::Bool(true)),
         }
     }
-}
-
-/// Nobody's name: prefix, colon, and what the prefix's owner gave out.
-fn is_curie(id: &str) -> bool {
-    id.contains(':')
 }
 
 /// Thai first, then English, then whatever there is.
@@ -134,37 +152,19 @@ impl Nodes {
     }
 
     /// Nodes with this name, in any language, or with this other id; in the order of their ids.
-    pub fn find_named(&self, name: &str) -> Vec<NodeNumber> {
+    pub fn find_named(&self, name: &str) -> Named {
         // Whoever is found by the id has its hash already, and making one costs more than looking it up.
         let hash = self.find(name).and_then(|node| self.id_hashes.get(index(node)).copied());
         let hash = hash.unwrap_or_else(|| names::hash(name));
-        let found = self.by_name.get(&hash).into_iter().flatten().copied();
-        let mut found: Vec<NodeNumber> = found.filter(|node| self.is_there(*node)).collect();
+        let mut found: Vec<NodeNumber> = self.with_hash(hash).filter(|node| self.is_there(*node)).collect();
         found.sort_by(|a, b| self.id(*a).cmp(self.id(*b)));
-        found
+        let (by_other_id, by_name) = found.into_iter().partition(|node| self.says_same(*node, hash));
+        Named { by_name, by_other_id }
     }
 
-    /// Other nodes for the same thing, from other sources: those that call this one's id another id of theirs, and those
-    /// that this one calls so. What is said of one of them is said of all.
-    pub fn twins(&self, node: NodeNumber) -> Vec<NodeNumber> {
-        // Of those that are curies.
-        let id_hash = |node: NodeNumber| self.id_hashes.get(index(node)).copied().filter(|_| is_curie(self.id(node)));
-        let mut all = vec![node];
-        let mut at = 0;
-        while let Some(one) = all.get(at).copied() {
-            let own = id_hash(one);
-            for hash in self.names.get(index(one)).into_iter().flatten() {
-                for other in self.by_name.get(hash).into_iter().flatten().copied() {
-                    // A name that two things share makes them no one thing.
-                    let is_id = own == Some(*hash) || id_hash(other) == Some(*hash);
-                    if is_id && self.is_there(other) && !all.contains(&other) {
-                        all.push(other);
-                    }
-                }
-            }
-            at += 1;
-        }
-        all.split_off(1)
+    /// Nodes that have this among their names and ids, in no order.
+    pub(super) fn with_hash(&self, hash: NameHash) -> impl Iterator<Item = NodeNumber> {
+        self.by_name.get(&hash).into_iter().flatten().copied()
     }
 
     pub fn is_there(&self, node: NodeNumber) -> bool {
@@ -187,11 +187,15 @@ impl Nodes {
         Told { id_and_label, n_id, kind: head.kind, source: head.source }
     }
 
-    /// Reads what is about to be told of nodes. Telling one waits for the memory it lies in; reading many waits for all of
-    /// them at once.
-    pub fn touch(&self, nodes: impl Iterator<Item = NodeNumber> + Clone) {
-        std::hint::black_box(nodes.clone().fold(0, |all, node| all ^ self.heads.head(node).source));
-        std::hint::black_box(nodes.fold(0, |all, node| all ^ self.heads.first_byte(self.heads.head(node))));
+    /// What [`Graph::touch`] reads of a node first, and then.
+    #[inline]
+    pub(super) fn touched(&self, node: NodeNumber) -> u32 {
+        self.heads.head(node).source
+    }
+
+    #[inline]
+    pub(super) fn touched_text(&self, node: NodeNumber) -> u8 {
+        self.heads.first_byte(self.heads.head(node))
     }
 
     #[inline]
@@ -238,6 +242,8 @@ impl Nodes {
         self.sets.push(NOTHING);
         self.names.push(Box::default());
         self.id_hashes.push(0);
+        self.same.push(Box::default());
+        self.verified.push(false);
         number
     }
 
@@ -253,13 +259,11 @@ impl Nodes {
         }
         self.heads.set(node, entry.label, entry.source, kind);
         let at = index(node);
-        if let (Some(to_set), Some(to_names), Some(to_hash)) =
-            (self.sets.get_mut(at), self.names.get_mut(at), self.id_hashes.get_mut(at))
-        {
-            *to_set = set;
-            to_names.clone_from(&entry.names);
-            *to_hash = entry.id_hash;
-        }
+        set_at(&mut self.sets, at, set);
+        set_at(&mut self.names, at, entry.names.clone());
+        set_at(&mut self.id_hashes, at, entry.id_hash);
+        set_at(&mut self.same, at, entry.same.clone());
+        set_at(&mut self.verified, at, entry.is_verified);
     }
 
     /// The node is no more. Its number stays, for the edges that name it and in case it comes back.
@@ -312,6 +316,8 @@ impl Nodes {
             nodes.sets.push(self.set(old));
             nodes.names.push(self.names.get(at).cloned().unwrap_or_default());
             nodes.id_hashes.push(self.id_hashes.get(at).copied().unwrap_or_default());
+            nodes.same.push(self.same.get(at).cloned().unwrap_or_default());
+            nodes.verified.push(self.verified.get(at).copied().unwrap_or_default());
         }
         nodes.n_sorted = nodes.len();
         nodes.index_names();
@@ -328,9 +334,12 @@ impl Nodes {
 
     /// Puts nodes together from their columns, as a snapshot has them.
     pub(super) fn from_columns(columns: Columns<'_>) -> Option<Nodes> {
-        let Columns { ids, labels, sets, sources, names, id_hashes, categories, category_sets } = columns;
+        let Columns { ids, labels, sets, sources, names, id_hashes, same, verified, categories, category_sets } =
+            columns;
         let n = ids.len();
-        let fits = [labels.len(), sets.len(), sources.len(), names.len(), id_hashes.len()] == [n; 5];
+        let lengths =
+            [labels.len(), sets.len(), sources.len(), names.len(), id_hashes.len(), same.len(), verified.len()];
+        let fits = lengths == [n; 7];
         let has_sets = sets.iter().all(|set| index(*set) < category_sets.len());
         if !(fits && has_sets && category_sets.first().is_some_and(|nothing| nothing.is_empty())) {
             return None;
@@ -356,6 +365,8 @@ impl Nodes {
             sets,
             names,
             id_hashes,
+            same,
+            verified,
             n_sorted,
             categories: words,
             category_sets,
@@ -369,12 +380,18 @@ impl Nodes {
 
     /// About how much memory the nodes take.
     pub fn size_bytes(&self) -> usize {
-        let columns = self.heads.len() * (4 + 8 + size_of::<Box<[NameHash]>>());
-        let names: usize = self.names.iter().map(|names| names.len() * 8).sum();
+        let columns = self.heads.len() * (4 + 8 + 1 + 2 * size_of::<Box<[NameHash]>>());
+        let names: usize = self.names.iter().chain(&self.same).map(|names| names.len() * 8).sum();
         let ids: usize = self.by_id.keys().map(|id| id.len() + 2 * size_of::<usize>()).sum();
         let by_id = ids + self.by_id.capacity() * (size_of::<Arc<str>>() + 9);
         let by_name = self.by_name.capacity() * 33 + self.by_name.values().map(|it| it.capacity() * 4).sum::<usize>();
         self.heads.size_bytes() + columns + names + by_id + by_name + self.categories.size_bytes()
+    }
+}
+
+fn set_at<T>(column: &mut [T], at: usize, value: T) {
+    if let Some(place) = column.get_mut(at) {
+        *place = value;
     }
 }
 
@@ -386,6 +403,8 @@ pub(super) struct Columns<'a> {
     pub sources: Vec<u32>,
     pub names: Vec<Box<[NameHash]>>,
     pub id_hashes: Vec<NameHash>,
+    pub same: Vec<Box<[NameHash]>>,
+    pub verified: Vec<bool>,
     pub categories: Vec<&'a str>,
     pub category_sets: Vec<Box<[u32]>>,
 }

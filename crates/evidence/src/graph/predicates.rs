@@ -1,5 +1,9 @@
-//! Which predicates hold of both ends alike. A source writes such a statement once, from whichever end it likes, and every
-//! question must find it from the other one as well.
+//! Which predicates hold of both ends alike, and along which ones what is said of one end holds for the other. A source writes
+//! a statement of the first kind once, from whichever end it likes, and every question must find it from the other one too.
+
+use contract::evidence::checked::Checked;
+
+use super::{Direction, Words};
 
 /// The one list of them; nobody keeps another.
 const BOTH_WAYS: [&str; 3] = ["contraindicated_with", "has_contraindication", "interacts_with"];
@@ -11,4 +15,60 @@ pub fn holds_both_ways(predicate: &str) -> bool {
 /// Each of them.
 pub(super) fn both_ways() -> impl Iterator<Item = &'static str> {
     BOTH_WAYS.into_iter()
+}
+
+/// From a thing to the classes that it is in: what is said of the end holds for the start.
+const IN_CLASS: [&str; 5] = ["member_of", "subclass_of", "is_a", "instance_of", "type_of"];
+/// From a class to what is in it.
+const HAS_MEMBER: [&str; 3] = ["has_member", "has_subclass", "superclass_of"];
+
+/// From a kind of thing to the kind that it is one of.
+pub const IS_KIND_OF: [&str; 3] = ["is_a", "subclass_of", "instance_of"];
+
+/// From a thing to what is in it, for which the same is true; and from that to the thing.
+pub const HAS_INGREDIENT: [&str; 5] =
+    ["contains", "has_part", "has_ingredient", "has_active_ingredient", "has_component"];
+pub const IS_INGREDIENT_OF: [&str; 5] =
+    ["part_of", "ingredient_of", "component_of", "active_ingredient_of", "is_active_ingredient_of"];
+
+/// Between two nodes for one thing.
+const SAME: [&str; 6] = ["same_as", "exact_match", "equivalent_to", "sameAs", "exactMatch", "skos:exactMatch"];
+
+/// The numbers of those predicates in a graph. Every question asks for them, so the graph knows them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Leads {
+    upward: Vec<(u32, Direction)>,
+    same: Vec<u32>,
+}
+
+impl Leads {
+    pub(super) fn of(predicates: &Words) -> Leads {
+        let find = |predicate: &&str| predicates.find(predicate);
+        let along = IN_CLASS.iter().chain(&HAS_INGREDIENT).filter_map(find).map(|it| (it, Direction::Out));
+        let against = IS_INGREDIENT_OF.iter().chain(&HAS_MEMBER).filter_map(find).map(|it| (it, Direction::In));
+        Leads { upward: along.chain(against).collect(), same: SAME.iter().filter_map(find).collect() }
+    }
+
+    /// Those that lead from a thing to what it belongs to or is made of, and whether along the edge or against it.
+    pub fn upward(&self) -> &[(u32, Direction)] {
+        &self.upward
+    }
+
+    /// Those that say that two nodes are one thing, which holds in both directions.
+    pub fn same(&self) -> &[u32] {
+        &self.same
+    }
+
+    pub fn contains(&self, predicate: u32) -> bool {
+        self.checked(predicate, None).is_some()
+    }
+
+    /// How well it is checked that a statement leads on, by whether somebody verified it. `None` where it does not lead.
+    pub fn checked(&self, predicate: u32, verified: Option<bool>) -> Option<Checked> {
+        if self.same.contains(&predicate) {
+            return Some(Checked::of_identity(verified == Some(true)));
+        }
+        let is_upward = self.upward.iter().any(|(upward, _)| *upward == predicate);
+        is_upward.then(|| verified.into())
+    }
 }

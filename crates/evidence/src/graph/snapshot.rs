@@ -12,11 +12,12 @@ use contract::canonical;
 
 use super::base::{Base, Kept, Rows};
 use super::nodes::{Columns, Nodes};
+use super::predicates::Leads;
 use super::reach::Reach;
 use super::words::{Words, index};
 use super::{Graph, Sources};
 
-const MAGIC: &[u8] = b"materia graph 5\n";
+const MAGIC: &[u8] = b"materia graph 7\n";
 const HASH_BYTES: usize = 32;
 
 /// Where the snapshot of an organisation stands.
@@ -71,6 +72,7 @@ pub(super) fn read(path: &Path) -> Option<(Graph, String)> {
         let graph = Graph {
             version,
             nodes: Arc::new(nodes),
+            leads: Arc::new(Leads::of(&predicates)),
             predicates: Arc::new(predicates),
             sources: Arc::new(Sources { ids, licences, versions }),
             base: Arc::new(base),
@@ -123,6 +125,11 @@ impl Writer {
             self.hashes(names);
         }
         self.hashes(&nodes.id_hashes);
+        for same in &nodes.same {
+            self.hashes(same);
+        }
+        self.length(nodes.verified.len());
+        self.0.extend(nodes.verified.iter().map(|is_verified| u8::from(*is_verified)));
         self.words(&nodes.categories);
         self.length(nodes.category_sets.len());
         for set in &nodes.category_sets {
@@ -207,10 +214,24 @@ impl<'a> Reader<'a> {
         let (sets, sources) = (self.numbers()?, self.numbers()?);
         let names = (0..ids.len()).map(|_| self.hashes()).collect::<Option<Vec<_>>>()?;
         let id_hashes = self.hashes()?.into_vec();
+        let same = (0..ids.len()).map(|_| self.hashes()).collect::<Option<Vec<_>>>()?;
+        let n_verified = self.length()?;
+        let verified = self.take(n_verified)?.iter().map(|byte| *byte == 1).collect();
         let categories = self.texts()?;
         let n_sets = self.length()?;
         let category_sets = (0..n_sets).map(|_| self.numbers().map(Into::into)).collect::<Option<Vec<_>>>()?;
-        Nodes::from_columns(Columns { ids, labels, sets, sources, names, id_hashes, categories, category_sets })
+        Nodes::from_columns(Columns {
+            ids,
+            labels,
+            sets,
+            sources,
+            names,
+            id_hashes,
+            same,
+            verified,
+            categories,
+            category_sets,
+        })
     }
 
     fn rows(&mut self) -> Option<Rows> {

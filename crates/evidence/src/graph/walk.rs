@@ -46,6 +46,7 @@ pub struct Walk<'g> {
     may_repeat: bool,
     n_work_max: u64,
     nobody_waits: Option<&'g AtomicBool>,
+    looks_ahead: bool,
 }
 
 impl<'g> Walk<'g> {
@@ -71,12 +72,17 @@ impl<'g> Walk<'g> {
         let steps: Vec<Step> =
             hops.map(|(direction, by, end)| Step::new(graph, direction, by, end, filter, &edges)).collect();
         let may_repeat = step::may_repeat(graph.nodes.set(start), &steps);
-        Walk { graph, start, steps, edges, may_repeat, n_work_max, nobody_waits: None }
+        Walk { graph, start, steps, edges, may_repeat, n_work_max, nobody_waits: None, looks_ahead: false }
     }
 
     /// Ends the walk soon after this becomes true.
     pub fn unless(self, nobody_waits: &'g AtomicBool) -> Walk<'g> {
         Walk { nobody_waits: Some(nobody_waits), ..self }
+    }
+
+    /// Reads ahead of itself: worth it for a walk that ends soon, whose rows nobody has looked at for a while.
+    pub fn looking_ahead(self) -> Walk<'g> {
+        Walk { looks_ahead: true, ..self }
     }
 
     pub fn start(&self) -> NodeNumber {

@@ -181,9 +181,11 @@ fn retraction(article: &Element, meta: &Element) -> Option<Retraction> {
         found.map(|related| related.attribute("xlink:href").map(str::to_owned).or_else(|| related.text()))
     };
     let stated = NOTICES.into_iter().filter(|_| notice_type(article).is_none());
-    let stated = stated.filter_map(|(word, kind, extent)| Some(Retraction { kind, extent, notice: related(word)? }));
+    let stated = stated
+        .filter_map(|(word, kind, extent)| Some(Retraction { kind, extent, notice: related(word)?, source: None }));
     let typed = article.attribute("article-type") == Some("retracted-article");
-    let typed = typed.then_some(Retraction { kind: RetractionKind::Retracted, extent: None, notice: None });
+    let typed =
+        typed.then_some(Retraction { kind: RetractionKind::Retracted, extent: None, notice: None, source: None });
     let mut told = None;
     for retraction in stated.chain(typed) {
         settle(&mut told, &retraction);

@@ -130,10 +130,11 @@ fn document(fields: &[(String, String)], source: &str) -> Result<Document, Strin
     let types: Vec<&str> = all("PT").collect();
     let stated = AGAINST.iter().filter_map(|(tag, kind, extent)| {
         let notice = first(tag)?;
-        Some(Retraction { kind: *kind, extent: *extent, notice: Some(noticed(notice)) })
+        Some(Retraction { kind: *kind, extent: *extent, notice: Some(noticed(notice)), source: None })
     });
     let typed = types.contains(&"Retracted Publication");
-    let typed = typed.then_some(Retraction { kind: RetractionKind::Retracted, extent: None, notice: None });
+    let typed =
+        typed.then_some(Retraction { kind: RetractionKind::Retracted, extent: None, notice: None, source: None });
     for retraction in stated.chain(typed) {
         settle(&mut document.retraction, &retraction);
     }

@@ -221,7 +221,9 @@ fn retraction(citation: &Element, body: &Element) -> Option<Retraction> {
     };
     let types = || body.all("PublicationTypeList").flat_map(|list| list.all("PublicationType"));
     let is_type = |name: &str| types().filter_map(Element::text).any(|kind| kind == name);
-    let told = |kind, extent, notice: Option<Option<String>>| notice.map(|notice| Retraction { kind, extent, notice });
+    let told = |kind, extent, notice: Option<Option<String>>| {
+        notice.map(|notice| Retraction { kind, extent, notice, source: None })
+    };
     let (retracted, partial) = (RetractionKind::Retracted, Some(RetractionExtent::Partial));
     told(retracted, None, notice("RetractionIn"))
         .or_else(|| told(retracted, Some(RetractionExtent::Republished), notice("RetractedandRepublishedIn")))

@@ -82,10 +82,11 @@ pub fn details(document: &Document, credit: Option<&Credit>) -> String {
 
 fn head(document: &Document, n_authors_max: usize) -> String {
     let mut lines = Vec::new();
-    if let Some(retraction) = &document.retraction {
+    if let Some(retraction) = document.doubt() {
         let what = retraction.words().to_uppercase();
-        let notice = retraction.notice.as_ref().map(|notice| format!(" ({})", one_line(notice))).unwrap_or_default();
-        lines.push(format!("**{what}**{notice}"));
+        let by = retraction.source.map(|source| format!("by {source}"));
+        let why: Vec<String> = retraction.notice.iter().map(|notice| one_line(notice)).chain(by).collect();
+        lines.push(format!("**{what}** ({})", why.join(", ")));
     }
     let mut authors: Vec<String> = document.authors.iter().take(n_authors_max).map(short).collect();
     if document.authors.len() > authors.len() {

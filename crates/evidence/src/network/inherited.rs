@@ -1,33 +1,38 @@
-//! What is said of two things by way of what they belong to: a drug by its classes and theirs, a combination by what is
-//! in it. Most interactions are written of classes; whoever asks for two drugs must get them all the same.
+//! What is said of things by way of what they are, belong to or are made of: a drug under its other ids and by its classes and
+//! theirs, a combination by what is in it. Most interactions are written of classes; whoever asks for two drugs must get them
+//! all the same.
 
 use std::collections::{BTreeSet, HashMap};
 
 use contract::evidence::checked::Checked;
 
-use super::{Reach, Statement, Told, statements_of};
+use super::statement::{Statement, statements_of};
+use super::{Reach, Told};
 use crate::contraindications;
 use crate::graph::{Direction, Graph, NodeNumber};
 
-/// From a thing to what it belongs to or is made of: what is said of the end holds for the start.
-const UPWARD: [&str; 4] = ["member_of", "subclass_of", "has_ingredient", "contains"];
-
-/// Steps away from a thing. Nothing belongs to more.
+/// Steps away from a thing. Nothing is or belongs to more.
 const WIDER_MAX: usize = 500;
 
-/// The numbers of those predicates in a graph.
-pub(crate) fn upward(graph: &Graph) -> Vec<u32> {
-    UPWARD.iter().filter_map(|predicate| graph.predicates().find(predicate)).collect()
+/// How far to go from a thing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Climb {
+    /// To the nodes that are said to be the same thing.
+    Same,
+    /// Also to what it belongs to or is made of.
+    Wider,
 }
 
 /// An end of a statement: the number of a thing, and of what it belongs to among all that it belongs to.
 type End = (usize, usize);
 
-/// Something that a thing belongs to, and the statement that led there from the one before; none for the thing itself.
+/// Something that a thing is or belongs to, and the statement that led there from the one before; none for the thing itself.
 struct Wider {
     node: NodeNumber,
     /// As the weakest of all statements that led there.
     checked: Checked,
+    /// By nothing but statements that it is the same.
+    is_same: bool,
     led_here: Option<(usize, Statement)>,
 }
 
@@ -40,102 +45,189 @@ pub(super) struct Between {
 
 /// Statements between two different ones of the things, or between what they belong to. A thing is one or more nodes.
 pub(super) fn between(graph: &Graph, things: &[Vec<NodeNumber>]) -> Vec<Between> {
-    let upward = upward(graph);
-    let wider: Vec<Vec<Wider>> = things.iter().map(|thing| climb(graph, thing, &upward)).collect();
+    let wider: Vec<Vec<Wider>> = things.iter().map(|thing| climb(graph, thing, Climb::Wider)).collect();
     let mut reached_from: HashMap<NodeNumber, Vec<End>> = HashMap::new();
     for (start, reached) in wider.iter().enumerate() {
         for (at, step) in reached.iter().enumerate() {
             reached_from.entry(step.node).or_default().push((start, at));
         }
     }
-    let mut found = Vec::new();
+    let mut found = one_thing(things, &wider);
     let mut seen = BTreeSet::new();
     for node in wider.iter().flatten().map(|step| step.node).filter(|node| seen.insert(*node)) {
         let from = reached_from.get(&node).map(Vec::as_slice).unwrap_or_default();
         for statement in statements_of(graph, node) {
             let to = reached_from.get(&statement.other(node)).map(Vec::as_slice).unwrap_or_default();
             let ends = from.iter().flat_map(|one| to.iter().map(move |other| [*one, *other]));
-            let ends: Vec<[End; 2]> = ends.filter(|[one, other]| one.0 != other.0).collect();
-            if ends.is_empty() || upward.contains(&statement.predicate) {
+            let mut ends: Vec<[End; 2]> = ends.filter(|[one, other]| one.0 != other.0).collect();
+            if ends.is_empty() || statement.leads(graph) {
                 continue;
             }
-            let pairs = ends.iter().map(|[one, other]| (one.0.min(other.0), one.0.max(other.0))).collect();
-            let near_and_far = [0, 1].into_iter().flat_map(|side| ends.iter().filter_map(move |ends| ends.get(side)));
-            let way = near_and_far.flat_map(|end| way(&wider, *end)).collect();
-            let checked: Checked = graph.edge_verified(statement.edge).into();
+            let checked: Checked = statement.verified(graph).into();
             let is_short = |(start, at): End| {
                 wider.get(start).and_then(|it| it.get(at)).is_some_and(|it| !it.checked.carries(checked))
             };
+            let is_whole = |[one, other]: &[End; 2]| !is_short(*one) && !is_short(*other);
+            // Whom it reaches as it is, it reaches by no worse way.
+            let whole: BTreeSet<(usize, usize)> = ends.iter().filter(|ends| is_whole(ends)).map(pair).collect();
+            ends.retain(|ends| is_whole(ends) || !whole.contains(&pair(ends)));
+            let pairs = ends.iter().map(pair).collect();
+            let near_and_far = [0, 1].into_iter().flat_map(|side| ends.iter().filter_map(move |ends| ends.get(side)));
+            let way = near_and_far.flat_map(|end| way(&wider, *end)).collect();
             let short = ends.iter().flatten().filter(|end| is_short(**end));
             let short = short.filter_map(|(start, _)| things.get(*start)?.first().copied()).collect();
-            let is_whole = ends.iter().any(|[one, other]| !is_short(*one) && !is_short(*other));
+            let is_whole = !whole.is_empty();
             found.push(Between { told: Told { way, statement, reach: Reach { is_whole, short } }, pairs });
         }
     }
     found
 }
 
+/// The two things, the smaller number first.
+fn pair([one, other]: &[End; 2]) -> (usize, usize) {
+    (one.0.min(other.0), one.0.max(other.0))
+}
+
+/// Things that are said to be one.
+fn one_thing(things: &[Vec<NodeNumber>], wider: &[Vec<Wider>]) -> Vec<Between> {
+    let mut found = Vec::new();
+    for (one, reached) in wider.iter().enumerate() {
+        for (at, step) in reached.iter().enumerate().filter(|(_, step)| step.is_same && step.led_here.is_some()) {
+            let Some(other) = things.iter().position(|thing| thing.contains(&step.node)) else { continue };
+            let mut way = way(wider, (one, at));
+            if let Some(statement) = way.pop().filter(|_| one < other) {
+                let reach = Reach { is_whole: true, short: Vec::new() };
+                found.push(Between { told: Told { way, statement, reach }, pairs: vec![(one, other)] });
+            }
+        }
+    }
+    found
+}
+
+/// Everything that is said of a thing under whichever id, with the node that it is said of.
+pub(super) fn own(graph: &Graph, thing: &[NodeNumber]) -> Vec<(NodeNumber, Told)> {
+    let same = [climb(graph, thing, Climb::Same)];
+    let steps = same.iter().flatten().enumerate();
+    let told = steps.flat_map(|(at, step)| {
+        let told = statements_of(graph, step.node).into_iter();
+        let told = told.map(|statement| told_of(graph, thing, &same, at, step, statement));
+        told.map(|told| (step.node, told)).collect::<Vec<_>>()
+    });
+    told.collect()
+}
+
 /// Warnings of what a thing belongs to, each with the steps that lead to it: a class that must not be taken with itself
 /// concerns everybody who asks for one of its members.
 pub(super) fn warnings(graph: &Graph, thing: &[NodeNumber]) -> Vec<Told> {
     let warning: Vec<u32> = contraindications::warnings().filter_map(|it| graph.predicates().find(it)).collect();
-    let wider = [climb(graph, thing, &upward(graph))];
+    let is_warning = |it: &Statement| it.predicate_number().is_some_and(|predicate| warning.contains(&predicate));
+    let wider = [climb(graph, thing, Climb::Wider)];
     let mut found = Vec::new();
-    for (at, step) in wider.iter().flatten().enumerate().filter(|(_, step)| step.led_here.is_some()) {
-        let said = statements_of(graph, step.node).into_iter().filter(|it| warning.contains(&it.predicate));
-        found.extend(said.map(|statement| {
-            let is_whole = step.checked.carries(graph.edge_verified(statement.edge).into());
-            let short = thing.first().filter(|_| !is_whole).copied().into_iter().collect();
-            Told { way: way(&wider, (0, at)), statement, reach: Reach { is_whole, short } }
-        }));
+    for (at, step) in wider.iter().flatten().enumerate().filter(|(_, step)| !step.is_same) {
+        let said = statements_of(graph, step.node).into_iter().filter(is_warning);
+        found.extend(said.map(|statement| told_of(graph, thing, &wider, at, step, statement)));
     }
     // A statement whose both ends are reached is met from each of them.
-    let whole = found.iter().filter(|it| it.reach.is_whole).map(|it| graph.edge_id(it.statement.edge));
-    let whole: BTreeSet<&str> = whole.collect();
-    for told in found.iter_mut().filter(|it| whole.contains(graph.edge_id(it.statement.edge))) {
+    let whole = found.iter().filter(|it| it.reach.is_whole).map(|it| it.statement.key(graph));
+    let whole: BTreeSet<_> = whole.collect();
+    for told in found.iter_mut().filter(|it| whole.contains(&it.statement.key(graph))) {
         told.reach = Reach { is_whole: true, short: Vec::new() };
     }
     found
 }
 
-/// Something that a thing belongs to or is made of, or the thing itself.
+/// A statement of something that a thing is or belongs to, with the way there.
+fn told_of(
+    graph: &Graph,
+    thing: &[NodeNumber],
+    wider: &[Vec<Wider>],
+    at: usize,
+    step: &Wider,
+    statement: Statement,
+) -> Told {
+    let is_whole = step.checked.carries(statement.verified(graph).into());
+    let short = thing.first().filter(|_| !is_whole).copied().into_iter().collect();
+    Told { way: way(wider, (0, at)), statement, reach: Reach { is_whole, short } }
+}
+
+/// A node that is said to be the same thing as one that was asked for, or that one itself.
+pub(crate) struct SameThing {
+    pub node: NodeNumber,
+    pub checked: Checked,
+    /// The node that was asked for, and whose word it is that this one is the same; absent for the one that was asked for.
+    pub said: Option<(NodeNumber, Vec<u32>)>,
+}
+
+/// Nodes for one thing, those that were asked for first.
+pub(crate) fn same_things(graph: &Graph, thing: &[NodeNumber]) -> Vec<SameThing> {
+    let same = [climb(graph, thing, Climb::Same)];
+    let told = same.iter().flatten().enumerate().map(|(at, step)| {
+        let way = way(&same, (0, at));
+        let mut sources: Vec<u32> = way.iter().flat_map(|it| it.sources(graph)).collect();
+        let mut seen = BTreeSet::new();
+        sources.retain(|source| seen.insert(*source));
+        let said = step.led_here.is_some().then(|| (start(&same, (0, at)), sources));
+        SameThing { node: step.node, checked: step.checked, said }
+    });
+    told.collect()
+}
+
+/// Something that a thing is, belongs to or is made of, or the thing itself.
 pub(super) struct Reached {
+    /// From where on nothing but memberships lead to it.
     pub start: NodeNumber,
-    /// Predicates, and where each leads.
-    pub way: Vec<(u32, NodeNumber)>,
+    /// Predicates, whether along the edge, and where each leads.
+    pub way: Vec<(u32, Direction, NodeNumber)>,
+    /// Who says that the start is the same as something on the way there; nobody where it was asked for.
+    pub same_by: Vec<u32>,
     pub checked: Checked,
     pub node: NodeNumber,
 }
 
 /// A thing and everything that it belongs to or is made of: the best checked first, and of equals the nearest.
 pub(super) fn reached(graph: &Graph, thing: &[NodeNumber]) -> Vec<Reached> {
-    let wider = [climb(graph, thing, &upward(graph))];
+    let wider = [climb(graph, thing, Climb::Wider)];
     let steps = wider.iter().flatten().enumerate();
     let reached = steps.map(|(at, step)| {
-        let way = way(&wider, (0, at));
-        let start = way.first().map_or(step.node, |first| first.subject);
-        let way = way.iter().map(|it| (it.predicate, it.object)).collect();
-        Reached { start, way, checked: step.checked, node: step.node }
+        let mut reached = Reached {
+            start: start(&wider, (0, at)),
+            way: Vec::new(),
+            same_by: Vec::new(),
+            checked: step.checked,
+            node: step.node,
+        };
+        let mut from = reached.start;
+        for statement in way(&wider, (0, at)) {
+            let direction = if statement.subject == from { Direction::Out } else { Direction::In };
+            from = statement.other(from);
+            match statement.predicate_number().filter(|_| !statement.is_same(graph)) {
+                Some(predicate) => reached.way.push((predicate, direction, from)),
+                None => {
+                    (reached.start, reached.way) = (from, Vec::new());
+                    reached.same_by.extend(statement.sources(graph));
+                }
+            }
+        }
+        reached
     });
     reached.collect()
 }
 
-/// Everything that a thing belongs to, each by the way that is checked best; of equals the nearest, in the order of the
+/// Everything that a thing is or belongs to, each by the way that is checked best; of equals the nearest, in the order of the
 /// graph.
-fn climb(graph: &Graph, thing: &[NodeNumber], upward: &[u32]) -> Vec<Wider> {
-    let mut reached: Vec<Wider> =
-        thing.iter().map(|node| Wider { node: *node, checked: Checked::Verified, led_here: None }).collect();
+fn climb(graph: &Graph, thing: &[NodeNumber], climb: Climb) -> Vec<Wider> {
+    let asked = |node: &NodeNumber| Wider { node: *node, checked: Checked::Verified, is_same: true, led_here: None };
+    let mut reached: Vec<Wider> = thing.iter().map(asked).collect();
     let mut known: BTreeSet<NodeNumber> = thing.iter().copied().collect();
     // A short way that nobody verified must not hide a longer one that somebody did.
     for checked in Checked::ALL.into_iter().rev() {
         let mut at = 0;
-        while let Some(node) = reached.get(at).map(|step| step.node) {
-            let hops = upward.iter().flat_map(|predicate| graph.hops(node, Direction::Out, Some(*predicate)));
-            for hop in hops.filter(|hop| Checked::from(graph.edge_verified(hop.edge)) >= checked) {
-                if reached.len() < WIDER_MAX && known.insert(hop.end) {
-                    let (subject, predicate, object, edge) = (node, hop.predicate, hop.end, hop.edge);
-                    let statement = Statement { subject, predicate, object, edge };
-                    reached.push(Wider { node: hop.end, checked, led_here: Some((at, statement)) });
+        while let Some((node, was_same)) = reached.get(at).map(|step| (step.node, step.is_same)) {
+            for statement in steps(graph, node, climb).into_iter().filter(|it| it.checked(graph) >= checked) {
+                let end = statement.other(node);
+                if reached.len() < WIDER_MAX && known.insert(end) {
+                    let is_same = was_same && statement.is_same(graph);
+                    reached.push(Wider { node: end, checked, is_same, led_here: Some((at, statement)) });
                 }
             }
             at += 1;
@@ -144,15 +236,32 @@ fn climb(graph: &Graph, thing: &[NodeNumber], upward: &[u32]) -> Vec<Wider> {
     reached
 }
 
-/// The statements from a start to one of what it belongs to.
-fn way(wider: &[Vec<Wider>], (start, at): End) -> Vec<Statement> {
-    let step = |at: usize| wider.get(start).and_then(|reached| reached.get(at)).and_then(|step| step.led_here);
-    let mut way: Vec<Statement> = Vec::new();
-    let mut next = step(at);
-    while let Some((before, statement)) = next {
-        way.push(statement);
-        next = step(before);
+/// The statements that lead on from a node.
+fn steps(graph: &Graph, node: NodeNumber, climb: Climb) -> Vec<Statement> {
+    let mut steps: Vec<Statement> = graph.same(node).into_iter().map(Statement::from).collect();
+    if climb == Climb::Wider {
+        for (predicate, direction) in graph.leads().upward() {
+            let hops = graph.hops(node, *direction, Some(*predicate)).into_iter();
+            steps.extend(hops.map(|hop| Statement::new(node, *direction, hop)));
+        }
     }
+    steps
+}
+
+/// The statements from a start to one of what it belongs to.
+fn way(wider: &[Vec<Wider>], end: End) -> Vec<Statement> {
+    let mut way: Vec<Statement> = back(wider, end).filter_map(|step| step.led_here.map(|(_, it)| it)).collect();
     way.reverse();
     way
+}
+
+/// Where the way to it begins.
+fn start(wider: &[Vec<Wider>], end: End) -> NodeNumber {
+    back(wider, end).last().map_or(0, |step| step.node)
+}
+
+/// From something that a thing belongs to back to the thing.
+fn back(wider: &[Vec<Wider>], (start, at): End) -> impl Iterator<Item = &Wider> {
+    let step = move |at: usize| wider.get(start).and_then(|reached| reached.get(at));
+    std::iter::successors(step(at), move |it| it.led_here.and_then(|(before, _)| step(before)))
 }

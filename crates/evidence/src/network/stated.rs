@@ -1,4 +1,4 @@
-//! Who a kind of statement is recorded of, among a thing and all that it belongs to or is made of.
+//! Who a kind of statement is recorded of, among a thing and all that it is, belongs to or is made of.
 
 use contract::evidence::checked::Checked;
 
@@ -9,8 +9,10 @@ use crate::graph::{Direction, EdgeRef, Graph, NodeNumber};
 /// Statements of one node, and how it is reached.
 pub(crate) struct Stated {
     pub start: NodeNumber,
-    /// From the start to the node: predicates, and where each leads; empty for the start itself.
-    pub way: Vec<(u32, NodeNumber)>,
+    /// From the start to the node: predicates, whether along the edge, and where each leads; empty for the start itself.
+    pub way: Vec<(u32, Direction, NodeNumber)>,
+    /// Who says that the start is the same as something on the way there; nobody where it was asked for.
+    pub same_by: Vec<u32>,
     /// As the weakest step of the way.
     pub checked: Checked,
     pub node: NodeNumber,
@@ -22,10 +24,10 @@ pub(crate) fn of_wider(graph: &Graph, thing: &[NodeNumber], predicate: u32) -> V
     let is_both_ways = holds_both_ways(graph.predicates().text(predicate));
     let directions: &[Direction] = if is_both_ways { &[Direction::Out, Direction::In] } else { &[Direction::Out] };
     let stated = inherited::reached(graph, thing).into_iter().filter_map(|reached| {
-        let inherited::Reached { start, way, checked, node } = reached;
+        let inherited::Reached { start, way, same_by, checked, node } = reached;
         let hops = directions.iter().flat_map(|direction| graph.hops(node, *direction, Some(predicate)));
         let edges: Vec<EdgeRef> = hops.map(|hop| hop.edge).collect();
-        (!edges.is_empty()).then_some(Stated { start, way, checked, node, edges })
+        (!edges.is_empty()).then_some(Stated { start, way, same_by, checked, node, edges })
     });
     stated.collect()
 }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use contract::evidence::graph::QueryKgOutput;
 
-use crate::graph::{Graph, NodeNumber};
+use crate::graph::{Direction, Graph, NodeNumber};
 use crate::network::stated::{self, Stated};
 
 pub(super) const INTERACTS: &str = "interacts_with";
@@ -44,15 +44,24 @@ fn not_among(graph: &Graph, starts: &[NodeNumber], output: &QueryKgOutput) -> Op
     if stated.is_empty() {
         return None;
     }
-    let (own, wider): (Vec<&Stated>, Vec<&Stated>) = stated.iter().partition(|it| it.way.is_empty());
+    let is_itself = |it: &&Stated| it.way.is_empty() && it.same_by.is_empty();
+    let (own, wider): (Vec<&Stated>, Vec<&Stated>) = stated.iter().partition(is_itself);
     let own = own.iter().map(|_| "itself".to_owned()).take(1);
     let named = |it: &&Stated| {
+        let same = match it.same_by.as_slice() {
+            [] => String::new(),
+            by => {
+                let by: Vec<&str> = by.iter().map(|source| graph.sources().id(*source)).collect();
+                format!(", {} is said to be the same by {}", graph.nodes().id(it.start), by.join(", "))
+            }
+        };
         let grave = match gravity(graph, it) {
             Gravity::Critical => ", critical",
-            Gravity::Capped => ", at most major: nobody verified that it belongs there",
+            Gravity::Capped if same.is_empty() => ", at most major: nobody verified that it belongs there",
+            Gravity::Capped => ", at most major: nobody verified that",
             Gravity::Other => "",
         };
-        format!("{} ({}{grave})", graph.nodes().label(it.node), graph.nodes().id(it.node))
+        format!("{} ({}{same}{grave})", graph.nodes().label(it.node), graph.nodes().id(it.node))
     };
     let told: Vec<String> = own.chain(wider.iter().take(CLASSES_SHOWN_MAX).map(named)).collect();
     let more = wider.len().saturating_sub(CLASSES_SHOWN_MAX);
@@ -89,14 +98,20 @@ fn gravity(graph: &Graph, stated: &Stated) -> Gravity {
     gravity.min().unwrap_or(Gravity::Other)
 }
 
-/// The pattern that finds the statements from the start.
+/// The pattern that finds the statements, and the start where it is another than was asked for.
 fn pattern(graph: &Graph, stated: &Stated) -> String {
     let kind = |node: NodeNumber| word(graph.nodes().kind(node));
     let mut pattern = format!("`{}", kind(stated.start));
-    for (predicate, end) in &stated.way {
-        pattern.push_str(&format!(" -{}-> {}", word(graph.predicates().text(*predicate)), kind(*end)));
+    for (predicate, direction, end) in &stated.way {
+        let (predicate, end) = (word(graph.predicates().text(*predicate)), kind(*end));
+        pattern.push_str(&match direction {
+            Direction::Out => format!(" -{predicate}-> {end}"),
+            Direction::In => format!(" <-{predicate}- {end}"),
+        });
     }
-    pattern + &format!(" -{INTERACTS}-> *`")
+    let from =
+        if stated.same_by.is_empty() { String::new() } else { format!(" from {}", graph.nodes().id(stated.start)) };
+    pattern + &format!(" -{INTERACTS}-> *`{from}")
 }
 
 /// A type or predicate as a pattern can say it; any where it cannot be written plainly.

@@ -1,12 +1,13 @@
 //! Paths on their way into the words of the answer: numbers while the graph is walked, and all texts at once afterwards,
 //! because what is far apart in memory is fetched much faster together than one after the other.
 
-use contract::evidence::graph::{Paths, QueryKgOutput, Step, StepVia, Text, Truncated};
+use contract::evidence::checked::Checked;
+use contract::evidence::graph::{Paths, QueryKgOutput, Step, StepSame, StepVia, Text, Truncated};
 
 use super::{Found, licences};
 use crate::graph::pattern::HOPS_MAX;
 use crate::graph::{Direction, Graph, Hop, NodeNumber, Words};
-use crate::network::upward;
+use crate::network::SameThing;
 
 /// Bytes that the texts of one step mostly take.
 const STEP_BYTES: usize = 80;
@@ -21,6 +22,8 @@ struct Met {
 
 pub(super) struct Told<'g> {
     graph: &'g Graph,
+    /// All nodes that paths may begin with.
+    starts: &'g [SameThing],
     met: Vec<Met>,
     /// The last of each path.
     ends: Vec<u32>,
@@ -31,9 +34,9 @@ pub(super) struct Told<'g> {
 }
 
 impl<'g> Told<'g> {
-    pub fn new(graph: &'g Graph, n_paths_max: usize) -> Told<'g> {
+    pub fn new(graph: &'g Graph, starts: &'g [SameThing], n_paths_max: usize) -> Told<'g> {
         let (met, ends) = (Vec::with_capacity(n_paths_max + n_paths_max / 2), Vec::with_capacity(n_paths_max));
-        Told { graph, met, ends, start: (0, None), way: [None; HOPS_MAX] }
+        Told { graph, starts, met, ends, start: (0, None), way: [None; HOPS_MAX] }
     }
 
     pub fn n_paths(&self) -> usize {
@@ -79,12 +82,11 @@ impl<'g> Told<'g> {
     }
 
     pub fn finish(self, truncated: Option<Truncated>) -> Found {
-        let Told { graph, met, ends, .. } = self;
-        graph.nodes().touch(met.iter().map(|met| met.node));
+        let Told { graph, starts, met, ends, .. } = self;
+        graph.touch(met.iter().map(|met| (met.node, met.via.map(|(_, hop)| hop.edge))));
         let mut paths = Paths::with_capacity(ends.len(), met.len(), met.len() * STEP_BYTES);
         let (mut predicates, mut kinds, mut sources) = (Shown::default(), Shown::default(), Shown::default());
         let mut noted = Vec::new();
-        let upward = upward(graph);
         for met in &met {
             let told = graph.nodes().told(met.node);
             note(&mut noted, told.source);
@@ -108,15 +110,33 @@ impl<'g> Told<'g> {
                     strength: edge.strength(),
                     critical: edge.is_critical(),
                     verified: edge.verified(),
-                    is_membership: upward.contains(&hop.predicate),
+                    leads: graph.leads().checked(hop.predicate, edge.verified()),
                 }
             });
-            paths.push_step(Step { id, kind, label, via });
+            let same_as = match met.via {
+                Some(_) => None,
+                None => {
+                    starts.iter().find(|start| start.node == met.node).and_then(|start| same(graph, start, &mut paths))
+                }
+            };
+            paths.push_step(Step { id, kind, label, same_as, via });
         }
+        noted.extend(starts.iter().flat_map(|start| &start.said).flat_map(|(_, sources)| sources));
         ends.iter().for_each(|end| paths.push_path(*end));
         let licences = licences(graph, noted);
         Found { output: QueryKgOutput { paths, count: None, truncated }, licences, note: None }
     }
+}
+
+/// What a start is said to be, where it is not what was asked for.
+fn same(graph: &Graph, start: &SameThing, paths: &mut Paths) -> Option<StepSame> {
+    let (asked, sources) = start.said.as_ref()?;
+    let sources: Vec<&str> = sources.iter().map(|source| graph.sources().id(*source)).collect();
+    Some(StepSame {
+        id: paths.text(graph.nodes().id(*asked)),
+        source: paths.text(&sources.join(", ")),
+        verified: start.checked == Checked::Verified,
+    })
 }
 
 /// Words that were told already. There are few, so a list is quicker than a set.

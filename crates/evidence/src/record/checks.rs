@@ -15,7 +15,7 @@ const SCHEMES_REFUSED: [&str; 7] = ["javascript", "vbscript", "data", "blob", "f
 
 /// Names and titles are shown on one line, also to those who take each line for a statement.
 pub fn check_line(field: &str, text: &str) -> Result<(), Unfit> {
-    if text.chars().any(char::is_control) {
+    if text.chars().any(|it| it.is_control() || matches!(it, '\u{2028}' | '\u{2029}')) {
         return Err(Unfit(format!("`{field}`: expected text without line breaks and control characters")));
     }
     Ok(())

@@ -14,6 +14,9 @@ use super::papers::Paper;
 use crate::contraindications::{self, Word};
 use crate::import::settle_negation;
 
+/// Longer than any word for how grave something is.
+const SEVERITY_CHARS_MAX: usize = 40;
+
 /// Why a record is not kept. The text is for whoever brought it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
@@ -123,6 +126,7 @@ impl Incoming {
 }
 
 fn check_source(source: &Source) -> Result<(), Unfit> {
+    check_line("licence", &source.licence)?;
     source.uri.iter().try_for_each(|uri| check_reference("uri", uri))
 }
 
@@ -137,10 +141,21 @@ fn check_document(document: &Document) -> Result<(), Unfit> {
     check_line("title", &document.title)?;
     let mut links = document.links.iter().enumerate();
     links.try_for_each(|(at, link)| check_reference(&format!("links/{at}"), link))?;
+    check_whose_word(document)?;
     match Paper::named_otherwise(document) {
         Some((kind, named)) => Err(Unfit(format!("`ids/{kind}`: expected `{named}`, which the id says"))),
         None => Ok(()),
     }
+}
+
+/// A document speaks for its own source. Whose other words it carries is noted here, and not by whoever brings it.
+fn check_whose_word(document: &Document) -> Result<(), Unfit> {
+    if document.retraction.as_ref().is_some_and(|retraction| retraction.source.is_some()) {
+        let reason = "`retraction/source`: expected to be absent, as a document speaks for its own source; leave out the \
+            `retraction` that another one told of, and it stays";
+        return Err(Unfit(reason.to_owned()));
+    }
+    Ok(())
 }
 
 fn check_edge(edge: &Edge) -> Result<(), Unfit> {
@@ -149,6 +164,7 @@ fn check_edge(edge: &Edge) -> Result<(), Unfit> {
     edge.qualifiers.values().try_for_each(check_integers)?;
     check_negation(edge)?;
     check_rule(edge)?;
+    check_severity(edge)?;
     for (at, evidence) in edge.evidence.iter().enumerate() {
         check_evidence(at, evidence)?;
     }
@@ -174,6 +190,22 @@ fn check_safety_word(predicate: &str) -> Result<(), Unfit> {
             Err(Unfit(format!("`predicate`: expected one of {}, or no word about contraindications", known.join(", "))))
         }
     }
+}
+
+/// The word is told as it is, and must not pass for a line of somebody else's.
+fn check_severity(edge: &Edge) -> Result<(), Unfit> {
+    let Some(severity) = edge.qualifiers.get("severity") else { return Ok(()) };
+    let Some(word) = severity.as_str() else {
+        return Err(Unfit("`qualifiers/severity`: expected a word such as `major`".to_owned()));
+    };
+    let is_word =
+        word.chars().count() <= SEVERITY_CHARS_MAX && word.chars().all(|it| it.is_alphanumeric() || " -_".contains(it));
+    if !is_word {
+        return Err(Unfit(format!(
+            "`qualifiers/severity`: expected a word such as `major`, of letters and at most {SEVERITY_CHARS_MAX} of them"
+        )));
+    }
+    check_text("qualifiers/severity", word)
 }
 
 /// Rules are those of the starter data, and who reads one takes the statement for theirs.

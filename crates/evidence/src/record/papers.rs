@@ -16,7 +16,7 @@ pub(super) use desk::Papers;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::LazyLock;
 
-use contract::evidence::record::{Edge, RetractedReference, Retraction};
+use contract::evidence::record::{Document, Edge, RetractedReference, Retraction};
 use store::{Conn, InList, Row, StoreError};
 
 /// Above this many ids, reading everything that is said costs less than asking for each: few papers are retracted.
@@ -73,6 +73,19 @@ async fn read_said(
     Ok(said)
 }
 
+/// Whether anything is said against any paper. Mostly nothing is, and then nobody needs to look further.
+pub async fn is_any_doubted(conn: &mut Conn, organisation_id: &str) -> Result<bool, StoreError> {
+    let sql = "SELECT 1 FROM evidence_retractions WHERE organisation_id = $1 LIMIT 1";
+    Ok(conn.fetch_optional(sql, &[organisation_id.into()]).await?.is_some())
+}
+
+/// What a document of the record says against papers, by their keys: what the table has of it.
+pub(super) fn said_by(document: &Document) -> BTreeMap<String, Retraction> {
+    let paper = Paper::of(document);
+    let own = paper.keys.values().filter_map(|key| Some((key.clone(), paper.own.clone()?)));
+    own.chain(paper.says.iter().cloned()).collect()
+}
+
 fn parse_said(row: &Row) -> Result<(String, String, Retraction), StoreError> {
     let retraction = serde_json::from_str(&row.text(2)?)
         .map_err(|_| StoreError::other("a retraction cannot be read as what it is"))?;
@@ -114,6 +127,7 @@ impl Doubts {
                     reference: reference.clone(),
                     status: retraction.words().to_owned(),
                     notice: retraction.notice.clone(),
+                    source: retraction.source.clone(),
                 });
             }
         }
@@ -121,11 +135,14 @@ impl Doubts {
     }
 }
 
-/// In words: `retracted: PMID:1 (notice PMID:2)`.
+/// In words: `retracted: PMID:1 (notice PMID:2, by pubmed)`.
 pub fn words(retracted: &[RetractedReference]) -> String {
     let one = |it: &RetractedReference| {
-        let notice = it.notice.as_ref().map(|notice| format!(" (notice {notice})")).unwrap_or_default();
-        format!("{}: {}{notice}", it.status, it.reference)
+        let notice = it.notice.as_ref().map(|notice| format!("notice {notice}"));
+        let by = it.source.as_ref().map(|source| format!("by {source}"));
+        let why: Vec<String> = notice.into_iter().chain(by).collect();
+        let why = if why.is_empty() { String::new() } else { format!(" ({})", why.join(", ")) };
+        format!("{}: {}{why}", it.status, it.reference)
     };
     retracted.iter().map(one).collect::<Vec<_>>().join("; ")
 }

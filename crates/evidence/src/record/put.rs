@@ -44,10 +44,10 @@ pub enum StarterData {
     MayChange,
 }
 
-/// Whether a batch may replace edges that another source brought.
+/// Whether a batch may replace nodes, edges and documents that another source brought.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OtherSources {
-    /// Who happens to use the id of somebody else's statement has not taken it back.
+    /// Who happens to use the id of somebody else's record has not taken it back.
     Stay,
     MayChange,
 }
@@ -56,7 +56,7 @@ pub enum OtherSources {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MayReplace {
     pub starter: StarterData,
-    pub edges: OtherSources,
+    pub other_sources: OtherSources,
 }
 
 /// Documents from one to the next that a mark is followed over.
@@ -89,10 +89,10 @@ pub async fn put(
     tx: &mut Tx<'_>,
     organisation_id: &str,
     incoming: &[Incoming],
-    MayReplace { starter, edges }: MayReplace,
+    MayReplace { starter, other_sources }: MayReplace,
 ) -> Result<Kept, StoreError> {
     let known = read_known(tx, organisation_id, incoming).await?;
-    let owners = match edges {
+    let owners = match other_sources {
         OtherSources::Stay => Some(read_owners(tx, organisation_id, incoming, &known).await?),
         OtherSources::MayChange => None,
     };
@@ -146,13 +146,13 @@ async fn read_known(
     Ok(known)
 }
 
-/// The sources of the edges that the batch has other words for, by the ids of the edges.
+/// The sources of the records that the batch has other words for. A source belongs to whoever names it.
 async fn read_owners(
     conn: &mut Conn,
     organisation_id: &str,
     incoming: &[Incoming],
     known: &HashMap<(RecordKind, String), Sha256>,
-) -> Result<HashMap<String, String>, StoreError> {
+) -> Result<HashMap<(RecordKind, String), String>, StoreError> {
     #[derive(serde::Deserialize)]
     struct Owned {
         source: String,
@@ -161,11 +161,17 @@ async fn read_owners(
         let now = known.get(&(record.kind, record.id.clone()));
         now.is_some() && now != record.content.as_ref().map(|content| &content.sha256)
     };
-    let edges = incoming.iter().filter(|record| record.kind == RecordKind::Edge).filter(is_other);
-    let ids: BTreeSet<&str> = edges.map(|record| record.id.as_str()).collect();
-    let ids: Vec<&str> = ids.into_iter().collect();
-    let stored = read::find(conn, organisation_id, RecordKind::Edge, &ids).await?;
-    stored.into_iter().map(|edge| Ok((edge.id.clone(), edge.parse::<Owned>()?.source))).collect()
+    let mut owners = HashMap::new();
+    for kind in [RecordKind::Node, RecordKind::Edge, RecordKind::Document] {
+        let others = incoming.iter().filter(|record| record.kind == kind && record.source.is_some()).filter(is_other);
+        let ids: BTreeSet<&str> = others.map(|record| record.id.as_str()).collect();
+        let ids: Vec<&str> = ids.into_iter().collect();
+        for stored in read::find(conn, organisation_id, kind, &ids).await? {
+            let Owned { source } = stored.parse()?;
+            owners.insert((kind, stored.id), source);
+        }
+    }
+    Ok(owners)
 }
 
 /// Those of the batch's records that are there as the starter data put them.
@@ -323,8 +329,8 @@ struct Desk<'a> {
     fixed: BTreeSet<Key<'a>>,
     /// Papers of the starter data that are not to be marked, by the keys that they are named by.
     guarded: HashMap<String, String>,
-    /// Who brought the edges of the batch that were there; absent where anybody may replace them.
-    owners: Option<HashMap<String, String>>,
+    /// Who brought the records of the batch that were there; absent where anybody may replace them.
+    owners: Option<HashMap<(RecordKind, String), String>>,
     /// Whether a record may say that it was compared with its source.
     may_vouch: bool,
     papers: Papers,
@@ -392,24 +398,30 @@ impl<'a> Desk<'a> {
     }
 
     fn note_owner(&mut self, record: &Incoming) {
-        let Some(owners) = self.owners.as_mut().filter(|_| record.kind == RecordKind::Edge) else { return };
+        let Some(owners) = self.owners.as_mut() else { return };
+        let key = (record.kind, record.id.clone());
         match &record.source {
-            Some(source) => owners.insert(record.id.clone(), source.clone()),
-            None => owners.remove(&record.id),
+            Some(source) => owners.insert(key, source.clone()),
+            None => owners.remove(&key),
         };
     }
 
     /// A deletion names no source, and is meant.
     fn check_owner(&self, record: &Incoming) -> Result<(), String> {
-        let owner = self.owners.as_ref().and_then(|owners| owners.get(&record.id));
-        let (RecordKind::Edge, Some(owner), Some(source)) = (record.kind, owner, &record.source) else { return Ok(()) };
+        let (Some(owners), Some(source)) = (&self.owners, &record.source) else { return Ok(()) };
+        let Some(owner) = owners.get(&(record.kind, record.id.clone())) else { return Ok(()) };
         // Whoever may replace what came with the program has said so.
         if owner == source || is_own_source(owner) {
             return Ok(());
         }
+        let what = match record.kind {
+            RecordKind::Edge => "is a statement of",
+            RecordKind::Source | RecordKind::Node | RecordKind::Document => "is of",
+        };
         Err(format!(
-            "`id`: the edge `{}` is a statement of the source `{owner}` and stays as it is; use an id of your own, or say \
+            "`id`: the {} `{}` {what} the source `{owner}` and stays as it is; use an id of your own, or say \
              `replace_other_sources`",
+            record.kind.name(),
             record.id
         ))
     }

@@ -54,7 +54,7 @@ pub async fn load(tx: &mut Tx<'_>, organisation_id: &str, set: &[Incoming]) -> R
         incoming.extend(Incoming::new(position, &deletion));
     }
     // What is left alone is no longer among them.
-    let may_replace = MayReplace { starter: StarterData::MayChange, edges: OtherSources::MayChange };
+    let may_replace = MayReplace { starter: StarterData::MayChange, other_sources: OtherSources::MayChange };
     loaded.kept = put::put(tx, organisation_id, &incoming, may_replace).await?;
     // An edge whose node somebody withdrew cannot be kept; what was put of it earlier is still ours.
     for rejected in &loaded.kept.rejected {

@@ -79,7 +79,7 @@ impl Write for PutRecords {
     async fn apply(&self, plan: &Plan, tx: &mut Tx<'_>) -> Result<Answer<PutRecordsOutput>, ApplyError> {
         let may_replace = MayReplace {
             starter: if self.replace_starter { StarterData::MayChange } else { StarterData::Stays },
-            edges: if self.replace_other_sources { OtherSources::MayChange } else { OtherSources::Stay },
+            other_sources: if self.replace_other_sources { OtherSources::MayChange } else { OtherSources::Stay },
         };
         let kept = record::put::put(tx, &plan.organisation_id, &plan.incoming, may_replace).await?;
         plan.version.store(kept.version, Ordering::Relaxed);

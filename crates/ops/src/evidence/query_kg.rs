@@ -3,13 +3,17 @@
 use contract::actor::Role;
 use contract::error::{Kind, OpError};
 use contract::evidence::graph::{DEPTH_DEFAULT, PATHS_DEFAULT, Paths, QueryKg, QueryKgOutput};
+use contract::evidence::record::RetractedReference;
+use evidence::network::Edges;
 use evidence::paths::{PathsError, Question};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::{graph, graph_error, provenance, unresolved};
 use crate::context::{Context, Settings};
 use crate::family::Family;
-use crate::operation::{Answer, Operation, Read};
+use crate::operation::{Answer, Operation, Read, store_error};
 
 /// A question that looks at fewer edges than these is answered at once, and every other one in the pool for long work.
 const WORK_AT_ONCE_MAX: u64 = 50_000;
@@ -50,8 +54,32 @@ impl Read for QueryKg {
         let mut answer = Answer::of(found.output);
         answer.metadata = provenance(&graph, found.licences);
         answer.metadata.extend(found.note.map(|note| ("note".to_owned(), note.into())));
+        let retracted = retracted(ctx, graph.version(), &answer.output.paths).await?;
+        if !retracted.is_empty() {
+            answer.metadata.insert("retracted".to_owned(), retracted.into());
+        }
         Ok(answer)
     }
+}
+
+/// The papers that edges on the paths rest on and that do not stand, each with its edge. They are no part of the output: what
+/// is said against a paper is the record's word of now, and the output that of the graph's version.
+async fn retracted(ctx: &Context<'_>, version: i64, paths: &Paths) -> Result<Vec<Value>, OpError> {
+    let organisation_id = ctx.actor().organisation_id.as_str();
+    let graphs = ctx.services().evidence.graphs().map_err(graph_error)?;
+    if paths.is_empty() || !graphs.is_any_paper_doubted(organisation_id, version).await.map_err(graph_error)? {
+        return Ok(Vec::new());
+    }
+    let vias = paths.iter().flatten().filter_map(|node| node.via);
+    let ids: BTreeSet<&str> = vias.map(|via| via.edge_id).collect();
+    let mut reader = ctx.read().await?;
+    let ids: Vec<&str> = ids.into_iter().collect();
+    let edges = Edges::find(&mut reader, organisation_id, &ids).await.map_err(store_error)?;
+    let told = ids.iter().flat_map(|id| edges.retracted(id).into_iter().map(move |it| (id, it)));
+    let told = told.map(|(id, RetractedReference { reference, status, notice, source })| {
+        json!({"edge_id": id, "reference": reference, "status": status, "notice": notice, "source": source})
+    });
+    Ok(told.collect())
 }
 
 fn refused(error: PathsError) -> OpError {

@@ -1,7 +1,9 @@
 //! The evidence: records through the door, and what is asked of them.
 
 mod contraindications;
+mod gravest;
 pub mod herbs;
+mod identities;
 mod literature;
 mod networks;
 mod paths;

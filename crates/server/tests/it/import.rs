@@ -156,7 +156,33 @@ fn a_notice_in_a_later_file_marks_the_paper_and_an_older_file_does_not_take_the_
         assert!(run(&data, &["import", "pubmed", file.to_str().expect("a path")]).status.success());
     }
     let paper = call(&data, "read_paper", &json!({"pmid": "99000001"}), &[]).expect("the paper");
-    assert_eq!(paper["retraction"], json!({"kind": "retracted", "notice": "PMID:99000002"}), "{paper}");
+    assert_eq!(
+        paper["retraction"],
+        json!({"kind": "retracted", "notice": "PMID:99000002", "source": "pubmed"}),
+        "{paper}"
+    );
+}
+
+#[test]
+fn a_file_of_the_library_replaces_what_others_put_under_its_numbers_and_says_who_called_it_retracted() {
+    let folder = testkit::temp_dir();
+    let data = folder.path().join("data");
+    let file = folder.path().join("baseline.xml");
+    std::fs::write(&file, ARTICLE).expect("a file");
+    let file = file.to_str().expect("a path");
+    let records = json!({"records": [
+        {"record": "source", "id": "mydb", "title": "Somebody's list", "licence": "CC0-1.0"},
+        {"record": "document", "id": "PMID:99000001", "kind": "paper", "title": "Ginger, made up", "text": "", "lang": "en",
+         "source": "mydb", "retraction": {"kind": "retracted"}}]});
+    call(&data, "put_records", &records, &[]).expect("an answer");
+    let told = run(&data, &["import", "pubmed", file, "--source", "other", "--licence", "CC0-1.0"]);
+    let told = String::from_utf8_lossy(&told.stdout).into_owned();
+    assert!(told.contains("the document `PMID:99000001` is of the source `mydb` and stays as it is"), "{told}");
+    assert_eq!(last_line(&run(&data, &["import", "pubmed", file])), "read 1, kept 1, repeated 0, rejected 0");
+    let paper = call(&data, "read_paper", &json!({"pmid": "99000001"}), &[]).expect("the paper");
+    let expected = (json!("pubmed"), json!({"kind": "retracted", "source": "mydb"}));
+    assert_eq!((&paper["source"], &paper["retraction"]), (&expected.0, &expected.1), "{paper}");
+    assert_eq!(last_line(&run(&data, &["import", "pubmed", file])), "read 1, kept 0, repeated 1, rejected 0");
 }
 
 const ARTICLE: &str = r#"<PubmedArticleSet><PubmedArticle><MedlineCitation><PMID>99000001</PMID><Article>

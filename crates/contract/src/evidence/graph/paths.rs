@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 
 use super::{PathNode, Via};
 use crate::evidence::checked::Checked;
-use crate::evidence::record::Strength;
+use crate::evidence::record::{SameAs, Strength};
 
 /// No path is longer.
 const NODES_MAX: usize = super::DEPTH_MAX as usize + 1;
@@ -24,7 +24,17 @@ pub struct Step {
     pub id: Text,
     pub kind: Text,
     pub label: Text,
+    /// Of a start that was not asked for.
+    pub same_as: Option<StepSame>,
     pub via: Option<StepVia>,
+}
+
+/// What a start is said to be, and by whom.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StepSame {
+    pub id: Text,
+    pub source: Text,
+    pub verified: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,8 +48,8 @@ pub struct StepVia {
     pub strength: Option<Strength>,
     pub critical: bool,
     pub verified: Option<bool>,
-    /// It leads from a thing to what it belongs to or is made of, or back.
-    pub is_membership: bool,
+    /// How well it is checked, where it leads from a thing to what it is, belongs to or is made of, or back.
+    pub leads: Option<Checked>,
 }
 
 impl StepVia {
@@ -114,8 +124,9 @@ impl Paths {
             *place = Some(step);
             next = step.via.and_then(|via| self.step(via.from));
         }
-        let memberships = way.iter().flatten().filter_map(|step| step.via).filter(|via| via.is_membership);
-        let weakest = memberships.map(|via| via.checked()).min().unwrap_or(Checked::Verified);
+        let steps = way.iter().flatten();
+        let same = steps.clone().filter_map(|step| step.same_as).map(|same| Checked::of_identity(same.verified));
+        let weakest = same.chain(steps.filter_map(|step| step.via?.leads)).min().unwrap_or(Checked::Verified);
         way.into_iter().flatten().map(move |step| self.node(step, weakest))
     }
 
@@ -129,7 +140,7 @@ impl Paths {
         self.texts.get(start..start.saturating_add(n_bytes)).unwrap_or_default()
     }
 
-    /// A step of a path whose memberships are checked like this.
+    /// A step of a path whose identities and memberships are checked like this.
     fn node(&self, step: &Step, way: Checked) -> PathNode<'_> {
         let via = step.via.as_ref().map(|via| Via {
             predicate: self.told(via.predicate),
@@ -139,9 +150,14 @@ impl Paths {
             strength: via.strength,
             critical: via.critical && way.carries(via.checked()),
             capped: via.critical && !way.carries(via.checked()),
-            verified: via.verified,
+            verified: via.verified == Some(true),
         });
-        PathNode { id: self.told(step.id), kind: self.told(step.kind), label: self.told(step.label), via }
+        let same_as = step.same_as.map(|same| SameAs {
+            id: self.told(same.id).into(),
+            source: self.told(same.source).into(),
+            verified: same.verified,
+        });
+        PathNode { id: self.told(step.id), kind: self.told(step.kind), label: self.told(step.label), same_as, via }
     }
 }
 
@@ -169,21 +185,19 @@ mod tests {
         let mut paths = Paths::default();
         let (id, label) = paths.two_texts("H1ขิง", 2);
         let kind = paths.text("herb");
-        paths.push_step(Step { id, kind, label, via: None });
+        paths.push_step(Step { id, kind, label, same_as: None, via: None });
         for end in ["C1", "C2"] {
             let id = paths.text(end);
             let [predicate, edge_id, source] = ["contains", "E", "s"].map(|text| paths.text(text));
-            let (reverse, strength, critical, verified, is_membership) =
-                (false, Some(Strength::Low), false, None, false);
-            let via =
-                StepVia { from: 0, predicate, reverse, edge_id, source, strength, critical, verified, is_membership };
-            paths.push_step(Step { id, kind: Text::default(), label: id, via: Some(via) });
+            let (reverse, strength, critical, verified, leads) = (false, Some(Strength::Low), false, None, None);
+            let via = StepVia { from: 0, predicate, reverse, edge_id, source, strength, critical, verified, leads };
+            paths.push_step(Step { id, kind: Text::default(), label: id, same_as: None, via: Some(via) });
         }
         paths.push_path(1);
         paths.push_path(2);
         let node = |id: &str| {
             format!(
-                r#"{{"id":"{id}","type":"","label":"{id}","via":{{"predicate":"contains","edge_id":"E","source":"s","strength":"low"}}}}"#
+                r#"{{"id":"{id}","type":"","label":"{id}","via":{{"predicate":"contains","edge_id":"E","source":"s","strength":"low","verified":false}}}}"#
             )
         };
         let start = r#"{"id":"H1","type":"herb","label":"ขิง"}"#;

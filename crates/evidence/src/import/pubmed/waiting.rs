@@ -68,6 +68,8 @@ impl Waiting {
         }
         for (about, retraction) in papers::Paper::of(&document).says {
             let Some(about) = about.strip_prefix("pmid:").and_then(|number| number.parse().ok()) else { continue };
+            // All of a file is of one source.
+            let retraction = Retraction { source: None, ..retraction };
             if let Some(document) = self.document(about) {
                 settle(&mut document.retraction, &retraction);
             }

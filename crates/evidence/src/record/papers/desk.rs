@@ -49,6 +49,8 @@ pub struct Papers {
     named: HashMap<String, Paper>,
     /// What the batch says for the first time, and of which papers.
     news: BTreeMap<(String, String), Retraction>,
+    /// Those of them that nobody has said anything of before.
+    fresh: BTreeSet<(String, String)>,
     /// Documents of the batch that were kept or are there already.
     seen: BTreeMap<String, Paper>,
     withdrawn: BTreeSet<String>,
@@ -70,7 +72,7 @@ impl Papers {
         let mut marks = HashMap::new();
         for row in MARKED.fetch(conn, &[organisation_id.into()], &listed).await? {
             let id = row.text(0)?;
-            marks.extend(parse(&row.text(1)?)?.retraction.map(|mark| (id, mark)));
+            marks.extend(parse(&row.text(1)?)?.doubt().map(|mark| (id, mark)));
         }
         let named = papers.iter().flat_map(|paper| others_named(paper));
         let named: BTreeSet<String> = named.filter(|id| !ids.contains(id.as_str())).collect();
@@ -105,8 +107,10 @@ impl Papers {
     /// Notes a document that is in the record now, with its mark.
     pub fn note(&mut self, paper: &Paper, content: &Content) -> Result<(), StoreError> {
         let mut paper = paper.clone();
-        paper.own = if content.is_marked() { parse(&content.body)?.retraction } else { None };
-        self.withdrawn.remove(&paper.id);
+        paper.own = if content.is_marked() { parse(&content.body)?.doubt() } else { None };
+        if self.seen.contains_key(&paper.id) {
+            self.unsay(&paper.id);
+        }
         for (about, retraction) in &paper.says {
             self.say(about, &paper.id, retraction);
         }
@@ -128,8 +132,21 @@ impl Papers {
     fn say(&mut self, about: &str, document_id: &str, retraction: &Retraction) {
         let known = self.said.entry(about.to_owned()).or_default();
         if known.get(document_id) != Some(retraction) {
+            if !known.contains_key(document_id) {
+                self.fresh.insert((about.to_owned(), document_id.to_owned()));
+            }
             known.insert(document_id.to_owned(), retraction.clone());
             self.news.insert((about.to_owned(), document_id.to_owned()), retraction.clone());
+        }
+    }
+
+    /// A document that comes twice in a batch is kept as it came last: what it only said before was never in the record.
+    fn unsay(&mut self, document_id: &str) {
+        for key in self.fresh.extract_if(.., |(_, by)| by == document_id) {
+            self.news.remove(&key);
+            if let Some(said) = self.said.get_mut(&key.0) {
+                said.remove(document_id);
+            }
         }
     }
 
@@ -232,9 +249,13 @@ fn parse(body: &str) -> Result<Document, StoreError> {
     serde_json::from_str(body).map_err(|_| StoreError::other("a document cannot be read as what it is"))
 }
 
+/// Names whose word the mark is where that is not the document's own.
 fn with_mark(body: &str, retraction: &Retraction) -> Result<Content, StoreError> {
     let mut members: Map<String, Value> =
         serde_json::from_str(body).map_err(|_| StoreError::other("a document cannot be read as what it is"))?;
+    let own = members.get("source").and_then(Value::as_str);
+    let source = retraction.source.clone().filter(|source| own != Some(source));
+    let retraction = Retraction { source, ..retraction.clone() };
     let retraction =
         serde_json::to_value(retraction).map_err(|_| StoreError::other("a retraction cannot be written"))?;
     members.insert("retraction".to_owned(), retraction);

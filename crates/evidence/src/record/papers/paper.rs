@@ -19,6 +19,7 @@ pub struct Paper {
     pub id: String,
     /// The paper's ids by their kind, each in one spelling: `pmid` → `pmid:1`.
     pub keys: BTreeMap<&'static str, String>,
+    /// What is said against it, with the source that says so.
     pub own: Option<Retraction>,
     /// Other papers that this one says something against, as a notice does.
     pub says: Vec<(String, Retraction)>,
@@ -38,7 +39,7 @@ impl Paper {
         Paper {
             id: document.id.clone(),
             says: says(document).into_iter().filter(is_other).collect(),
-            own: document.retraction.clone(),
+            own: document.doubt(),
             title: (document.kind == "paper").then(|| (document.lang.clone(), document.title.clone())),
             keys,
         }
@@ -102,7 +103,8 @@ fn says(document: &Document) -> Vec<(String, Retraction)> {
     let mut says = Vec::new();
     for correction in corrections.into_iter().flatten() {
         let Some((kind, extent)) = correction.get("kind").and_then(Value::as_str).and_then(against) else { continue };
-        let retraction = Retraction { kind, extent, notice: Some(document.id.clone()) };
+        let (notice, source) = (Some(document.id.clone()), Some(document.source.clone()));
+        let retraction = Retraction { kind, extent, notice, source };
         let ids = IDS.into_iter().filter_map(|kind| key::of(kind, correction.get(kind)?.as_str()?));
         says.extend(ids.map(|about| (about, retraction.clone())));
     }
@@ -119,8 +121,8 @@ fn against(word: &str) -> Option<(RetractionKind, Option<RetractionExtent>)> {
     }
 }
 
-/// Lets a graver statement win; of two that are equally grave the first stays, with the notice of either. Answers whether
-/// anything changed.
+/// Lets a graver statement win; of two that are equally grave the first stays, unless only the other one has a notice: that
+/// and whose word it is are then the other one's. Answers whether anything changed.
 pub fn settle(told: &mut Option<Retraction>, said: &Retraction) -> bool {
     match told {
         Some(known) if known.gravity() > said.gravity() => false,
@@ -128,6 +130,7 @@ pub fn settle(told: &mut Option<Retraction>, said: &Retraction) -> bool {
             let is_news = known.notice.is_none() && said.notice.is_some();
             if is_news {
                 known.notice.clone_from(&said.notice);
+                known.source.clone_from(&said.source);
             }
             is_news
         }

@@ -63,7 +63,7 @@ async fn what_several_state_of_one_pair_is_told_once_with_all_of_them() {
         let first = &found["results"][0];
         assert_eq!((&first["edge_id"], &first["source"]), (&json!("A2"), &json!("herbal")));
         let expected = json!([{"predicate": "contraindicated_with", "evidence": "stated by book", "references": [],
-            "edge_id": "A9", "source": "book", "licence": "CC-BY-4.0"}]);
+            "verified": false, "edge_id": "A9", "source": "book", "licence": "CC-BY-4.0"}]);
         assert_eq!(first["also"], expected);
         assert_eq!(found["results"][2].get("also"), None, "a thing with itself is one statement");
     }
@@ -110,5 +110,20 @@ async fn what_is_unknown_is_an_error_and_what_has_no_record_is_said_to_have_none
         assert_eq!(nothing, "INVALID_ARG: `herb_ids`: expected at least one herb or formulation");
         let found = find(&stage, json!({"herb_ids": ["lemongrass"]})).await.unwrap();
         assert_eq!((&found["results"], &found["no_record"]), (&json!([]), &json!(["H3"])));
+    }
+}
+
+#[tokio::test]
+async fn what_was_imported_says_that_nobody_verified_it() {
+    for stage in both().await {
+        put(&stage, &herbal()).await;
+        let ask = async |operation: &str, input: Value| stage.call("agent", operation, input).await.result.unwrap();
+        let found = ask("find_contraindications", json!({"herb_ids": ["H1"]})).await.output;
+        assert_eq!(found["results"][0]["verified"], false, "{found}");
+        let node = ask("read_node", json!({"curie": "D1"})).await.output;
+        assert_eq!(node["relations"][0]["verified"], false, "{node}");
+        let paths = json!({"start": {"type": "herb", "id": "H1"}, "pattern": "herb -contains-> *"});
+        let found = ask("query_kg", paths).await.output;
+        assert_eq!(found["paths"][0][1]["via"]["verified"], false, "{found}");
     }
 }

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::herbs::{edge, herbal, node, put, source};
+use super::starter_data::with_deadly_classes;
 use crate::ledger::both;
 use crate::script::Stage;
 
@@ -28,16 +29,17 @@ async fn everything_about_a_node_is_told_and_shown() {
         put(&stage, &herbal()).await;
         let (text, shown, facts) = ask(&stage, "kg_get_everything", json!({"curie": "warfarin"})).await;
         let expected = "# Search Results for: วาร์ฟาริน (D1)\n\n\
-            - วาร์ฟาริน (D1) interacts with ขมิ้นชัน (H2) [herbal] (imported, not verified); strength: moderate\n\
-            - ขิง (H1) interacts with วาร์ฟาริน (D1) [herbal] (imported, not verified); strength: high";
+            - ขิง (H1) interacts with วาร์ฟาริน (D1) [herbal] (imported, not verified); strength: high\n\
+            - วาร์ฟาริน (D1) interacts with ขมิ้นชัน (H2) [herbal] (imported, not verified); strength: moderate";
         assert_eq!(text, expected);
         assert_eq!(ids(&shown), ["D1", "H1", "H2"]);
         let node = json!({"id": "D1", "name": "วาร์ฟาริน", "group": 7, "entityType": "Drug", "val": 2,
             "isStartingNode": true});
         assert_eq!(shown["nodes"][0], node);
         let link = json!({"source": "D1", "target": "H2", "value": 1, "label": "interacts_with",
-            "evidence": ["PMID:11"], "knowledgeSource": "herbal"});
-        assert_eq!(shown["links"][0], link);
+            "evidence": ["PMID:11"], "knowledgeSource": "herbal", "verified": false});
+        let links = shown["links"].as_array().unwrap();
+        assert_eq!((links.len(), links.iter().find(|it| it["source"] == "D1")), (2, Some(&link)));
         assert_eq!((&facts["querySuccess"], &facts["nodeCount"]), (&json!(true), &json!(3)));
         assert_eq!(facts["licences"], json!([{"source": "herbal", "licence": "CC0-1.0"}]));
         let (text, shown, facts) = ask(&stage, "kg_get_everything", json!({"curie": "H3"})).await;
@@ -168,8 +170,16 @@ async fn the_warnings_of_a_class_are_told_of_each_of_its_members() {
     }
 }
 
+/// What an answer begins with where nothing is known of so many pairs.
+fn unknown(n_pairs: usize) -> String {
+    format!(
+        "No statement is recorded of {n_pairs} of the pairs, neither of the two nor of what they belong to; they are listed below. \
+         That does not mean that there is nothing, nor that they are safe together.\n\n"
+    )
+}
+
 #[tokio::test]
-async fn pairs_that_nothing_is_known_of_come_first_whatever_else_is_told() {
+async fn pairs_that_nothing_is_known_of_are_counted_first_and_listed_after_what_is_told() {
     for stage in both().await {
         put(&stage, &pharmacy()).await;
         let thing = |id: &str| node(id, "drug", json!([{"text": id, "lang": "en"}]));
@@ -177,27 +187,43 @@ async fn pairs_that_nothing_is_known_of_come_first_whatever_else_is_told() {
         put(&stage, &[thing("plainol"), thing("liver")]).await;
         put(&stage, &said).await;
         let (text, _, facts) = ask(&stage, "kg_network_neighborhood", json!({"curies": ["plainol", "calmol"]})).await;
-        let expected = "# Search Results for: plainol, calmol\n\n\
-            No statement is recorded of these pairs, neither of the two nor of what they belong to. That does not mean that \
-            there is nothing, nor that they are safe together:\n\
+        let expected = unknown(1)
+            + "The pairs of which no statement is recorded:\n\
             - plainol (plainol) and calmol (calmol)\n\n\
             About others, which two or more of them are connected with:\n\
             - plainol (plainol) affects liver (liver) [herbal] (imported, not verified)\n\
             - calmol (calmol) affects liver (liver) [herbal] (imported, not verified)";
-        assert_eq!(text, expected);
+        assert_eq!(text, format!("# Search Results for: plainol, calmol\n\n{expected}"));
         assert_eq!(facts["message"], "2 statements in the record; of 1 of the pairs, none");
         let curies = json!({"curies": ["wakeine", "plainol", "calmol"]});
         let (text, _, facts) = ask(&stage, "kg_network_neighborhood", curies).await;
-        let (unknown, rest) = text.split_once("\n\n- ").unwrap();
-        assert!(unknown.ends_with(
-            "together:\n- wakeine (wakeine) and plainol (plainol)\n- plainol (plainol) and calmol (calmol)"
-        ));
-        assert!(rest.contains("severity: critical"), "{text}");
+        let (_, rest) = text.split_once(&unknown(2)).unwrap();
+        let (told, listed) = rest.split_once("\n\nThe pairs of which no statement is recorded:\n").unwrap();
+        assert!(told.contains("severity: critical"), "{text}");
+        let pairs =
+            "- wakeine (wakeine) and plainol (plainol)\n- plainol (plainol) and calmol (calmol)\n\nAbout others";
+        assert!(listed.starts_with(pairs), "{text}");
         assert_eq!(facts["message"].as_str().unwrap().rsplit("; ").next(), Some("of 2 of the pairs, none"));
         // Nothing at all is said of the pair, and nothing of others.
         let (text, shown, _) =
             ask(&stage, "kg_network_neighborhood", json!({"curies": ["plainol", "stimulants"]})).await;
-        assert!(text.ends_with("safe together:\n- plainol (plainol) and stimulants (stimulants)") && shown.is_null());
+        assert!(text.ends_with("recorded:\n- plainol (plainol) and stimulants (stimulants)") && shown.is_null());
+    }
+}
+
+#[tokio::test]
+async fn the_one_grave_pair_of_twenty_drugs_stands_at_the_top() {
+    for stage in both().await {
+        put(&stage, &pharmacy()).await;
+        let ids: Vec<String> = (0..18).map(|n| format!("plain{n:02}")).collect();
+        let drugs = ids.iter().map(|id| node(id, "drug", json!([{"text": id, "lang": "en"}])));
+        put(&stage, &drugs.collect::<Vec<_>>()).await;
+        let curies: Vec<&str> = ids.iter().map(String::as_str).chain(["wakeine", "calmol"]).collect();
+        let (text, _, facts) = ask(&stage, "kg_network_neighborhood", json!({ "curies": curies })).await;
+        let grave = text.lines().position(|line| line.contains("severity: critical")).unwrap();
+        assert!(grave < 10, "{text}");
+        assert!(text.contains(&unknown(189)) && text.ends_with("- and 89 more pairs"), "{text}");
+        assert!(facts["message"].as_str().unwrap().ends_with("of 189 of the pairs, none"));
     }
 }
 
@@ -241,6 +267,61 @@ async fn nobody_else_grades_by_the_rules_of_the_starter_data() {
             let reason = "`qualifiers/rule`: expected to be absent, as only what comes with the program is graded by its rules; \
                 call it otherwise, such as `rule_of_source`";
             assert_eq!((&put["kept"], &put["rejected"][0]["reason"]), (&json!(0), &json!(reason)));
+        }
+    }
+}
+
+#[tokio::test]
+async fn whatever_word_says_that_a_thing_is_in_a_class_or_has_something_in_it_the_warnings_reach_it() {
+    for stage in both().await {
+        put(&stage, &pharmacy()).await;
+        let predicates = ["is_a", "has_part", "has_active_ingredient", "has_component", "subclass_of", "contains"];
+        let along = predicates.map(|it| (it, format!("pill-{it}"), false));
+        let against = ["part_of", "ingredient_of", "component_of"].map(|it| (it, format!("pill-{it}"), true));
+        for (predicate, id, is_against) in along.into_iter().chain(against) {
+            let (subject, object) = if is_against { ("calmers", id.as_str()) } else { (id.as_str(), "calmers") };
+            let said = edge(&format!("{id}-edge"), subject, predicate, object);
+            put(&stage, &[node(&id, "drug", json!([{"text": id, "lang": "en"}])), said]).await;
+            for (operation, input) in [
+                ("kg_network_neighborhood", json!({"curies": [id, "wakeine"]})),
+                ("kg_get_everything", json!({"curie": id})),
+            ] {
+                let (text, _, _) = ask(&stage, operation, input).await;
+                assert!(text.contains("severity: critical, as its source alone grades it. Never."), "{id}: {text}");
+            }
+            let asked = json!({"start": {"type": "drug", "id": id}, "pattern": "drug -interacts_with-> *"});
+            let found = stage.call("agent", "query_kg", asked).await.result.unwrap();
+            let note = found.metadata["note"].as_str().unwrap();
+            let way = if is_against { format!("<-{predicate}-") } else { format!("-{predicate}->") };
+            let pattern = format!("drug {way} drug_class -interacts_with-> *");
+            assert!(note.contains("calmers (calmers, critical)") && note.contains(&pattern), "{note}");
+            let asked = json!({"start": {"type": "drug", "id": id}, "pattern": pattern});
+            let found = stage.call("agent", "query_kg", asked).await.result.unwrap();
+            assert_eq!(found.output["paths"][0][2]["id"], "stimulants", "{id}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_critical_link_says_whose_grade_it_is() {
+    for stage in both().await {
+        put(&stage, &pharmacy()).await;
+        let (_, shown, _) = ask(&stage, "kg_network_neighborhood", json!({"curies": ["calmol", "wakeine"]})).await;
+        let links = shown["links"].as_array().unwrap();
+        let link = links.iter().find(|it| it["severity"] == "critical").unwrap();
+        assert_eq!((&link["severityBy"], link.get("rule")), (&json!("herbal"), None), "{link}");
+        let membership = links.iter().find(|it| it["label"] == "member_of").unwrap();
+        assert_eq!(membership.get("severityBy"), None);
+        // By a rule it is nobody's word alone, and what is told as less is not its source's grade.
+        let house = stage.again_with(with_deadly_classes()).await;
+        house.call("owner", "load_starter_data", json!({})).await.result.unwrap();
+        for (other, severity, rule) in [("surine", "critical", json!("R-DDI-001")), ("doubtine", "major", Value::Null)]
+        {
+            let (_, shown, _) = ask(&house, "kg_network_neighborhood", json!({"curies": ["madeupine", other]})).await;
+            let links = shown["links"].as_array().unwrap();
+            let link = links.iter().find(|it| it["target"] == "wider_class" && it["severity"].is_string()).unwrap();
+            assert_eq!((&link["severity"], &link["rule"]), (&json!(severity), &rule), "{link}");
+            assert_eq!(link.get("severityBy"), None, "{link}");
         }
     }
 }

@@ -33,7 +33,7 @@ async fn the_path_of_the_seed_is_found_with_the_reason_for_every_hop() {
             "pattern": "herb -contains-> constituent -treats-> indication"});
         let reply = stage.call("agent", "tool.query_kg", input).await;
         let success = reply.result.unwrap();
-        let via = |edge: &str, predicate: &str| json!({"predicate": predicate, "edge_id": edge, "source": "herbal"});
+        let via = |edge: &str, predicate: &str| json!({"predicate": predicate, "edge_id": edge, "source": "herbal", "verified": false});
         let expected = json!([[
             {"id": "H1", "type": "herb", "label": "ขิง"},
             {"id": "C9", "type": "constituent", "label": "จินเจอรอล", "via": via("E1", "contains")},

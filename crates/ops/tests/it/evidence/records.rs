@@ -201,3 +201,36 @@ async fn an_edge_of_one_source_is_not_replaced_by_another_source_under_its_id() 
         assert_eq!(read(&stage, edges).await["records"], json!([other]));
     }
 }
+
+#[tokio::test]
+async fn nodes_and_documents_of_one_source_are_not_replaced_by_another_source_under_their_id() {
+    for stage in both().await {
+        let book = json!({"record": "source", "id": "book", "title": "Made-up book", "licence": "CC-BY-4.0"});
+        let paper = json!({"record": "document", "id": "PMID:11", "kind": "paper", "title": "On ginger", "text": "Words.",
+            "lang": "en", "source": "herbal"});
+        put(&stage, &[source(), book, ginger(), paper.clone()]).await;
+        for (kind, field, own) in [("node", "description", ginger()), ("document", "text", paper)] {
+            let id = own["id"].as_str().unwrap();
+            let mut other = own.clone();
+            other[field] = json!("It is safe.");
+            other["source"] = json!("book");
+            let found = put(&stage, std::slice::from_ref(&other)).await;
+            let reason = format!(
+                "`id`: the {kind} `{id}` is of the source `herbal` and stays as it is; use an id of your own, or say \
+                 `replace_other_sources`"
+            );
+            assert_eq!(found["rejected"], json!([{"position": 0, "id": id, "reason": reason}]));
+            let asked = json!({"kind": kind, "ids": [id]});
+            assert_eq!(read(&stage, asked.clone()).await["records"], json!([own]));
+            // Its own source may repeat and change it.
+            assert_eq!(put(&stage, std::slice::from_ref(&own)).await["repeated"], 1);
+            let mut changed = own.clone();
+            changed[field] = json!("Other words.");
+            assert_eq!(put(&stage, &[changed]).await["changed"], 1);
+            let input = json!({"records": [other], "replace_other_sources": true});
+            let found = stage.call("curator", "put_records", input).await.result.unwrap().output;
+            assert_eq!((&found["changed"], &found["rejected"]), (&json!(1), &json!([])), "{found}");
+            assert_eq!(read(&stage, asked).await["records"], json!([other]));
+        }
+    }
+}

@@ -30,8 +30,8 @@ async fn a_herb_and_a_paper_are_answered_as_the_seed_has_them_and_recorded_by_it
             "id": "H1",
             "names": {"th": "ขิง", "en": "ginger", "la": "Zingiber officinale"},
             "parts": ["rhizome"],
-            "constituents": [{"id": "C9", "name": "จินเจอรอล"}],
-            "indications": [{"icdCode": "R11", "description": "คลื่นไส้"}],
+            "constituents": [{"id": "C9", "name": "จินเจอรอล", "verified": false}],
+            "indications": [{"icdCode": "R11", "description": "คลื่นไส้", "verified": false}],
             "sources": ["herbal"]
         });
         assert_eq!(read(&stage, "kg://herb/H1").await.unwrap(), expected);
@@ -39,7 +39,7 @@ async fn a_herb_and_a_paper_are_answered_as_the_seed_has_them_and_recorded_by_it
             "pmid": "11", "title": "On ginger", "abstract": "It bleeds.", "authors": ["Alpha Beta", "The Group"],
             "journal": "Journal of Tests", "year": 2024,
             "links": ["https://pubmed.ncbi.nlm.nih.gov/11/", "https://doi.org/10.1/x"],
-            "retraction": {"kind": "retracted"}, "source": "book", "licence": "CC-BY-4.0",
+            "retraction": {"kind": "retracted", "source": "book"}, "source": "book", "licence": "CC-BY-4.0",
             "licence_of": "record"
         });
         for uri in ["paper://pmid/11", "paper://pmid/PMID:11"] {

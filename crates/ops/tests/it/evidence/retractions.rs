@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::herbs::{herbal, put, source};
-use crate::ledger::{both, verify};
+use crate::ledger::{both, run_sql, verify};
 use crate::script::Stage;
 
 fn document(id: &str, ids: Value) -> Value {
@@ -112,19 +112,132 @@ async fn a_fact_that_rests_on_a_retracted_paper_says_so() {
         put(&stage, &[notice("RetractionOf")]).await;
         let ask = async |operation: &str, input: Value| stage.call("agent", operation, input).await.result.unwrap();
         let found = ask("find_contraindications", json!({"herb_ids": ["H1"]})).await.output;
-        let doubt = json!([{"reference": "PMID:11", "status": "retracted", "notice": "PMID:12"}]);
+        let doubt = json!([{"reference": "PMID:11", "status": "retracted", "notice": "PMID:12", "source": "herbal"}]);
         assert_eq!(found["results"][0]["retracted"], doubt, "{found}");
-        assert_eq!(found["results"][0]["evidence"], "[retracted: PMID:11 (notice PMID:12)] bleeding was seen");
+        assert_eq!(
+            found["results"][0]["evidence"],
+            "[retracted: PMID:11 (notice PMID:12, by herbal)] bleeding was seen"
+        );
         assert_eq!(found["results"][1].get("retracted"), None);
         let everything = ask("kg_get_everything", json!({"curie": "D1"})).await;
         let text = everything.output["content"][0]["text"].as_str().unwrap();
         assert!(
-            text.contains("[herbal] (imported, not verified); strength: high; retracted: PMID:11 (notice PMID:12)"),
+            text.contains(
+                "[herbal] (imported, not verified); strength: high; retracted: PMID:11 (notice PMID:12, by herbal)"
+            ),
             "{text}"
         );
         let shown: Value = serde_json::from_str(&everything.artifacts[0].content).unwrap();
         assert_eq!(shown["links"][0]["retracted"], doubt);
         let node = ask("read_node", json!({"curie": "D1"})).await.output;
         assert_eq!(node["relations"][0]["retracted"], doubt, "{node}");
+        let paths = json!({"start": {"type": "herb", "id": "H1"}, "pattern": "herb -interacts_with-> drug"});
+        let mut edge = doubt[0].clone();
+        edge["edge_id"] = json!("A2");
+        assert_eq!(ask("query_kg", paths).await.metadata["retracted"], json!([edge]));
+        let paths = json!({"start": {"type": "herb", "id": "H1"}, "pattern": "herb -contains-> *"});
+        assert_eq!(ask("query_kg", paths).await.metadata.get("retracted"), None);
+    }
+}
+
+#[tokio::test]
+async fn a_retraction_names_the_source_whose_word_it_is() {
+    for stage in both().await {
+        let mydb = json!({"record": "source", "id": "mydb", "title": "Somebody's list", "licence": "CC0-1.0"});
+        put(&stage, &herbal()).await;
+        // Somebody says so in a record of their own, and the paper itself comes from another source.
+        let mut accuser = document("MYDB:1", json!({"pmid": "11"}));
+        accuser["source"] = json!("mydb");
+        accuser["retraction"] = json!({"kind": "retracted"});
+        put(&stage, &[mydb, accuser.clone(), paper()]).await;
+        assert_eq!(mark(&stage, "PMID:11").await, json!({"kind": "retracted", "source": "mydb"}));
+        assert_eq!(mark(&stage, "MYDB:1").await, json!({"kind": "retracted"}));
+        let again = put(&stage, &[accuser, paper()]).await;
+        assert_eq!((&again["repeated"], &again["kept"]), (&json!(2), &json!(0)), "{again}");
+        let ask = async |operation: &str, input: Value| stage.call("agent", operation, input).await.result.unwrap();
+        let read = ask("read_paper", json!({"pmid": "11"})).await.output;
+        assert_eq!((&read["source"], &read["retraction"]["source"]), (&json!("herbal"), &json!("mydb")));
+        let details = ask("pubmed_get_details", json!({"pmid": "11"})).await.output;
+        assert!(details["content"][0]["text"].as_str().unwrap().contains("**RETRACTED** (by mydb)"), "{details}");
+        let found = ask("find_contraindications", json!({"herb_ids": ["H1"]})).await.output;
+        assert_eq!(found["results"][0]["evidence"], "[retracted: PMID:11 (by mydb)] bleeding was seen");
+        assert_eq!(verify(&stage).await["problems"], json!([]));
+        // Nobody speaks in another one's name.
+        let mut forged = document("MYDB:2", json!({"pmid": "77"}));
+        forged["retraction"] = json!({"kind": "retracted", "source": "pubmed"});
+        let kept = put(&stage, &[forged]).await;
+        let reason = kept["rejected"][0]["reason"].as_str().unwrap();
+        assert!(reason.starts_with("`retraction/source`: expected to be absent"), "{reason}");
+        // The word of a notice counts for more than one without.
+        put(&stage, &[notice("RetractionOf")]).await;
+        assert_eq!(mark(&stage, "PMID:11").await, retracted());
+        assert_eq!(verify(&stage).await["problems"], json!([]));
+    }
+}
+
+#[tokio::test]
+async fn what_is_said_against_papers_is_compared_with_the_records() {
+    let cases: [(&'static [&'static str], &str); 4] = [
+        (
+            &["DELETE FROM evidence_retractions WHERE document_id = 'PMID:12'"],
+            "what document `PMID:12` says against `pmid:11` was deleted from `evidence_retractions` by other hands",
+        ),
+        (
+            &["UPDATE evidence_retractions SET retraction = '{\"kind\":\"expression_of_concern\"}'"],
+            "what document `PMID:12` says against `pmid:11` was changed in `evidence_retractions` by other hands",
+        ),
+        (
+            &["INSERT INTO evidence_retractions SELECT organisation_id, 'pmid:77', document_id, retraction \
+               FROM evidence_retractions WHERE document_id = 'PMID:12'"],
+            "speaks against `pmid:77` for document `PMID:12`, which does not say so",
+        ),
+        (
+            &["INSERT INTO evidence_retractions SELECT organisation_id, 'pmid:77', 'PMID:99', retraction \
+               FROM evidence_retractions WHERE document_id = 'PMID:12'"],
+            "speaks against `pmid:77` for document `PMID:99`, which is not there",
+        ),
+    ];
+    for (sql, expected) in cases {
+        for stage in both().await {
+            put(&stage, &[source(), notice("RetractionOf")]).await;
+            assert_eq!(verify(&stage).await["problems"], json!([]));
+            run_sql(&stage, sql).await;
+            let found = verify(&stage).await;
+            assert_eq!(found["n_problems"], 1, "{found}");
+            assert!(found["problems"][0]["message"].as_str().unwrap().contains(expected), "{found}");
+            // What is missing or changed is mended by the document itself.
+            if expected.starts_with("what document") {
+                put(&stage, &[notice("RetractionOf")]).await;
+                assert_eq!(verify(&stage).await["problems"], json!([]));
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_document_that_comes_twice_or_again_after_its_withdrawal_says_only_what_it_came_with_last() {
+    for stage in both().await {
+        let mut silent = notice("RetractionOf");
+        silent["attributes"] = json!({});
+        put(&stage, &[source(), notice("RetractionOf"), silent.clone()]).await;
+        assert_eq!(verify(&stage).await["problems"], json!([]));
+        put(&stage, &[paper()]).await;
+        assert_eq!(mark(&stage, "PMID:11").await, Value::Null, "the notice was never in the record");
+        put(&stage, &[notice("RetractionOf")]).await;
+        assert_eq!(mark(&stage, "PMID:11").await, retracted());
+        // Said once, it stays, and that is worth a note.
+        put(&stage, &[silent.clone()]).await;
+        let found = verify(&stage).await;
+        assert_eq!((&found["problems"], found["notes"].as_array().map(Vec::len)), (&json!([]), Some(1)), "{found}");
+        let deletion = |id: &str| json!({"record": "deletion", "kind": "document", "id": id});
+        put(&stage, &[deletion("PMID:12"), silent, deletion("PMID:11"), paper()]).await;
+        put(&stage, &[paper()]).await;
+        assert_eq!(
+            mark(&stage, "PMID:11").await,
+            Value::Null,
+            "withdrawn is withdrawn, also where it comes again at once"
+        );
+        let found = verify(&stage).await;
+        assert_eq!((&found["problems"], found.get("notes")), (&json!([]), None), "{found}");
     }
 }

@@ -241,7 +241,7 @@ async fn vectors_of_what_is_no_longer_there_are_forgotten_where_that_is_asked() 
                 Ok(store::Applied { value: (), event: None, keep: store::Keep::Changes })
             })
         });
-        let deadline = tokio::time::Instant::now() + std::time::Duration::from_secs(5);
+        let deadline = tokio::time::Instant::now() + std::time::Duration::from_secs(60);
         stage.store.write(None, deadline, apply).await.unwrap();
         let count = async || {
             let mut reader = stage.store.read().await.unwrap();

@@ -8,7 +8,7 @@ use starter::Files;
 use crate::ledger::both;
 use crate::script::{Stage, actor};
 
-fn made_up() -> Files {
+pub fn made_up() -> Files {
     Files::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../starter/tests/data")).unwrap()
 }
 
@@ -121,7 +121,7 @@ async fn facts_are_loaded_once_and_answers_know_where_they_are_from() {
 }
 
 /// The same facts with a class that is deadly with another one, and two members of that: one by a source, one not.
-fn with_deadly_classes() -> Files {
+pub fn with_deadly_classes() -> Files {
     let mut files = made_up();
     let row = |path: &str| -> Value {
         let text = String::from_utf8(files.get(path).unwrap().to_vec()).unwrap();

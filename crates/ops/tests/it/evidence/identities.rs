@@ -1,0 +1,163 @@
+//! Nodes that somebody says are one thing: what is said of one is told of the other, with whose word it is, and nothing is
+//! critical by a word that nobody verified.
+
+use serde_json::{Value, json};
+
+use super::herbs::{edge, herbal, node, put};
+use super::starter_data::with_deadly_classes;
+use crate::ledger::both;
+use crate::script::Stage;
+
+/// A house with the made-up facts, in which `madeupine` must never be taken with `otherine`, and somebody's own list of drugs.
+async fn house(stage: &Stage) -> Stage {
+    let house = stage.again_with(with_deadly_classes()).await;
+    house.call("owner", "load_starter_data", json!({})).await.result.unwrap();
+    let source = json!({"record": "source", "id": "mydb", "title": "Somebody's list", "licence": "CC0-1.0"});
+    put(&house, &[source, mine("MYDB:7", "pill seven", json!([]))]).await;
+    house
+}
+
+fn mine(id: &str, name: &str, same_as: Value) -> Value {
+    let mut drug = node(id, "drug", json!([{"text": name, "lang": "en"}]));
+    drug["source"] = json!("mydb");
+    drug["same_as"] = same_as;
+    drug
+}
+
+fn said(subject: &str, predicate: &str, object: &str) -> Value {
+    let mut edge = edge(&format!("mydb-{subject}-{predicate}-{object}"), subject, predicate, object);
+    edge["source"] = json!("mydb");
+    edge
+}
+
+async fn told(stage: &Stage, operation: &str, input: Value) -> (String, Value) {
+    let success = stage.call("agent", operation, input).await.result.unwrap();
+    let text = success.output["content"][0]["text"].as_str().unwrap().to_owned();
+    let shown = success.artifacts.first().map_or(Value::Null, |it| serde_json::from_str(&it.content).unwrap());
+    (text, shown)
+}
+
+const CAPPED: &str = "severity: major, no graver: nobody verified what leads here from pill seven (MYDB:7). Avoid.";
+
+#[tokio::test]
+async fn every_word_for_an_identity_unites_the_warnings_and_names_whose_word_it_is() {
+    let ways: [(Vec<Value>, &str); 5] = [
+        (vec![mine("MYDB:7", "pill seven", json!(["madeupine"]))], "same as"),
+        (vec![mine("MYDB:7", "pill seven", json!(["DRUGBANK:DB00000"]))], "same as"),
+        (vec![said("MYDB:7", "same_as", "madeupine")], "same as"),
+        (vec![said("madeupine", "exact_match", "MYDB:7")], "exact match"),
+        // By way of a third.
+        (vec![mine("MYDB:8", "pill eight", json!(["MYDB:7"])), said("MYDB:8", "same_as", "madeupine")], "same as"),
+    ];
+    for (records, word) in ways {
+        for stage in both().await {
+            let house = house(&stage).await;
+            assert_eq!(put(&house, &records).await["rejected"], json!([]));
+            for (operation, input) in [
+                ("kg_network_neighborhood", json!({"curies": ["MYDB:7", "otherine"]})),
+                ("kg_network_neighborhood", json!({"curies": ["otherine", "pill seven"]})),
+                ("kg_get_everything", json!({"curie": "MYDB:7"})),
+            ] {
+                let (text, shown) = told(&house, operation, input).await;
+                assert!(text.contains(CAPPED) && !text.contains("critical"), "{text}");
+                let identity = text.lines().find(|line| line.contains(word)).unwrap_or_else(|| panic!("{text}"));
+                assert!(identity.contains("mydb") && identity.ends_with("not verified)"), "{identity}");
+                let links = shown["links"].as_array().unwrap();
+                let link = links.iter().find(|it| it["source"] == "madeupine" && it["target"] == "otherine").unwrap();
+                assert_eq!((&link["severity"], &link["cappedFor"]), (&json!("major"), &json!(["MYDB:7"])), "{link}");
+            }
+            let asked = json!({"start": {"type": "drug", "id": "MYDB:7"}, "pattern": "drug -interacts_with-> *"});
+            let found = house.call("agent", "query_kg", asked).await.result.unwrap();
+            let paths = found.output["paths"].as_array().unwrap();
+            let path = paths.iter().find(|path| path[1]["id"] == "otherine").unwrap();
+            let same = &path[0]["same_as"];
+            assert_eq!((&path[0]["id"], &same["id"]), (&json!("madeupine"), &json!("MYDB:7")));
+            assert_eq!(same["verified"], false);
+            assert!(same["source"].as_str().unwrap().contains("mydb"), "{same}");
+            assert_eq!((path[1]["via"].get("critical"), &path[1]["via"]["capped"]), (None, &json!(true)), "{path}");
+            let note = found.metadata["note"].as_str().unwrap();
+            assert!(
+                note.contains("(made_up_class, madeupine is said to be the same by ") && note.contains("mydb"),
+                "{note}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_identity_that_somebody_else_states_takes_nothing_from_what_is_verified() {
+    for stage in both().await {
+        let house = house(&stage).await;
+        // The starter data themselves say what the number of the drug is, and somebody read that.
+        put(&house, &[mine("DRUGBANK:DB00000", "bank drug", json!([]))]).await;
+        // Somebody else calls theirs by its name and says that it is the same.
+        put(&house, &[mine("A:1", "madeupine", json!(["madeupine", "otherine"]))]).await;
+        for one in ["DRUGBANK:DB00000", "madeupine", "Madeupine", "เมดอัพพีน"] {
+            let (text, _) = told(&house, "kg_network_neighborhood", json!({"curies": [one, "otherine"]})).await;
+            assert!(text.contains("severity: critical by R-DDI-001. Avoid."), "{one}: {text}");
+        }
+        let bank = "- เมดอัพพีน (madeupine) same as bank drug (DRUGBANK:DB00000) [materia:label_madeupine]\n";
+        let (text, _) = told(&house, "kg_get_everything", json!({"curie": "DRUGBANK:DB00000"})).await;
+        assert!(text.contains(bank) && text.contains("severity: critical by R-DDI-001"), "{text}");
+        let (text, _) = told(&house, "kg_network_neighborhood", json!({"curies": ["MYDB:7", "A:1"]})).await;
+        assert!(text.contains("No statement is recorded of 1 of the pairs"), "{text}");
+        // Two that are said to be one are told so.
+        let (text, _) = told(&house, "kg_network_neighborhood", json!({"curies": ["A:1", "otherine"]})).await;
+        assert!(
+            text.contains("- madeupine (A:1) same as อาเธอร์รีน (otherine) [mydb] (imported, not verified)"),
+            "{text}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_name_that_two_things_share_makes_them_no_one_thing() {
+    for stage in both().await {
+        let house = house(&stage).await;
+        put(&house, &[mine("B:1", "otherine", json!([]))]).await;
+        let asked = json!({"start": {"type": "drug", "id": "B:1"}, "pattern": "drug -interacts_with-> *"});
+        let found = house.call("agent", "query_kg", asked).await.result.unwrap();
+        assert_eq!(found.output["paths"], json!([]));
+        let asked = house.call("agent", "kg_get_everything", json!({"curie": "Otherine"})).await;
+        let error = asked.result.unwrap_err();
+        assert_eq!(error.message, "`Otherine` is the name of several: B:1, otherine; use one of these ids");
+    }
+}
+
+#[tokio::test]
+async fn contraindications_are_told_under_every_id_with_whose_word_it_is() {
+    for stage in both().await {
+        put(&stage, &herbal()).await;
+        let source = json!({"record": "source", "id": "mydb", "title": "Somebody's list", "licence": "CC0-1.0"});
+        let herb = |id: &str, kind: &str, same_as: Value| {
+            let mut it = mine(id, id, same_as);
+            it["categories"] = json!([kind]);
+            it
+        };
+        let records = [
+            source,
+            herb("MYDB:1", "herb", json!(["H1"])),
+            herb("MYDB:2", "formulation", json!([])),
+            herb("MYDB:3", "formulation", json!(["F1"])),
+            said("MYDB:2", "contains", "MYDB:1"),
+        ];
+        assert_eq!(put(&stage, &records).await["rejected"], json!([]));
+        let same = json!({"id": "H1", "source": "mydb", "verified": false});
+        let find = async |input: Value| stage.call("agent", "find_contraindications", input).await.result.unwrap();
+        let herb = find(json!({"herb_ids": ["MYDB:1"]})).await;
+        let result = &herb.output["results"][0];
+        assert_eq!((&result["entity_id"], &result["same_as"]), (&json!("MYDB:1"), &same), "{result}");
+        assert_eq!(result["evidence"], "(H1 is the same by mydb, not verified) bleeding was seen");
+        assert_eq!((herb.output["results"].as_array().unwrap().len(), &herb.output["no_record"]), (2, &json!([])));
+        assert!(herb.metadata["licences"].to_string().contains("mydb"));
+        let mixed = find(json!({"formulation_ids": ["MYDB:2"]})).await.output;
+        let result = &mixed["results"][0];
+        assert_eq!((&result["inherited_from"], &result["same_as"]), (&json!("MYDB:1"), &same), "{result}");
+        assert_eq!(mixed.get("not_covered"), None, "{mixed}");
+        // What is in another formulation that is said to be this one.
+        let other = find(json!({"formulation_ids": ["MYDB:3"]})).await.output;
+        let result = &other["results"][0];
+        assert_eq!((&result["inherited_from"], &result["entity_id"]), (&json!("H1"), &json!("MYDB:3")), "{result}");
+        assert!(result["evidence"].as_str().unwrap().starts_with("(ingredient not verified)"), "{result}");
+    }
+}
