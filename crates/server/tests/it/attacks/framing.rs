@@ -1,6 +1,6 @@
 //! Requests whose length, headers or lines can be read in two ways (case 26), and headers that come back (case 46).
 
-use super::target::Target;
+use super::target::{Target, TargetOptions};
 use super::wire::{Request, exchange};
 
 const SMUGGLED: &str = "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n";
@@ -135,6 +135,18 @@ fn what_is_left_of_a_refused_body_is_not_the_next_request() {
         assert!(exchanged.answers.iter().all(|answer| answer.status >= 400), "{name}: {exchanged:?}");
     }
     target.check_alive();
+}
+
+#[test]
+fn a_body_that_was_refused_for_its_senders_rate_ends_the_connection() {
+    let env: [(&str, &str); 2] = [("MATERIA_RATE_PER_SECOND", "1"), ("MATERIA_RATE_BURST", "3")];
+    let target = Target::with(&TargetOptions { env: &env, ..TargetOptions::default() });
+    let head = target.rest("list_artifact_types", "").head();
+    let one = format!("{head}Content-Length: 2\r\n\r\n{{}}");
+    let exchanged = exchange(target.http, one.repeat(12).as_bytes());
+    let (last, before) = exchanged.answers.split_last().expect("an answer");
+    assert_eq!((last.status, last.header("connection")), (429, Some("close")), "{exchanged:?}");
+    assert!(before.len() < 11 && before.iter().all(|answer| answer.status == 200), "{exchanged:?}");
 }
 
 #[test]
