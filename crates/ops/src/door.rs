@@ -33,7 +33,7 @@ use crate::files::Files;
 use crate::keys::{self, KeyRecord};
 use crate::limits;
 use crate::misses::Misses;
-use crate::operation::{Told, store_error};
+use crate::operation::{Ended, Told, store_error};
 use crate::operations;
 use crate::outlasting::{Left, Outlasting};
 use crate::record::{Ending, Ticket, correlate, error_hash};
@@ -379,7 +379,7 @@ impl Inner {
                 audit
             }
         };
-        log_ended(ticket, tool, input, &result, outcome);
+        log_ended(ticket, tool, input, &result, outcome, &self.settings);
         if let (Ok(done), true) = (&mut result, tool.is_some_and(|tool| tool.entry.is_stamped)) {
             done.stamp(&audit);
         }
@@ -443,6 +443,7 @@ fn log_ended(
     input: &Value,
     result: &Result<Done, OpError>,
     outcome: Outcome,
+    settings: &Settings,
 ) {
     let elapsed: Duration = ticket.started.elapsed();
     let duration_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
@@ -450,7 +451,10 @@ fn log_ended(
     metrics::histogram!("materia_call_seconds", "operation" => ticket.operation).record(elapsed.as_secs_f64());
     let task_id = ticket.told_task_id(result.is_ok());
     if let (Ok(done), Some(tell)) = (result, tool.and_then(|tool| tool.entry.tell)) {
-        return tell(&done.output, &Told { call_id: ticket.call_id, task_id, duration_ms });
+        let named = input.get("project_id").and_then(Value::as_str);
+        let project_id = named.unwrap_or(settings.default_project_id.as_str());
+        let told = Told { call_id: ticket.call_id, task_id, duration_ms };
+        return tell(&Ended { told, project_id, output: &done.output });
     }
     match result {
         Ok(_) => tracing::info!(

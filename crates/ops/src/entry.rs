@@ -11,7 +11,7 @@ use crate::context::Context;
 use crate::drive::{self, Drive};
 use crate::family::Family;
 use crate::jobs::JobMode;
-use crate::operation::{Operation, Read, Told, Write};
+use crate::operation::{Ended, Operation, Read, Write};
 
 #[derive(Clone, Copy)]
 pub struct Entry {
@@ -29,7 +29,7 @@ pub struct Entry {
     pub deadline: Option<Duration>,
     pub job: JobMode,
     /// Its own line of the log for a success.
-    pub tell: Option<fn(&Value, &Told<'_>)>,
+    pub tell: Option<fn(&Ended<'_>)>,
     pub input_schema: fn() -> SchemaObject,
     pub output_schema: fn() -> SchemaObject,
     pub(crate) drive: Drive,

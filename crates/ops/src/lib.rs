@@ -55,7 +55,7 @@ pub use knowledge::Knowledge;
 pub use literature::{Literature, LiteratureSearch};
 pub use notary::{Claim, Notary, NotaryError, Standing};
 pub use offers::{OFFERS, Offers};
-pub use operation::{Answer, ApplyError, Operation, Read, Told, Write};
+pub use operation::{Answer, ApplyError, Ended, Operation, Read, Told, Write};
 pub use remote::{Remote, RemoteCall, Remotes, Service};
 pub use table::{Table, TableError, Tool};
 pub use watch::{LogStanding, LogWatch};

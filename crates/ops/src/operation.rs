@@ -54,7 +54,7 @@ pub trait Operation: DeserializeOwned + Serialize + JsonSchema + Send + Sync + '
     type Output: Serialize + JsonSchema + Send;
 
     /// The line of the log that tells of a success, where it says more than that.
-    const TELL: Option<fn(&Value, &Told<'_>)> = None;
+    const TELL: Option<fn(&Ended<'_>)> = None;
 
     /// Asks what must be answered before a job is started. What comes up later is asked by the job itself.
     fn ask_first(&self, _ctx: &Context<'_>) -> Result<(), OpError> {
@@ -77,6 +77,22 @@ pub struct Told<'a> {
     pub call_id: uuid::Uuid,
     pub task_id: Option<&'a str>,
     pub duration_ms: u64,
+}
+
+/// A call that succeeded, for the line of the log that tells of it.
+#[derive(Debug, Clone, Copy)]
+pub struct Ended<'a> {
+    pub told: Told<'a>,
+    /// The project that the input names, else that of the setting.
+    pub project_id: &'a str,
+    pub output: &'a Value,
+}
+
+impl Ended<'_> {
+    /// A text of the output.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.output.get(name).and_then(Value::as_str)
+    }
 }
 
 /// Looks and answers. Its event goes through the queue.

@@ -32,7 +32,8 @@ pub fn start(filter: &str) {
 }
 
 /// Fields whose text is JSON and stands in the log as such; the library only writes plain values.
-const STRUCTURED: [&str; 5] = ["artifact_ids", "generators", "id_mapping", "sub_artifacts_detected", "task_ids"];
+const STRUCTURED: [&str; 6] =
+    ["artifact_ids", "generators", "id_mapping", "reserved_ids", "sub_artifacts_detected", "task_ids"];
 /// How such a field begins in a line. Every line is searched for them.
 static STRUCTURED_STARTS: LazyLock<[String; 5]> = LazyLock::new(|| STRUCTURED.map(|name| format!("\"{name}\":\"")));
 

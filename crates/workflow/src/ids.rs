@@ -369,8 +369,9 @@ async fn check_rate(conn: &mut Conn, counter: &Counter<'_>, n_max: u32, now_us: 
                 counter.organisation_id.into(),
                 counter.project_id.into(),
                 (now_us - MINUTE_US).into(),
-                // A clock that was set back has left reservations in the future; they are not of the last minute.
-                now_us.into(),
+                // Calls that came later, here or at another server, may have been served first. What is further ahead was
+                // left by a clock that was set back.
+                (now_us + MINUTE_US).into(),
                 (i64::from(n_max) - 1).max(0).into(),
             ],
         )

@@ -17,7 +17,7 @@ use super::task_plan::{TaskPlan, check_form, check_inputs, check_unfinished, ins
 use super::{NUMBERING_ROLES, V2_FIELDS};
 use crate::context::{Context, Settings};
 use crate::family::Family;
-use crate::operation::{Answer, ApplyError, Operation, Told, Write};
+use crate::operation::{Answer, ApplyError, Ended, Operation, Told, Write};
 
 pub struct Plan {
     place: TaskPlan,
@@ -37,7 +37,7 @@ impl Operation for AddTask {
     const SCOPE: Option<&'static str> = Some("task.write");
     const RETIRED_FIELDS: &'static [(&'static str, &'static str)] = V2_FIELDS;
     /// `settle` writes the line, as it knows the inputs.
-    const TELL: Option<fn(&Value, &Told<'_>)> = Some(|_, _| ());
+    const TELL: Option<fn(&Ended<'_>)> = Some(|_| ());
 
     type Output = AddedTasks;
 

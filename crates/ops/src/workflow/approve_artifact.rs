@@ -19,7 +19,7 @@ use super::{approval_consent, approval_elsewhere};
 use crate::context::{Context, SelfApproval, Settings};
 use crate::door::Via;
 use crate::family::Family;
-use crate::operation::{Answer, ApplyError, Operation, Told, Write, store_error};
+use crate::operation::{Answer, ApplyError, Ended, Operation, Told, Write, store_error};
 
 /// An agent prepares; a person decides.
 pub const APPROVING_ROLES: &[Role] = &[Role::Approver, Role::Admin];
@@ -47,7 +47,7 @@ impl Operation for ApproveArtifact {
     const ROLES: &'static [Role] = APPROVING_ROLES;
     const SCOPE: Option<&'static str> = Some("artifact.approve");
     /// `settle` writes the line, as it knows the reservation.
-    const TELL: Option<fn(&Value, &Told<'_>)> = Some(|_, _| ());
+    const TELL: Option<fn(&Ended<'_>)> = Some(|_| ());
 
     type Output = ApprovedArtifact;
 

@@ -11,7 +11,7 @@ use workflow::ids;
 use super::{CounterPlan, NUMBERING_ROLES};
 use crate::context::{Context, Settings};
 use crate::family::Family;
-use crate::operation::{Answer, ApplyError, Operation, Write};
+use crate::operation::{Answer, ApplyError, Ended, Operation, Write};
 use crate::remote::Service;
 
 impl Operation for GetNextAvailableId {
@@ -24,6 +24,8 @@ impl Operation for GetNextAvailableId {
     const SERVICE: Option<Service> = Some(Service::Ids);
 
     type Output = NextAvailableId;
+
+    const TELL: Option<fn(&Ended<'_>)> = Some(tell);
 
     fn given_ids(&self, output: &Value) -> Option<(String, Vec<String>)> {
         let id = output.get("next_id")?.as_str()?.to_owned();
@@ -52,4 +54,19 @@ impl Write for GetNextAvailableId {
             NextAvailableId { success: True, artifact_type: plan.artifact_type.name.clone(), next_id: next_id.clone() };
         Ok(Answer::of(output).touching("id", next_id).leaving(counter))
     }
+}
+
+/// The log entry of seed 001.
+fn tell(ended: &Ended<'_>) {
+    tracing::info!(
+        event = "get_next_available_id_invocation_completed",
+        tool_name = GetNextAvailableId::NAME,
+        call_id = %ended.told.call_id,
+        task_id = ended.told.task_id,
+        artifact_type = ended.text("artifact_type"),
+        project_id = ended.project_id,
+        next_id = ended.text("next_id"),
+        success = true,
+        duration_ms = ended.told.duration_ms,
+    );
 }

@@ -246,3 +246,17 @@ async fn the_eleventh_reservation_of_a_minute_must_wait() {
         assert!(reserve().await.result.is_ok());
     }
 }
+
+#[tokio::test]
+async fn reservations_of_a_server_whose_clock_is_ahead_count_too() {
+    for stage in both().await {
+        let other = stage.again().await;
+        other.clock.set_us(other.clock.now_us() + 2_000_000);
+        let input = json!({"artifact_type": "US", "count": 1, "project_id": "shared"});
+        for _ in 0..10 {
+            other.call("author", "reserve_id_range", input.clone()).await.result.unwrap();
+        }
+        let refused = stage.call("author", "reserve_id_range", input).await.result.unwrap_err();
+        assert_eq!(refused.code(), "BUSY", "{refused}");
+    }
+}

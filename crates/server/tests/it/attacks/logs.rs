@@ -189,3 +189,38 @@ fn standard_output_of_a_stdio_server_carries_messages_only() {
     assert_eq!(output.lines().count(), texts().len() + 1, "{output}");
     check_log(&fs::read_to_string(log).expect("the log can be read"));
 }
+
+#[test]
+fn the_log_tells_which_ids_went_to_which_project() {
+    let mut target = Target::start();
+    let take = json!({"artifact_type": "US", "project_id": PROJECT, "task_id": "abc-123"});
+    assert_eq!(target.send(&target.rest("get_next_available_id", take.to_string())).status, 200);
+    let reserve = json!({"artifact_type": "HLS", "project_id": PROJECT, "count": 2});
+    let reserved = target.send(&target.rest("reserve_id_range", reserve.to_string())).json();
+    target.terminate();
+    let log = target.log();
+    let entry = |event: &str| -> Value {
+        let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        lines.into_iter().find(|line| line["event"] == event).unwrap_or_else(|| panic!("no `{event}` in {log}"))
+    };
+    let taken = entry("get_next_available_id_invocation_completed");
+    for (field, value) in [
+        ("artifact_type", json!("backlog_story")),
+        ("project_id", json!(PROJECT)),
+        ("next_id", json!("US-001")),
+        ("task_id", json!("abc-123")),
+        ("success", json!(true)),
+    ] {
+        assert_eq!(taken[field], value, "{field} in {taken}");
+    }
+    let told = entry("reserve_id_range_invocation_completed");
+    for (field, value) in [
+        ("artifact_type", json!("hls")),
+        ("project_id", json!(PROJECT)),
+        ("count", json!(2)),
+        ("reserved_ids", json!(["HLS-001", "HLS-002"])),
+        ("reservation_id", reserved["reservation_id"].clone()),
+    ] {
+        assert_eq!(told[field], value, "{field} in {told}");
+    }
+}
