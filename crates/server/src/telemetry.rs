@@ -35,7 +35,8 @@ pub fn start(filter: &str) {
 const STRUCTURED: [&str; 6] =
     ["artifact_ids", "generators", "id_mapping", "reserved_ids", "sub_artifacts_detected", "task_ids"];
 /// How such a field begins in a line. Every line is searched for them.
-static STRUCTURED_STARTS: LazyLock<[String; 5]> = LazyLock::new(|| STRUCTURED.map(|name| format!("\"{name}\":\"")));
+static STRUCTURED_STARTS: LazyLock<[String; STRUCTURED.len()]> =
+    LazyLock::new(|| STRUCTURED.map(|name| format!("\"{name}\":\"")));
 
 /// Standard error, one whole line at a time.
 struct Lines(std::io::Stderr);
