@@ -182,16 +182,26 @@ async fn append_settled(conn: &mut Conn) -> Result<u64, StoreError> {
     Ok(growth.n_events())
 }
 
-/// The sequencer stands at the last event of the tree. Other hands that moved it on would keep events out of the log.
+/// The sequencer stands at the last event of the tree. Other hands that moved it on, or put another event into that place,
+/// would keep events out of the log.
 async fn check_place(conn: &mut Conn, state: &LogState) -> Result<(), StoreError> {
-    if state.frontier.size() == 0 {
-        return Ok(());
-    }
-    let sql = "SELECT 1 FROM events WHERE commit_key = $1 AND event_seq = $2";
-    let place = [Param::Int(state.last_commit_key), Param::Int(state.last_event_seq)];
+    let Some(last_index) = state.frontier.size().checked_sub(1) else { return Ok(()) };
+    let sql = "SELECT 1 FROM events e JOIN log_leaves l ON l.call_id = e.call_id \
+               WHERE e.commit_key = $1 AND e.event_seq = $2 AND l.leaf_index = $3";
+    let place = [state.last_commit_key, state.last_event_seq, signed(last_index)].map(Param::Int);
     match conn.fetch_optional(sql, &place).await? {
         Some(_) => Ok(()),
-        None => Err(StoreError::damaged("log_state", "it stands at an event that is not there")),
+        None => Err(StoreError::damaged("log_state", "it stands at an event that is not there or not the last one")),
+    }
+}
+
+/// No event stands where the writer puts none: followed there, the sequencer would leave all others behind.
+async fn check_ahead(conn: &mut Conn, state: &LogState) -> Result<(), StoreError> {
+    let Some(ahead_max) = conn.engine().events_ahead_max() else { return Ok(()) };
+    let sql = "SELECT 1 FROM events WHERE event_seq > $1 LIMIT 1";
+    match conn.fetch_optional(sql, &[Param::Int(state.last_event_seq.saturating_add(ahead_max))]).await? {
+        None => Ok(()),
+        Some(_) => Err(StoreError::damaged("events", "other hands put an event far ahead of all others")),
     }
 }
 
@@ -209,14 +219,13 @@ impl Growth {
     /// `None` where the tree has everything.
     async fn find(conn: &mut Conn) -> Result<Option<Growth>, StoreError> {
         let state = read_state(conn).await?;
+        check_place(conn, &state).await?;
+        check_ahead(conn, &state).await?;
         let size_before = state.frontier.size();
         let position =
             [Param::Int(state.last_commit_key), Param::Int(state.last_event_seq), Param::Int(SEQUENCE_EVENTS_MAX)];
         let rows = conn.fetch_all(conn.engine().settled_events_sql(), &position).await?;
-        let Some(last) = rows.last() else {
-            check_place(conn, &state).await?;
-            return Ok(None);
-        };
+        let Some(last) = rows.last() else { return Ok(None) };
         let (last_commit_key, last_event_seq) = (last.int(0)?, last.int(1)?);
         let mut frontier = state.frontier;
         let (mut leaves, mut nodes) = (Vec::with_capacity(rows.len()), Vec::new());
@@ -299,6 +308,14 @@ pub struct Position {
 impl Position {
     /// Before every place that any hand could give an event.
     pub const FIRST: Position = Position { commit_key: i64::MIN, event_seq: i64::MIN };
+}
+
+/// The last place that an event can have which waits behind this one. Only other hands put one farther away.
+pub fn farthest(conn: &Conn, from: Position) -> Position {
+    match conn.engine().events_ahead_max() {
+        Some(ahead_max) => Position { event_seq: from.event_seq.saturating_add(ahead_max), ..from },
+        None => Position { commit_key: i64::MAX, event_seq: i64::MAX },
+    }
 }
 
 /// Events before this place are settled: a sequencer at work takes them at its next step.
