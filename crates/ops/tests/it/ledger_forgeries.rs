@@ -289,7 +289,7 @@ async fn the_ids_of_papers_are_compared_with_the_documents() {
             let found = verify(&stage).await;
             assert!(messages(&found).len() == 1 && messages(&found)[0].starts_with(expected), "{found}");
             if expected.starts_with("that document") {
-                put(&stage, &[full_text.clone()]).await;
+                put(&stage, std::slice::from_ref(&full_text)).await;
                 assert_eq!(verify(&stage).await["problems"], json!([]), "the document itself mends it");
             }
         }
