@@ -3,6 +3,7 @@
 //! Every capability is an operation: one file under the folder of its family and one line in [`operations`].
 //! Every surface reaches it through [`Platform::call`] and in no other way.
 
+pub mod acceptance;
 mod audit;
 pub mod authorise;
 pub mod backup;

@@ -198,7 +198,9 @@ pub(crate) fn store_error(error: StoreError) -> OpError {
         StoreErrorKind::Unavailable => "the store is not reachable, try again",
         StoreErrorKind::DiskFull => "the disk of the database is full; nothing is stored until there is room on it",
         StoreErrorKind::Serialization | StoreErrorKind::UniqueViolation { .. } => "too many callers at once, try again",
-        StoreErrorKind::Damaged { .. } | StoreErrorKind::Other => return OpError::internal(error),
+        StoreErrorKind::Damaged { .. } | StoreErrorKind::Broken { .. } | StoreErrorKind::Other => {
+            return OpError::internal(error);
+        }
     };
     OpError::busy(message, crate::limits::RETRY_AFTER_MS).with_source(error)
 }

@@ -327,13 +327,24 @@ impl House {
             OwnerLock::try_acquire(folder).map_err(|source| HouseError::Folder { path: folder.clone(), source })?;
         let Some(lock) = lock else { return Ok(()) };
         let key_file = self.options.ledger_key_file.clone().unwrap_or_else(|| folder.join("ledger.key"));
-        let keyring = keys::read_or_make(&key_file).map_err(HouseError::Key)?;
+        let known_key = keys::find(&key_file).map_err(HouseError::Key)?;
         let wrong = |error| HouseError::Witnesses(witnesses::WitnessesError::Settings(error));
         let witness_policy =
             witness::policy(&self.options.witnesses, self.options.witness_cosignatures_min).map_err(wrong)?;
         let witnesses = Arc::new(Witnesses::new(&self.options.witnesses).map_err(HouseError::Witnesses)?);
         let options = store_options(folder, self.options.database_url.as_deref());
         let store = Store::open(options).await.map_err(HouseError::Store)?;
+        let keyring = match known_key {
+            Some(keyring) => Ok(keyring),
+            None => notary::first_key(folder, &store, &key_file).await,
+        };
+        let keyring = match keyring {
+            Ok(keyring) => keyring,
+            Err(error) => {
+                store.close().await;
+                return Err(error);
+            }
+        };
         let platform = Platform::open(
             store,
             ops::Options {
@@ -352,6 +363,7 @@ impl House {
             platform.close().await;
             return Err(HouseError::Rollback(error));
         }
+        notary::record_acceptance(folder, &platform, &self.options.organisation_id).await;
         platform.files().mend().await;
         starter_data::load(&platform, &self.options.organisation_id).await;
         let files = platform.files().clone();

@@ -168,7 +168,7 @@ impl Engine {
     pub(crate) fn settled_events_sql(self) -> &'static str {
         match self {
             Engine::Sqlite => {
-                "SELECT commit_key, event_seq, call_id, body FROM events WHERE event_seq > $2 AND commit_key >= $1 \
+                "SELECT commit_key, event_seq, call_id, body FROM events WHERE event_seq > $2 AND commit_key = $1 \
                  ORDER BY event_seq LIMIT $3"
             }
             Engine::Postgres => {
@@ -176,6 +176,17 @@ impl Engine {
                  AND commit_key < pg_snapshot_xmin(pg_current_snapshot())::text::bigint \
                  ORDER BY commit_key, event_seq LIMIT $3"
             }
+        }
+    }
+
+    /// How far after the last event of the tree another one can stand: `None` where the engine gives out the places.
+    ///
+    /// SQLite gives a row the number after the largest one, and any number once the largest possible is taken. So events
+    /// that other hands put far ahead are passed over when a number is given out, and the sequencer does not follow them.
+    pub(crate) fn events_ahead_max(self) -> Option<i64> {
+        match self {
+            Engine::Sqlite => Some(1 << 32),
+            Engine::Postgres => None,
         }
     }
 
@@ -203,7 +214,10 @@ impl Engine {
                  c.relname::text, c.relname::text FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
                  WHERE n.nspname = current_schema() AND (c.relkind IN ('v', 'm', 'f') OR c.relrowsecurity) \
                  UNION ALL SELECT 'policy', policyname::text, tablename::text FROM pg_policies \
-                 WHERE schemaname = current_schema() ORDER BY 1, 2, 3 LIMIT $1"
+                 WHERE schemaname = current_schema() \
+                 UNION ALL SELECT 'event trigger', e.evtname::text, e.evtevent::text FROM pg_event_trigger e \
+                 WHERE e.evtenabled <> 'D' AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.objid = e.oid \
+                 AND d.classid = 'pg_event_trigger'::regclass AND d.deptype = 'e') ORDER BY 1, 2, 3 LIMIT $1"
             }
         }
     }
@@ -278,6 +292,31 @@ pub(crate) const UNLOCK_SQL: &str = "SELECT pg_advisory_unlock($1)";
 /// The answer of a COMMIT that failed is its error, and the rest is not run.
 pub(crate) fn commit_and_unlock_sql(key: i64) -> String {
     format!("COMMIT; SELECT pg_advisory_unlock({key})")
+}
+
+impl Engine {
+    /// A default that is this engine's own: [`Engine::migration_sql`] puts it into the schema.
+    pub(crate) fn default_of(self, table: &str, column: &str) -> Option<&'static str> {
+        match (self, table, column) {
+            (Engine::Postgres, "events", "event_seq") => Some("identity"),
+            (Engine::Postgres, "events", "commit_key") => Some("pg_current_xact_id()"),
+            (Engine::Sqlite | Engine::Postgres, _, _) => None,
+        }
+    }
+
+    /// A primary key that is this engine's own.
+    pub(crate) fn key_of(self, table: &str) -> Option<&'static str> {
+        match (self, table) {
+            (Engine::Postgres, "events") => Some("commit_key, event_seq"),
+            (Engine::Sqlite | Engine::Postgres, _) => None,
+        }
+    }
+}
+
+/// An empty database that is nowhere, and gone when it is closed.
+pub(crate) fn sqlite_memory() -> Pool {
+    let settings = SqliteConnectOptions::new().in_memory(true).disable_statement_logging();
+    Pool::Sqlite(SqlitePoolOptions::new().max_connections(1).idle_timeout(None).connect_lazy_with(settings))
 }
 
 pub(crate) struct Pools {
@@ -391,10 +430,16 @@ fn code(error: &sqlx::Error) -> Option<Code<'_>> {
     Some(Code::Postgres(code))
 }
 
+/// What is told of a file that is damaged below its tables.
+const PAGES: &str = "a page of it cannot be read";
+
 fn sqlite_kind(code: u32, error: &sqlx::Error) -> StoreErrorKind {
     const FULL: u32 = 13;
     const CONSTRAINT_PRIMARYKEY: u32 = 1555;
     const CONSTRAINT_UNIQUE: u32 = 2067;
+    const ERROR: u32 = 1;
+    const CORRUPT: u32 = 11;
+    const NOTADB: u32 = 26;
     match code {
         CONSTRAINT_PRIMARYKEY | CONSTRAINT_UNIQUE => {
             let message = error.as_database_error().map_or("", |error| error.message());
@@ -403,6 +448,14 @@ fn sqlite_kind(code: u32, error: &sqlx::Error) -> StoreErrorKind {
             StoreErrorKind::UniqueViolation { constraint: constraint.to_owned() }
         }
         _ if code & 0xff == FULL => StoreErrorKind::DiskFull,
+        _ if matches!(code & 0xff, CORRUPT | NOTADB) => StoreErrorKind::Broken { what: PAGES.to_owned() },
+        // Its message is all that tells a table that is gone from a mistake in the statement.
+        ERROR => match error.as_database_error().map_or("", |error| error.message()) {
+            gone if gone.starts_with("no such table: ") || gone.starts_with("no such column: ") => {
+                StoreErrorKind::Broken { what: gone.to_owned() }
+            }
+            _ => StoreErrorKind::Other,
+        },
         // BUSY, LOCKED, NOMEM, READONLY, INTERRUPT, IOERR, CANTOPEN, PROTOCOL (a WAL lock race).
         _ if matches!(code & 0xff, 5 | 6 | 7 | 8 | 9 | 10 | 14 | 15) => StoreErrorKind::Unavailable,
         _ => StoreErrorKind::Other,
@@ -417,6 +470,14 @@ fn postgres_kind(code: &str, error: &sqlx::Error) -> StoreErrorKind {
             StoreErrorKind::UniqueViolation { constraint: constraint.to_owned() }
         }
         "53100" => StoreErrorKind::DiskFull,
+        // A table or a column is gone: the message has names of the schema alone.
+        "42P01" | "42703" => {
+            let what = error.as_database_error().map_or("", |error| error.message()).to_owned();
+            StoreErrorKind::Broken { what }
+        }
+        "XX001" | "XX002" => StoreErrorKind::Broken { what: PAGES.to_owned() },
+        // Who may not look finds nothing wrong.
+        "42501" => StoreErrorKind::Unavailable,
         // Connection, resources, shutdown, lock_timeout, statement_timeout, idle in transaction, read-only (a standby), IO.
         "55P03" | "57014" | "25P03" | "25006" | "58030" => StoreErrorKind::Unavailable,
         _ if code.starts_with("08") || code.starts_with("53") || code.starts_with("57P") => StoreErrorKind::Unavailable,

@@ -29,6 +29,8 @@ pub enum StoreErrorKind {
     UniqueViolation { constraint: String },
     /// A table of the log is not as the sequencer left it. Only a backup helps.
     Damaged { table: &'static str },
+    /// A table, a column or a page is gone or cannot be read, in the words of the engine. Only a backup helps.
+    Broken { what: String },
     /// A statement the database refuses, or a row that does not have the expected shape.
     Other,
 }
@@ -53,7 +55,16 @@ impl StoreError {
     }
 
     pub(crate) fn no_connection(error: sqlx::Error) -> StoreError {
-        StoreError { kind: StoreErrorKind::Unavailable, cause: Arc::new(error) }
+        let kind = match dialect::error_kind(&error) {
+            broken @ StoreErrorKind::Broken { .. } => broken,
+            StoreErrorKind::Unavailable
+            | StoreErrorKind::DiskFull
+            | StoreErrorKind::Serialization
+            | StoreErrorKind::UniqueViolation { .. }
+            | StoreErrorKind::Damaged { .. }
+            | StoreErrorKind::Other => StoreErrorKind::Unavailable,
+        };
+        StoreError { kind, cause: Arc::new(error) }
     }
 
     pub(crate) fn driver(&self) -> Option<&sqlx::Error> {
@@ -72,6 +83,17 @@ impl StoreError {
     /// Whether the same may succeed later, full disk included.
     pub fn is_unavailable(&self) -> bool {
         matches!(self.kind, StoreErrorKind::Unavailable | StoreErrorKind::DiskFull)
+    }
+
+    /// Whether the database answered, and is not what this program left: trying again does not help.
+    pub fn is_damage(&self) -> bool {
+        match self.kind {
+            StoreErrorKind::Damaged { .. } | StoreErrorKind::Broken { .. } | StoreErrorKind::Other => true,
+            StoreErrorKind::Unavailable
+            | StoreErrorKind::DiskFull
+            | StoreErrorKind::Serialization
+            | StoreErrorKind::UniqueViolation { .. } => false,
+        }
     }
 
     pub fn is_serialization(&self) -> bool {
@@ -93,6 +115,7 @@ impl fmt::Display for StoreError {
             StoreErrorKind::Damaged { table } => {
                 write!(formatter, "the table `{table}` of the log is damaged: {}", self.cause)
             }
+            StoreErrorKind::Broken { what } => write!(formatter, "the database is damaged: {what}"),
             StoreErrorKind::Other => formatter.write_str("the database refused a statement"),
         }
     }

@@ -19,6 +19,20 @@ pub struct EventRow {
     pub body: String,
 }
 
+impl EventRow {
+    fn params(&self) -> [Param<'_>; N_COLUMNS] {
+        [
+            Param::Text(&self.call_id),
+            Param::Text(&self.organisation_id),
+            Param::Int(self.recorded_at_us),
+            Param::Text(&self.actor_id),
+            Param::Text(&self.operation),
+            Param::Text(&self.outcome),
+            Param::Text(&self.body),
+        ]
+    }
+}
+
 /// What to do with an event whose `call_id` is already stored.
 #[derive(Clone, Copy)]
 pub(crate) enum Duplicate {
@@ -27,29 +41,59 @@ pub(crate) enum Duplicate {
     Skip,
 }
 
-const INTO: &str = "events (call_id, organisation_id, recorded_at_us, actor_id, operation, outcome, body)";
+const COLUMNS: &str = "call_id, organisation_id, recorded_at_us, actor_id, operation, outcome, body";
 const N_COLUMNS: usize = 7;
+const SKIPPING: &str = " ON CONFLICT (call_id) DO NOTHING";
 
-static REFUSE: LazyLock<Bulk> = LazyLock::new(|| Bulk::new(INTO, N_COLUMNS, ""));
-static SKIP: LazyLock<Bulk> = LazyLock::new(|| Bulk::new(INTO, N_COLUMNS, " ON CONFLICT (call_id) DO NOTHING"));
+/// The same rows, with numbers from the engine or from here.
+struct Insert {
+    by_engine: Bulk,
+    numbered: Bulk,
+}
+
+impl Insert {
+    fn new(after: &str) -> Insert {
+        Insert {
+            by_engine: Bulk::new(&format!("events ({COLUMNS})"), N_COLUMNS, after),
+            numbered: Bulk::new(&format!("events (event_seq, {COLUMNS})"), N_COLUMNS + 1, after),
+        }
+    }
+}
+
+static REFUSE: LazyLock<Insert> = LazyLock::new(|| Insert::new(""));
+static SKIP: LazyLock<Insert> = LazyLock::new(|| Insert::new(SKIPPING));
+
+/// The number of the next event, where the engine would count on from whatever other hands put there.
+async fn next_number(conn: &mut Conn) -> Result<Option<i64>, StoreError> {
+    let Some(ahead_max) = conn.engine().events_ahead_max() else { return Ok(None) };
+    let sql = "SELECT MAX(event_seq) FROM events WHERE event_seq <= $1 + \
+               COALESCE((SELECT MAX(CAST(last_event_seq AS INTEGER), 0) FROM log_state WHERE id = 1), 0)";
+    let row = conn.fetch_optional(sql, &[Param::Int(ahead_max)]).await?;
+    let last = row.map(|row| row.opt_int(0)).transpose()?.flatten().unwrap_or(0).max(0);
+    let next = last.checked_add(1).ok_or_else(|| StoreError::damaged("events", "no number is left for another event"));
+    next.map(Some)
+}
 
 pub(crate) async fn insert(conn: &mut Conn, events: &[&EventRow], duplicate: Duplicate) -> Result<(), StoreError> {
-    let bulk: &'static Bulk = match duplicate {
+    if events.is_empty() {
+        return Ok(());
+    }
+    let insert: &'static Insert = match duplicate {
         Duplicate::Refuse => &REFUSE,
         Duplicate::Skip => &SKIP,
     };
-    let inserting = bulk.insert_counting(conn, events, |event, params| {
-        params.extend([
-            Param::Text(&event.call_id),
-            Param::Text(&event.organisation_id),
-            Param::Int(event.recorded_at_us),
-            Param::Text(&event.actor_id),
-            Param::Text(&event.operation),
-            Param::Text(&event.outcome),
-            Param::Text(&event.body),
-        ]);
-    });
-    if usize::try_from(inserting.await?) == Ok(events.len()) {
+    let n_inserted = match next_number(conn).await? {
+        None => insert.by_engine.insert_counting(conn, events, |event, params| params.extend(event.params())).await?,
+        Some(first) => {
+            let numbered: Vec<(i64, &EventRow)> = (first..).zip(events.iter().copied()).collect();
+            let inserting = insert.numbered.insert_counting(conn, &numbered, |(number, event), params| {
+                params.push(Param::Int(*number));
+                params.extend(event.params());
+            });
+            inserting.await?
+        }
+    };
+    if usize::try_from(n_inserted) == Ok(events.len()) {
         return Ok(());
     }
     // Other hands may have left something in the database that keeps events out of it.

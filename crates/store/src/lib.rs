@@ -25,6 +25,7 @@ mod owner;
 mod param;
 pub mod request_states;
 mod row;
+pub mod schema;
 mod together;
 pub mod triggers;
 pub mod unreadable;

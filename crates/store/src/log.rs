@@ -4,6 +4,13 @@
 //! on SQLite the owner's writer, on PostgreSQL whoever holds an advisory lock, with the primary key as fence. Hashes of
 //! complete subtrees are kept for every eighth level; those between are a few hundred hashes away.
 
+mod checkpoints;
+
+pub use checkpoints::{
+    StoredCheckpoint, checkpoints_after, count_checkpoints, count_empty_checkpoints, find_checkpoint,
+    is_older_than_identity, latest_checkpoint, newest_checkpoints,
+};
+
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
@@ -65,13 +72,6 @@ pub struct StoredEvent {
     pub body: String,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StoredCheckpoint {
-    pub tree_size: u64,
-    pub note: String,
-    pub created_at_us: i64,
-}
-
 impl Store {
     /// Gives committed events their place in the log.
     pub async fn sequence(&self) -> Result<Sequenced, StoreError> {
@@ -120,59 +120,6 @@ impl Store {
         conn.unlock(key).await?;
         Ok(Sequenced::Events(n_appended))
     }
-
-    /// Adds a checkpoint as the next one after that of so many leaves. `false` where another process has added one since.
-    pub async fn add_checkpoint(&self, checkpoint: StoredCheckpoint, after_size: u64) -> Result<bool, StoreError> {
-        let apply: Apply<bool> = Box::new(move |tx| {
-            let checkpoint = checkpoint.clone();
-            Box::pin(async move {
-                let n_added = tx
-                    .execute(
-                        "INSERT INTO log_checkpoints (tree_size, note, created_at_us) SELECT $1, $2, $3 \
-                         WHERE NOT EXISTS (SELECT 1 FROM log_checkpoints WHERE tree_size > $4)",
-                        &[
-                            Param::Int(signed(checkpoint.tree_size)),
-                            Param::Text(&checkpoint.note),
-                            Param::Int(checkpoint.created_at_us),
-                            Param::Int(signed(after_size)),
-                        ],
-                    )
-                    .await?;
-                Ok(Applied { value: n_added == 1, event: None, keep: Keep::Changes })
-            })
-        });
-        self.write(None, Instant::now() + WAIT_MAX, apply).await.map_err(keeping_failed)
-    }
-
-    /// Keeps a signed checkpoint. One that is already there for the same size stays, unless cosignatures were added.
-    pub async fn keep_checkpoint(&self, checkpoint: StoredCheckpoint) -> Result<(), StoreError> {
-        let apply: Apply<()> = Box::new(move |tx| {
-            let checkpoint = checkpoint.clone();
-            Box::pin(async move {
-                tx.execute(
-                    "INSERT INTO log_checkpoints (tree_size, note, created_at_us) VALUES ($1, $2, $3) \
-                     ON CONFLICT (tree_size) DO UPDATE SET note = excluded.note \
-                     WHERE LENGTH(excluded.note) > LENGTH(log_checkpoints.note)",
-                    &[
-                        Param::Int(signed(checkpoint.tree_size)),
-                        Param::Text(&checkpoint.note),
-                        Param::Int(checkpoint.created_at_us),
-                    ],
-                )
-                .await?;
-                Ok(Applied { value: (), event: None, keep: Keep::Changes })
-            })
-        });
-        self.write(None, Instant::now() + WAIT_MAX, apply).await.map_err(keeping_failed)
-    }
-}
-
-fn keeping_failed(error: WriteError) -> StoreError {
-    match error {
-        WriteError::Store(error) => error,
-        WriteError::Expired | WriteError::QueueFull => StoreError::unavailable("the writer is too busy"),
-        WriteError::Panicked => StoreError::other("keeping a checkpoint panicked"),
-    }
 }
 
 /// Appends what is settled and not yet in the tree. Returns how many events that were.
@@ -182,16 +129,26 @@ async fn append_settled(conn: &mut Conn) -> Result<u64, StoreError> {
     Ok(growth.n_events())
 }
 
-/// The sequencer stands at the last event of the tree. Other hands that moved it on would keep events out of the log.
+/// The sequencer stands at the last event of the tree. Other hands that moved it on, or put another event into that place,
+/// would keep events out of the log.
 async fn check_place(conn: &mut Conn, state: &LogState) -> Result<(), StoreError> {
-    if state.frontier.size() == 0 {
-        return Ok(());
-    }
-    let sql = "SELECT 1 FROM events WHERE commit_key = $1 AND event_seq = $2";
-    let place = [Param::Int(state.last_commit_key), Param::Int(state.last_event_seq)];
+    let Some(last_index) = state.frontier.size().checked_sub(1) else { return Ok(()) };
+    let sql = "SELECT 1 FROM events e JOIN log_leaves l ON l.call_id = e.call_id \
+               WHERE e.commit_key = $1 AND e.event_seq = $2 AND l.leaf_index = $3";
+    let place = [state.last_commit_key, state.last_event_seq, signed(last_index)].map(Param::Int);
     match conn.fetch_optional(sql, &place).await? {
         Some(_) => Ok(()),
-        None => Err(StoreError::damaged("log_state", "it stands at an event that is not there")),
+        None => Err(StoreError::damaged("log_state", "it stands at an event that is not there or not the last one")),
+    }
+}
+
+/// No event stands where the writer puts none: followed there, the sequencer would leave all others behind.
+async fn check_ahead(conn: &mut Conn, state: &LogState) -> Result<(), StoreError> {
+    let Some(ahead_max) = conn.engine().events_ahead_max() else { return Ok(()) };
+    let sql = "SELECT 1 FROM events WHERE event_seq > $1 LIMIT 1";
+    match conn.fetch_optional(sql, &[Param::Int(state.last_event_seq.saturating_add(ahead_max))]).await? {
+        None => Ok(()),
+        Some(_) => Err(StoreError::damaged("events", "other hands put an event far ahead of all others")),
     }
 }
 
@@ -209,14 +166,13 @@ impl Growth {
     /// `None` where the tree has everything.
     async fn find(conn: &mut Conn) -> Result<Option<Growth>, StoreError> {
         let state = read_state(conn).await?;
+        check_place(conn, &state).await?;
+        check_ahead(conn, &state).await?;
         let size_before = state.frontier.size();
         let position =
             [Param::Int(state.last_commit_key), Param::Int(state.last_event_seq), Param::Int(SEQUENCE_EVENTS_MAX)];
         let rows = conn.fetch_all(conn.engine().settled_events_sql(), &position).await?;
-        let Some(last) = rows.last() else {
-            check_place(conn, &state).await?;
-            return Ok(None);
-        };
+        let Some(last) = rows.last() else { return Ok(None) };
         let (last_commit_key, last_event_seq) = (last.int(0)?, last.int(1)?);
         let mut frontier = state.frontier;
         let (mut leaves, mut nodes) = (Vec::with_capacity(rows.len()), Vec::new());
@@ -299,6 +255,14 @@ pub struct Position {
 impl Position {
     /// Before every place that any hand could give an event.
     pub const FIRST: Position = Position { commit_key: i64::MIN, event_seq: i64::MIN };
+}
+
+/// The last place that an event can have which waits behind this one. Only other hands put one farther away.
+pub fn farthest(conn: &Conn, from: Position) -> Position {
+    match conn.engine().events_ahead_max() {
+        Some(ahead_max) => Position { event_seq: from.event_seq.saturating_add(ahead_max), ..from },
+        None => Position { commit_key: i64::MAX, event_seq: i64::MAX },
+    }
 }
 
 /// Events before this place are settled: a sequencer at work takes them at its next step.
@@ -496,62 +460,6 @@ pub async fn find_event(
         )
         .await?;
     row.map(|row| Ok((row.opt_int(0)?.map(i64::unsigned_abs), row.text(1)?))).transpose()
-}
-
-/// The newest checkpoint.
-pub async fn latest_checkpoint(conn: &mut Conn) -> Result<Option<StoredCheckpoint>, StoreError> {
-    let sql = "SELECT tree_size, note, created_at_us FROM log_checkpoints ORDER BY tree_size DESC LIMIT 1";
-    let row = conn.fetch_optional(sql, &[]).await?;
-    row.map(|row| checkpoint(&row)).transpose()
-}
-
-/// The newest checkpoints, the newest first.
-pub async fn newest_checkpoints(conn: &mut Conn, n_max: u32) -> Result<Vec<StoredCheckpoint>, StoreError> {
-    let sql = "SELECT tree_size, note, created_at_us FROM log_checkpoints ORDER BY tree_size DESC LIMIT $1";
-    conn.fetch_all(sql, &[Param::Int(i64::from(n_max))]).await?.iter().map(checkpoint).collect()
-}
-
-pub async fn find_checkpoint(conn: &mut Conn, tree_size: u64) -> Result<Option<StoredCheckpoint>, StoreError> {
-    let sql = "SELECT tree_size, note, created_at_us FROM log_checkpoints WHERE tree_size = $1";
-    let row = conn.fetch_optional(sql, &[Param::Int(signed(tree_size))]).await?;
-    row.map(|row| checkpoint(&row)).transpose()
-}
-
-pub async fn count_checkpoints(conn: &mut Conn) -> Result<u64, StoreError> {
-    let row = conn.fetch_optional("SELECT COUNT(*) FROM log_checkpoints", &[]).await?;
-    Ok(row.map(|row| row.int(0)).transpose()?.unwrap_or(0).unsigned_abs())
-}
-
-/// Checkpoints over no leaves at all, which nobody signs.
-pub async fn count_empty_checkpoints(conn: &mut Conn) -> Result<u64, StoreError> {
-    let row = conn.fetch_optional("SELECT COUNT(*) FROM log_checkpoints WHERE tree_size < 1", &[]).await?;
-    Ok(row.map(|row| row.int(0)).transpose()?.unwrap_or(0).unsigned_abs())
-}
-
-/// Was a checkpoint signed after the database got a table for whose log it is?
-pub async fn is_older_than_identity(conn: &mut Conn) -> Result<bool, StoreError> {
-    let sql = "SELECT 1 FROM log_checkpoints WHERE created_at_us > \
-               (SELECT applied_at_us FROM schema_migrations WHERE name = 'log_identity') LIMIT 1";
-    Ok(conn.fetch_optional(sql, &[]).await?.is_some())
-}
-
-/// Checkpoints over more leaves than this, the smallest first.
-pub async fn checkpoints_after(
-    conn: &mut Conn,
-    tree_size: u64,
-    n_max: u32,
-) -> Result<Vec<StoredCheckpoint>, StoreError> {
-    let sql =
-        "SELECT tree_size, note, created_at_us FROM log_checkpoints WHERE tree_size > $1 ORDER BY tree_size LIMIT $2";
-    let rows = conn.fetch_all(sql, &[Param::Int(signed(tree_size)), Param::Int(i64::from(n_max))]).await?;
-    rows.iter().map(checkpoint).collect()
-}
-
-fn checkpoint(row: &crate::row::Row) -> Result<StoredCheckpoint, StoreError> {
-    let read = || -> Result<StoredCheckpoint, StoreError> {
-        Ok(StoredCheckpoint { tree_size: row.int(0)?.unsigned_abs(), note: row.text(1)?, created_at_us: row.int(2)? })
-    };
-    read().map_err(|_| StoreError::damaged("log_checkpoints", "a checkpoint has a column that is not of its type"))
 }
 
 /// SQL has no unsigned integers; `ledger::tree::LEAVES_MAX` keeps every index within the signed ones.

@@ -10,9 +10,10 @@ const TRIGGERS_MAX: i64 = 100;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trigger {
-    /// `trigger` or `view`; on PostgreSQL also `rule`, `row security` and `policy`.
+    /// `trigger` or `view`; on PostgreSQL also `rule`, `row security`, `policy` and `event trigger`.
     pub kind: String,
     pub name: String,
+    /// For an event trigger, on what it fires.
     pub table: String,
 }
 

@@ -261,6 +261,7 @@ impl Lane {
             StoreErrorKind::Unavailable
             | StoreErrorKind::DiskFull
             | StoreErrorKind::Damaged { .. }
+            | StoreErrorKind::Broken { .. }
             | StoreErrorKind::Other => false,
         };
         match result {

@@ -1,7 +1,13 @@
 //! Comparing the records with their batches. The log vouches for the hash of each batch; the batches in order say which
 //! records there must be, and with what content.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+mod paper_ids;
+mod starter;
+
+pub use paper_ids::{PaperIdDifference, PaperIds, without_document};
+pub use starter::{StarterDifference, StarterRows};
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use contract::canonical;
 use contract::evidence::record::{Document, RecordKind, Retraction};
@@ -53,6 +59,8 @@ pub struct FoundRecord {
     is_mislabelled: bool,
     /// What it says against papers, by their keys.
     says: BTreeMap<String, Retraction>,
+    /// The papers that `evidence_paper_ids` must name it for.
+    paper_ids: BTreeSet<String>,
 }
 
 /// Where a page of records begins: after this organisation, kind and id.
@@ -67,8 +75,16 @@ pub async fn records_after(conn: &mut Conn, place: &Place) -> Result<Vec<FoundRe
         let (kind, body) = (row.text(1)?, row.text(4)?);
         let sha256 = canonical::digest(body.as_bytes());
         let is_mislabelled = row.bytes(3)? != sha256;
-        let says = said_by(&kind, &body);
-        Ok(FoundRecord { organisation_id: row.text(0)?, kind, id: row.text(2)?, sha256, is_mislabelled, says })
+        let (says, paper_ids) = (said_by(&kind, &body), paper_ids::stated(&kind, &body));
+        Ok(FoundRecord {
+            organisation_id: row.text(0)?,
+            kind,
+            id: row.text(2)?,
+            sha256,
+            is_mislabelled,
+            says,
+            paper_ids,
+        })
     });
     found.collect()
 }
@@ -105,12 +121,17 @@ pub enum SaidDifference {
 /// Migrations of one program are applied together.
 const TOGETHER_US: i64 = 60_000_000;
 
+/// Whether there were records before there were tables of papers.
+async fn is_papers_younger(conn: &mut Conn) -> Result<bool, StoreError> {
+    let sql = "SELECT p.applied_at_us - r.applied_at_us FROM schema_migrations p, schema_migrations r
+        WHERE p.name = 'evidence_papers' AND r.name = 'evidence_records'";
+    let apart_us = conn.fetch_optional(sql, &[]).await?.map(|row| row.int(0)).transpose()?;
+    Ok(apart_us.is_some_and(|apart_us| apart_us > TOGETHER_US))
+}
+
 impl Said {
     pub async fn read(conn: &mut Conn) -> Result<Said, StoreError> {
-        let sql = "SELECT p.applied_at_us - r.applied_at_us FROM schema_migrations p, schema_migrations r
-            WHERE p.name = 'evidence_papers' AND r.name = 'evidence_records'";
-        let apart_us = conn.fetch_optional(sql, &[]).await?.map(|row| row.int(0)).transpose()?;
-        let is_younger = apart_us.is_some_and(|apart_us| apart_us > TOGETHER_US);
+        let is_younger = is_papers_younger(conn).await?;
         let sql = "SELECT organisation_id, document_id, paper_id, retraction FROM evidence_retractions";
         let mut rows: HashMap<(String, String), BTreeMap<String, String>> = HashMap::new();
         for row in conn.fetch_all(sql, &[]).await? {

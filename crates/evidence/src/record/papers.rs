@@ -86,6 +86,12 @@ pub(super) fn said_by(document: &Document) -> BTreeMap<String, Retraction> {
     own.chain(paper.says.iter().cloned()).collect()
 }
 
+/// The ids of a document's paper that its own id does not say already: what the table has of it.
+pub(super) fn listed_keys(document: &Document) -> BTreeSet<String> {
+    let is_listed = |it: &String| key::document_id(it).as_ref() != Some(&document.id);
+    Paper::of(document).keys.into_values().filter(is_listed).collect()
+}
+
 fn parse_said(row: &Row) -> Result<(String, String, Retraction), StoreError> {
     let retraction = serde_json::from_str(&row.text(2)?)
         .map_err(|_| StoreError::other("a retraction cannot be read as what it is"))?;

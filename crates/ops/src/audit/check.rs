@@ -3,7 +3,7 @@
 mod checkpoints;
 mod rows;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use contract::event::Event;
 use contract::ledger::Verification;
@@ -13,9 +13,10 @@ use ledger::keyring::Keyring;
 use ledger::policy::Policy;
 use ledger::tree::{Frontier, Node, Subtree, TreeHead};
 use store::log::{self, Leaf, Position, WaitingEvent};
+use store::schema::{self, Difference};
 use store::triggers::{self, Trigger};
 use store::unreadable::{self, UnreadableRow};
-use store::{Conn, StoreError, StoreErrorKind};
+use store::{Conn, StoreError};
 use workflow::audited::Origin;
 
 use self::checkpoints::{Checkpoints, Numbers, Unsigned, Witnessed, witnessed};
@@ -70,6 +71,8 @@ impl Last {
 #[derive(Clone, Copy)]
 struct Places {
     reached: Position,
+    /// No event can stand behind it.
+    farthest: Position,
     settled_before: Position,
 }
 
@@ -81,6 +84,8 @@ enum Wait {
     Late,
     /// The sequencer has gone past it.
     Passed,
+    /// Nobody puts an event there.
+    Planted,
 }
 
 struct Check<'t> {
@@ -90,6 +95,8 @@ struct Check<'t> {
     promised: HashMap<String, Promised>,
     /// Answers of calls since then are kept.
     promised_since_us: i64,
+    /// Batches of the evidence, by organisation and id, that the starter data put.
+    starter_batches: HashSet<(String, String)>,
     /// Events since the last checkpoint.
     unsigned: Unsigned,
     /// Which checkpoints were met.
@@ -127,15 +134,17 @@ pub struct Trust<'a> {
 }
 
 /// Tables in which a row that cannot be read is named and set aside. Without `log_state` there is nothing to compare with.
-const TABLES: [&str; 19] = [
+const TABLES: [&str; 21] = [
     "api_keys",
     "artifact_contents",
     "artifact_revisions",
     "artifacts",
     "events",
     "evidence_batches",
+    "evidence_paper_ids",
     "evidence_records",
     "evidence_retractions",
+    "evidence_starter_records",
     "id_gaps",
     "id_registry",
     "id_reservations",
@@ -155,27 +164,68 @@ pub(super) const SETTLED_WITHIN_US: i64 = 10_000_000;
 /// The tidying of the house may be a little ahead of the moment that is looked at.
 const TIDIED_AHEAD_US: i64 = 60_000_000;
 
-/// Recomputes the log. A table of the log that is too damaged for that is a problem of its own.
-pub async fn whole_log(conn: &mut Conn, trust: &Trust<'_>, progress: &Progress) -> Result<Verification, StoreError> {
-    let mut unreadable = Vec::new();
-    let mut found = recompute(conn, trust, progress, &unreadable).await;
-    if found.as_ref().is_err_and(|error| matches!(error.kind(), StoreErrorKind::Damaged { .. } | StoreErrorKind::Other))
-    {
-        unreadable = unreadable::set_aside(conn, &TABLES).await?;
-        if !unreadable.is_empty() {
-            found = recompute(conn, trust, progress, &unreadable).await;
+/// What was found before the log was recomputed.
+#[derive(Default)]
+struct Before {
+    unreadable: Vec<UnreadableRow>,
+    /// What the schema has that the migrations do not make, or the other way round; each with the kind of problem.
+    schema: Vec<(&'static str, String)>,
+}
+
+impl Before {
+    fn report(&self, report: &mut Report<'_>) {
+        add_unreadable(report, &self.unreadable);
+        for (kind, message) in &self.schema {
+            report.add(kind, Whose::Log, None, None, message.clone());
         }
     }
-    match found {
-        Err(error) if matches!(error.kind(), StoreErrorKind::Damaged { .. }) => {
+}
+
+/// Recomputes the log. A database that is too damaged for that is a problem of its own.
+pub async fn whole_log(conn: &mut Conn, trust: &Trust<'_>, progress: &Progress) -> Result<Verification, StoreError> {
+    let mut before = Before::default();
+    match look(conn, trust, progress, &mut before).await {
+        Err(error) if error.is_damage() => {
             let mut report = Report::to(trust.reader);
-            add_unreadable(&mut report, &unreadable);
-            let message = format!("{error}; nothing else was checked: restore a backup (`materia restore`)");
+            before.report(&mut report);
+            // What our own code says of a value holds none of it.
+            let cause = std::error::Error::source(&error).filter(|_| error.is_about_a_value());
+            let cause = cause.map_or(String::new(), |cause| format!(": {cause}"));
+            let message = format!("{error}{cause}; nothing else was checked: restore a backup (`materia restore`)");
             report.add("table", Whose::Log, None, None, message);
             Ok(report.verification(Frontier::new().root().to_string()))
         }
         found => found,
     }
+}
+
+async fn look(
+    conn: &mut Conn,
+    trust: &Trust<'_>,
+    progress: &Progress,
+    before: &mut Before,
+) -> Result<Verification, StoreError> {
+    // First, since a statement that fails over a table that is gone is the last one of its moment.
+    before.schema = find_schema_problems(conn).await?;
+    let found = recompute(conn, trust, progress, before).await;
+    if !found.as_ref().is_err_and(StoreError::is_damage) {
+        return found;
+    }
+    before.unreadable = unreadable::set_aside(conn, &TABLES).await?;
+    if before.unreadable.is_empty() { found } else { recompute(conn, trust, progress, before).await }
+}
+
+/// Whatever the database does by itself, and tables that are not as the migrations make them. A trigger can swallow events
+/// or change rows behind them; what a constraint kept out, or one takes away, no row tells.
+async fn find_schema_problems(conn: &mut Conn) -> Result<Vec<(&'static str, String)>, StoreError> {
+    let triggers = triggers::find_all(conn).await?.into_iter().map(|Trigger { kind, name, table }| {
+        ("trigger", format!("other hands gave `{table}` the {kind} `{name}`: the schema has none; drop it"))
+    });
+    let differences = schema::differences(conn, &crate::migrations()).await?.into_iter();
+    let differences = differences.map(|Difference { table, what }| {
+        ("table", format!("the table `{table}` is not as this program makes it: {what}"))
+    });
+    Ok(triggers.chain(differences).collect())
 }
 
 fn add_unreadable(report: &mut Report<'_>, rows: &[UnreadableRow]) {
@@ -189,7 +239,7 @@ async fn recompute(
     conn: &mut Conn,
     trust: &Trust<'_>,
     progress: &Progress,
-    unreadable: &[UnreadableRow],
+    before: &Before,
 ) -> Result<Verification, StoreError> {
     let state = log::read_state(conn).await?;
     let size = state.frontier.size();
@@ -199,16 +249,17 @@ async fn recompute(
         last: HashMap::new(),
         promised: HashMap::new(),
         promised_since_us: trust.now_us.saturating_sub(kept_for_us).saturating_add(TIDIED_AHEAD_US),
+        starter_batches: HashSet::new(),
         unsigned: Unsigned::default(),
         numbers: Numbers::default(),
-        is_set_aside: !unreadable.is_empty(),
+        is_set_aside: !before.unreadable.is_empty(),
         report: Report::to(trust.reader),
         notes: trust.notes.to_vec(),
         policy: Policy::new(trust.keyring.all_verifiers(), Vec::new(), 0).ok(),
         witnessed: witnessed(trust),
         outside: Vec::new(),
     };
-    add_unreadable(&mut check.report, unreadable);
+    before.report(&mut check.report);
     check.take_in(trust.kept);
     let mut checkpoints = Checkpoints::default();
     while check.tree.size() < size {
@@ -245,7 +296,6 @@ async fn recompute(
     if !matches!(trust.reader, Reader::Restorer) {
         check.beyond(conn, size).await?;
     }
-    check.triggers(conn).await?;
     for (place, head) in std::mem::take(&mut check.outside) {
         let message = format!("{place} is over {} events, but the log has {size}", head.size);
         check.report.add("checkpoint", Whose::Log, None, None, message);
@@ -256,7 +306,8 @@ async fn recompute(
     }
     // In a backup events wait for the house that it is restored to.
     let now_us = Some(trust.now_us).filter(|_| !matches!(trust.reader, Reader::Restorer));
-    let places = Places { reached: state.position(), settled_before: trust.settled_before };
+    let reached = state.position();
+    let places = Places { reached, farthest: log::farthest(conn, reached), settled_before: trust.settled_before };
     let n_waiting = check.waiting(conn, places, now_us).await?;
     let n_objects_checked = check.objects(conn).await?;
     check.cosignatures(trust);
@@ -321,6 +372,7 @@ impl Check<'_> {
 
     /// Notes how an event left its rows, and whether it found them as the event before left them.
     fn remember(&mut self, organisation_id: &str, leaf_index: Option<u64>, event: Event) {
+        self.note_starter_data(organisation_id, &event);
         let call = Caused { by: event.actor.id.to_string(), call_id: event.call_id.clone(), time: event.time };
         for object in event.objects.into_iter().filter(|object| object.sha256.is_some() || object.is_deleted) {
             let key = (organisation_id.to_owned(), object.kind, object.id);
@@ -361,15 +413,6 @@ impl Check<'_> {
                 );
                 self.report.add("table", Whose::Log, None, None, message);
             }
-        }
-        Ok(())
-    }
-
-    /// Whatever the database does by itself: a trigger can swallow events, or change rows behind them.
-    async fn triggers(&mut self, conn: &mut Conn) -> Result<(), StoreError> {
-        for Trigger { kind, name, table } in triggers::find_all(conn).await? {
-            let message = format!("other hands gave `{table}` the {kind} `{name}`: the schema has none; drop it");
-            self.report.add("trigger", Whose::Log, None, None, message);
         }
         Ok(())
     }
@@ -418,6 +461,10 @@ impl Check<'_> {
             _ if waiting.position <= places.reached => {
                 (Wait::Passed, Some("the event is not in the log, although later ones are".to_owned()))
             }
+            _ if waiting.position > places.farthest => {
+                let what = "the event stands where no call puts one: other hands added it; delete its row of `events`";
+                (Wait::Planted, Some(what.to_owned()))
+            }
             us if us > within_us => {
                 (Wait::Late, Some(format!("the event is not in the log, {} s after its call", us / 1_000_000)))
             }
@@ -428,6 +475,8 @@ impl Check<'_> {
             let whose = Whose::Organisation(&organisation_id);
             self.report.add("order", whose, None, Some(&waiting.call_id), message);
         }
+        // What other hands wrote vouches for no row.
+        let event = event.filter(|_| wait != Wait::Planted);
         if let Some(event) = &event {
             self.note_promise(waiting.recorded_at_us, event);
         }
@@ -441,6 +490,7 @@ impl Check<'_> {
 
     /// An event that later ones were put before. Ids of calls are in the order of time.
     fn remember_passed(&mut self, organisation_id: &str, event: Event) {
+        self.note_starter_data(organisation_id, &event);
         let call = Caused { by: event.actor.id.to_string(), call_id: event.call_id.clone(), time: event.time };
         for object in event.objects.into_iter().filter(|object| object.sha256.is_some() || object.is_deleted) {
             let key = (organisation_id.to_owned(), object.kind, object.id);

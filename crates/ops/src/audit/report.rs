@@ -75,11 +75,6 @@ impl Report<'_> {
         });
     }
 
-    /// Whether it is for whoever restores a database, which may be of a house that was in trouble once.
-    pub fn is_of_a_backup(&self) -> bool {
-        matches!(self.reader, Reader::Restorer)
-    }
-
     /// The verdict, with nothing counted yet.
     pub fn verification(self, root_hash: String) -> Verification {
         Verification {

@@ -13,4 +13,4 @@ mod resources;
 mod retractions;
 mod same_things;
 mod search;
-mod starter_data;
+pub mod starter_data;

@@ -1,8 +1,13 @@
 //! Rows that other hands put where nobody might look.
 
+use contract::error::Kind;
+use ops::LogStanding;
 use ops::operations::OPERATIONS;
 use serde_json::{Value, json};
+use store::Engine;
 
+use crate::evidence::herbs::{put, source};
+use crate::evidence::starter_data::{AVOID, later as a_month_later, made_up};
 use crate::ledger::{both, run_sql, settle, take_ids, tamper, verify};
 use crate::script::{Stage, on_sqlite};
 
@@ -28,6 +33,53 @@ async fn an_event_before_the_first_place_is_named() {
     )
     .await;
     assert_eq!(look(&stage).await, ["the event is not in the log, although later ones are"]);
+}
+
+/// An event by hand, in a place of its own.
+const PLANT: &str = "INSERT INTO events (event_seq, commit_key, call_id, organisation_id, recorded_at_us, actor_id, \
+    operation, outcome, body) SELECT {place}, '01a1e70f-5f60-72f9-b5c9-369912e56d2f', organisation_id, recorded_at_us, \
+    actor_id, operation, outcome, body FROM events ORDER BY event_seq DESC LIMIT 1";
+
+#[tokio::test]
+async fn an_event_that_is_planted_far_ahead_takes_no_later_one_out_of_the_log() {
+    for place in ["9223372036854775807, 0", "9223372036854775806, 0", "MAX(event_seq) + 1, 7"] {
+        let stage = on_sqlite(OPERATIONS).await;
+        take_ids(&stage, 2).await;
+        assert_eq!(verify(&stage).await["problems"], json!([]));
+        tamper(&stage, PLANT.replace("{place}", place).leak()).await;
+        take_ids(&stage, 3).await;
+        let notary = ops::Notary::new(stage.platform.clone());
+        let is_followed = notary.work().await.is_ok();
+        assert_eq!(is_followed, place.ends_with('7'), "another transaction number is passed over");
+        stage.clock.set_us(stage.clock.now_us() + 4_000_000);
+        if !is_followed {
+            notary.work().await.unwrap_err();
+            let standing = stage.platform.log_standing();
+            let says = |reason: &str| reason.contains("other hands put an event far ahead of all others");
+            assert!(matches!(&standing, LogStanding::Stopped { reason } if says(reason)), "{standing:?}");
+            let refused = stage.call("owner", "get_next_available_id", json!({"artifact_type": "US"})).await;
+            assert_eq!(refused.result.unwrap_err().kind, Kind::Conflict);
+        }
+        let named = "the event stands where no call puts one: other hands added it; delete its row of `events`";
+        assert!(look(&stage).await.iter().any(|message| message == named));
+        tamper(&stage, "DELETE FROM events WHERE call_id = '01a1e70f-5f60-72f9-b5c9-369912e56d2f'").await;
+        let found = verify(&stage).await;
+        assert_eq!((&found["problems"], stage.platform.log_standing()), (&json!([]), LogStanding::Fine), "{found}");
+        take_ids(&stage, 1).await;
+        assert_eq!(verify(&stage).await["problems"], json!([]));
+    }
+}
+
+#[tokio::test]
+async fn an_event_in_the_place_of_a_deleted_one_stops_the_sequencer() {
+    let stage = on_sqlite(OPERATIONS).await;
+    take_ids(&stage, 3).await;
+    settle(&stage).await;
+    tamper(&stage, "DELETE FROM events WHERE event_seq = (SELECT MAX(event_seq) FROM events)").await;
+    take_ids(&stage, 1).await;
+    ops::Notary::new(stage.platform.clone()).work().await.unwrap_err();
+    let found = look(&stage).await;
+    assert!(found.iter().any(|message| message == "the event is not in the log, although later ones are"), "{found:?}");
 }
 
 #[tokio::test]
@@ -101,5 +153,182 @@ async fn a_sequencer_that_was_moved_on_stops_and_says_so() {
         let stopped = ops::Notary::new(stage.platform.clone()).work().await.unwrap_err();
         let cause = std::error::Error::source(&stopped).unwrap().to_string();
         assert!(cause.contains("it stands at an event that is not there"), "{cause}");
+    }
+}
+
+/// Changes of the schema by other hands, each with what is said of it.
+const SQLITE_SCHEMA: [(&[&str], &str); 4] = [
+    (
+        &[
+            "DROP TABLE log_nodes",
+            "CREATE TABLE log_nodes (level BIGINT NOT NULL, node_index BIGINT NOT NULL, hash BLOB NOT NULL)",
+        ],
+        "the table `log_nodes` is not as this program makes it: its definition was changed",
+    ),
+    (
+        &[
+            "DROP TABLE task_counters",
+            "CREATE TABLE task_counters (organisation_id TEXT PRIMARY KEY REFERENCES api_keys ON DELETE CASCADE, \
+             last_task_number BIGINT NOT NULL)",
+        ],
+        "the table `task_counters` is not as this program makes it: its definition was changed",
+    ),
+    (
+        &["DROP INDEX tasks_by_artifact"],
+        "the table `tasks` is not as this program makes it: its unique index `tasks_by_artifact` is gone",
+    ),
+    (
+        &["CREATE UNIQUE INDEX one_each ON api_keys (organisation_id)"],
+        "the table `api_keys` is not as this program makes it: it has the unique index `one_each`, which is not of the schema",
+    ),
+];
+
+const POSTGRES_SCHEMA: [(&[&str], &str); 7] = [
+    (
+        &["ALTER TABLE log_leaves DROP CONSTRAINT log_leaves_call_id_key"],
+        "the table `log_leaves` is not as this program makes it: it lacks what makes (call_id) unique",
+    ),
+    (
+        &["ALTER TABLE id_gaps ADD FOREIGN KEY (organisation_id) REFERENCES task_counters ON DELETE CASCADE"],
+        "the table `id_gaps` is not as this program makes it: it has `FOREIGN KEY (organisation_id) REFERENCES \
+         task_counters(organisation_id) ON DELETE CASCADE`, which is not of the schema",
+    ),
+    (
+        &["ALTER TABLE tasks DROP CONSTRAINT tasks_status_check"],
+        "the table `tasks` is not as this program makes it: it lacks the check `status 'pending' 'in_progress' 'completed'`",
+    ),
+    (
+        &["ALTER TABLE events ALTER COLUMN commit_key SET DEFAULT 0"],
+        "the table `events` is not as this program makes it: it has the column `commit_key` (number, never null, by \
+         default `0`), which is not of the schema",
+    ),
+    (
+        &["DROP INDEX tasks_by_artifact"],
+        "the table `tasks` is not as this program makes it: it lacks what makes (organisation_id, project_id, artifact_id) \
+         unique where status <> 'completed'",
+    ),
+    (
+        &["ALTER TABLE log_nodes DROP CONSTRAINT log_nodes_pkey"],
+        "the table `log_nodes` is not as this program makes it: it lacks the primary key (level, node_index)",
+    ),
+    (
+        &[
+            "CREATE FUNCTION hush() RETURNS event_trigger LANGUAGE plpgsql AS 'BEGIN END'",
+            "CREATE EVENT TRIGGER hush ON ddl_command_end EXECUTE FUNCTION hush()",
+        ],
+        "other hands gave `ddl_command_end` the event trigger `hush`: the schema has none; drop it",
+    ),
+];
+
+#[tokio::test]
+async fn a_schema_that_is_not_what_the_migrations_make_is_named() {
+    for stage in both().await {
+        take_ids(&stage, 1).await;
+        assert_eq!(verify(&stage).await["problems"], json!([]));
+        let cases: &[(&[&str], &str)] = match stage.store.engine() {
+            Engine::Sqlite => &SQLITE_SCHEMA,
+            Engine::Postgres => &POSTGRES_SCHEMA,
+        };
+        for (statements, named) in cases {
+            run_sql(&stage, statements).await;
+            let found = look(&stage).await;
+            assert!(found.iter().any(|message| message == named), "{statements:?}: {found:#?}");
+        }
+        // What only makes reading faster is nobody's concern, and neither is a table that is not ours.
+        let n_named = look(&stage).await.len();
+        run_sql(&stage, &["DROP INDEX events_by_actor", "CREATE TABLE not_ours (id TEXT)"]).await;
+        assert_eq!(look(&stage).await.len(), n_named);
+    }
+}
+
+#[tokio::test]
+async fn a_table_or_a_column_that_is_gone_is_named_and_no_failure() {
+    for (sql, named) in [
+        ("DROP TABLE evidence_batches", "the table `evidence_batches` is not as this program makes it: it is gone"),
+        ("DROP TABLE log_leaves", "the table `log_leaves` is not as this program makes it: it is gone"),
+        ("ALTER TABLE tasks RENAME COLUMN generator TO maker", "the table `tasks` is not as this program makes it: "),
+        ("ALTER TABLE events DROP COLUMN outcome", "the table `events` is not as this program makes it: "),
+    ] {
+        for stage in both().await {
+            take_ids(&stage, 1).await;
+            settle(&stage).await;
+            run_sql(&stage, vec![sql].leak()).await;
+            let found = look(&stage).await;
+            assert!(found.iter().any(|message| message.starts_with(named)), "{sql}: {found:#?}");
+            let is_told = |message: &String| {
+                message.starts_with("the database is damaged: ") && message.contains("restore a backup")
+            };
+            assert!(found.iter().any(is_told), "{sql}: {found:#?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_ids_of_papers_are_compared_with_the_documents() {
+    let cases: [(&'static [&'static str], &str); 3] = [
+        (
+            &["DELETE FROM evidence_paper_ids WHERE document_id = 'PMCID:PMC5'"],
+            "that document `PMCID:PMC5` is the paper `pmid:11` was deleted from `evidence_paper_ids` by other hands",
+        ),
+        (
+            &["INSERT INTO evidence_paper_ids SELECT organisation_id, 'pmid:77', document_id FROM evidence_paper_ids"],
+            "`evidence_paper_ids` says that document `PMCID:PMC5` is the paper `pmid:77`, which it does not say",
+        ),
+        (
+            &["INSERT INTO evidence_paper_ids SELECT organisation_id, paper_id, 'PMID:99' FROM evidence_paper_ids"],
+            "`evidence_paper_ids` says that document `PMID:99`, which is not there, is the paper `pmid:11`",
+        ),
+    ];
+    let full_text = json!({"record": "document", "id": "PMCID:PMC5", "kind": "paper", "title": "On ginger",
+        "text": "Words.", "lang": "en", "ids": {"pmid": "11"}, "source": "herbal"});
+    for (sql, expected) in cases {
+        for stage in both().await {
+            put(&stage, &[source(), full_text.clone()]).await;
+            assert_eq!(verify(&stage).await["problems"], json!([]));
+            run_sql(&stage, sql).await;
+            let found = verify(&stage).await;
+            assert!(messages(&found).len() == 1 && messages(&found)[0].starts_with(expected), "{found}");
+            if expected.starts_with("that document") {
+                put(&stage, std::slice::from_ref(&full_text)).await;
+                assert_eq!(verify(&stage).await["problems"], json!([]), "the document itself mends it");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_the_starter_data_put_is_compared_with_the_batches() {
+    let cases: [(&'static [&'static str], &str); 3] = [
+        (
+            &["DELETE FROM evidence_starter_records WHERE kind = 'edge'"],
+            "is of the starter data, but not in `evidence_starter_records` any more",
+        ),
+        (
+            &["UPDATE evidence_starter_records SET sha256 = (SELECT sha256 FROM evidence_starter_records \
+               ORDER BY sha256 LIMIT 1)"],
+            "was changed in `evidence_starter_records` by other hands",
+        ),
+        (
+            &["INSERT INTO evidence_starter_records SELECT DISTINCT organisation_id, kind, 'X1', sha256 \
+               FROM evidence_starter_records WHERE kind = 'node' AND id = (SELECT MIN(id) FROM evidence_starter_records WHERE kind = 'node')"],
+            "`evidence_starter_records` tells of node `X1` what was never kept",
+        ),
+    ];
+    for (sql, expected) in cases {
+        for stage in both().await {
+            let house = stage.again_with(made_up()).await;
+            house.call("owner", "load_starter_data", json!({})).await.result.unwrap();
+            assert_eq!(verify(&house).await["problems"], json!([]));
+            // Later versions follow: what they change and withdraw is no difference, and neither is what others took over.
+            let house = house.again_with(a_month_later()).await;
+            house.call("owner", "load_starter_data", json!({})).await.result.unwrap();
+            let withdrawn = json!({"record": "deletion", "kind": "edge", "id": AVOID});
+            let input = json!({"records": [withdrawn], "replace_starter": true});
+            house.call("owner", "put_records", input).await.result.unwrap();
+            assert_eq!(verify(&house).await["problems"], json!([]));
+            run_sql(&house, sql).await;
+            let found = messages(&verify(&house).await);
+            assert!(!found.is_empty() && found.iter().any(|message| message.contains(expected)), "{found:#?}");
+        }
     }
 }

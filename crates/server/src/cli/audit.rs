@@ -9,6 +9,7 @@ use ledger::checkpoint::SignedCheckpoint;
 use ledger::keyring::Keyring;
 use ops::Call;
 use serde_json::{Value, json};
+use store::OpenError;
 
 use super::{Place, must_be_there, print_lines};
 use crate::assemble::{self, AssembleError};
@@ -104,16 +105,69 @@ pub async fn run(place: Place, command: Command) -> anyhow::Result<ExitCode> {
     must_be_there(&place, &settings)?;
     let house = match assemble::enter(place.data, &settings).await {
         Ok(house) => house,
-        Err(AssembleError::House(HouseError::Rollback(RollbackError::Damaged(error)))) => {
-            // Found to be wrong, not impossible to check.
-            print_lines([format!("WRONG  table: {error}; restore a backup (`materia restore`)")])?;
-            return Ok(ExitCode::FAILURE);
-        }
-        Err(error) => return Err(error.into()),
+        // Found to be wrong, not impossible to check.
+        Err(error) => match (&command, wrong(&error)) {
+            (Command::Verify { json }, Some(problem)) => return tell(*json, problem),
+            (_, _) => return Err(error.into()),
+        },
     };
     let result = answer(&house, &settings, command).await;
     house.close().await;
     result
+}
+
+/// What is wrong with a record that cannot even be opened, if that is why: its kind and what to say. Where nobody could
+/// look, nothing was found.
+fn wrong(error: &AssembleError) -> Option<(&'static str, String)> {
+    let AssembleError::House(error) = error else { return None };
+    let damaged = |what: String| Some(("table", format!("{what}; restore a backup (`materia restore`)")));
+    match error {
+        HouseError::Rollback(RollbackError::Damaged(error)) => damaged(error.to_string()),
+        HouseError::Rollback(
+            error @ (RollbackError::Shorter { .. }
+            | RollbackError::Empty { .. }
+            | RollbackError::Different { .. }
+            | RollbackError::OtherKey { .. }
+            | RollbackError::OtherLog
+            | RollbackError::Witness(_)),
+        ) => Some(("checkpoint", error.to_string())),
+        HouseError::Store(opening) => match opening {
+            OpenError::Connect { error } | OpenError::ReadMigrations { error } | OpenError::Migrate { error, .. }
+                if error.is_damage() =>
+            {
+                damaged(format!("{opening}: {error}"))
+            }
+            OpenError::ChangedMigration { .. } => damaged(opening.to_string()),
+            OpenError::Connect { .. }
+            | OpenError::ReadMigrations { .. }
+            | OpenError::Migrate { .. }
+            | OpenError::CreateFile { .. }
+            | OpenError::ParseUrl { .. }
+            | OpenError::SqliteTooOld { .. }
+            | OpenError::SchemaTooNew { .. }
+            | OpenError::DuplicateMigration { .. } => None,
+        },
+        HouseError::Rollback(RollbackError::Log(_) | RollbackError::File { .. })
+        | HouseError::Folder { .. }
+        | HouseError::Table(_)
+        | HouseError::Platform(_)
+        | HouseError::Key(_)
+        | HouseError::Witnesses(_)
+        | HouseError::OtherDatabase
+        | HouseError::Guest(_)
+        | HouseError::Socket { .. } => None,
+    }
+}
+
+fn tell(is_json: bool, (kind, message): (&'static str, String)) -> anyhow::Result<ExitCode> {
+    if is_json {
+        let problem = json!({ "kind": kind, "message": message });
+        let found = json!({ "ok": false, "n_events_checked": 0, "n_problems": 1, "problems": [problem] });
+        print_lines([found.to_string()])?;
+    } else {
+        print_lines([format!("WRONG  {kind}: {message}")])?;
+    }
+    Ok(ExitCode::FAILURE)
 }
 
 /// Changes the key file. It is read when a server starts.
@@ -123,7 +177,7 @@ fn change_key(place: &Place, change: fn(Keyring) -> anyhow::Result<(Keyring, Str
     if !path.exists() {
         bail!("there is no key in {}: this folder has no log yet", path.display());
     }
-    let (changed, told) = change(keys::read_or_make(&path)?)?;
+    let (changed, told) = change(keys::read(&path)?)?;
     keys::write(&path, &changed)?;
     let shown = changed.verifiers().into_iter().map(|key| key.to_string());
     let restart = format!("Written to {}; restart the servers that use it.", path.display());

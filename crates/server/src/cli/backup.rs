@@ -103,7 +103,7 @@ pub async fn put_back(place: Place, arguments: RestoreArguments) -> anyhow::Resu
         if !given.exists() {
             bail!("there is no key in {}", given.display());
         }
-        let keyring = keys::read_or_make(given).with_context(|| format!("could not use {}", given.display()))?;
+        let keyring = keys::read(given).with_context(|| format!("could not use {}", given.display()))?;
         if had_key && std::fs::read(given)? != std::fs::read(&key_file)? {
             bail!(
                 "{} has another key than {}; leave --key out, or move that file away",
@@ -118,7 +118,7 @@ pub async fn put_back(place: Place, arguments: RestoreArguments) -> anyhow::Resu
     if !key_file.exists() {
         bail!("the log's signing key is not part of a backup; put it into {} or give --key FILE", key_file.display());
     }
-    let keyring = keys::read_or_make(&key_file)?;
+    let keyring = keys::read(&key_file)?;
     let options = store_options(&place.data, settings.database_url.as_deref());
     let (progress, shown) = show_progress();
     let now_us = ops::Clock::system().now_us();

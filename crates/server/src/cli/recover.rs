@@ -3,12 +3,15 @@
 use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
+use contract::canonical;
+use ops::acceptance::Acceptance;
 
 use super::{Place, must_be_there, print_lines};
 use crate::assemble::{self, AssembleError};
 use crate::owner::HouseError;
 use crate::owner::keys::replace;
 use crate::owner::notary::{RollbackError, acceptance_file, checkpoint_file};
+use crate::owner::witnesses::Standing;
 use crate::settings::Settings;
 
 #[derive(clap::Args)]
@@ -23,8 +26,8 @@ pub struct Arguments {
     accept_rollback: bool,
 }
 
-/// Refuses where there is nothing to accept: a checkpoint that is set aside protects nothing any more.
-async fn check_rolled_back(place: &Place, settings: &Settings) -> anyhow::Result<()> {
+/// What there is to accept. Refuses where there is nothing: a checkpoint that is set aside protects nothing any more.
+async fn find_rollback(place: &Place, settings: &Settings) -> anyhow::Result<RollbackError> {
     if !checkpoint_file(&place.data).exists() {
         must_be_there(place, settings)?;
     }
@@ -38,13 +41,41 @@ async fn check_rolled_back(place: &Place, settings: &Settings) -> anyhow::Result
             bail!("nothing was rolled back: the log continues its last checkpoint, and nothing was changed");
         }
         Err(AssembleError::House(HouseError::Rollback(
-            RollbackError::Shorter { .. }
+            error @ (RollbackError::Shorter { .. }
             | RollbackError::Empty { .. }
             | RollbackError::Different { .. }
             | RollbackError::OtherKey { .. }
-            | RollbackError::Witness(_),
-        ))) => Ok(()),
+            | RollbackError::Witness(_)),
+        ))) => Ok(error),
         Err(error) => Err(error.into()),
+    }
+}
+
+/// What the log is to tell of it.
+fn describe(found: &RollbackError, checkpoint: Option<&[u8]>) -> Acceptance {
+    let (code, kept_size, found_size) = match found {
+        RollbackError::Shorter { kept, found } => ("ROLLED_BACK", Some(*kept), Some(*found)),
+        RollbackError::Empty { kept } => ("ROLLED_BACK", Some(*kept), Some(0)),
+        RollbackError::Different { size } => ("OTHER_HISTORY", Some(*size), None),
+        RollbackError::Witness(witness) => match &witness.standing {
+            Standing::Ahead { known_size, found_size } => ("ROLLED_BACK", Some(*known_size), Some(*found_size)),
+            Standing::Forked { size } => ("OTHER_HISTORY", Some(*size), None),
+            Standing::Unknown | Standing::Cosigned { .. } | Standing::Unreachable { .. } | Standing::Refused { .. } => {
+                ("OTHER_HISTORY", None, None)
+            }
+        },
+        RollbackError::OtherKey { .. } => ("OTHER_KEY", None, None),
+        RollbackError::Log(_) | RollbackError::Damaged(_) | RollbackError::File { .. } | RollbackError::OtherLog => {
+            ("OTHER_HISTORY", None, None)
+        }
+    };
+    Acceptance {
+        call_id: uuid::Uuid::now_v7().to_string(),
+        accepted_at_us: ops::Clock::system().now_us(),
+        code: code.to_owned(),
+        kept_size,
+        found_size,
+        checkpoint_sha256: checkpoint.map(|bytes| hex::encode(canonical::digest(bytes))),
     }
 }
 
@@ -53,10 +84,13 @@ pub async fn run(place: &Place, arguments: &Arguments) -> anyhow::Result<ExitCod
         bail!("nothing was changed: say --accept-rollback if the loss is meant");
     }
     let settings = Settings::read(&place.data, &place.flags())?;
-    check_rolled_back(place, &settings).await?;
+    let found = find_rollback(place, &settings).await?;
+    let checkpoint = std::fs::read(checkpoint_file(&place.data)).ok();
+    let acceptance = describe(&found, checkpoint.as_deref());
     let accepted = acceptance_file(&place.data);
-    let line = format!("accepted by `materia recover` {}\n", env!("CARGO_PKG_VERSION"));
-    replace(&accepted, &line).with_context(|| format!("could not write {}", accepted.display()))?;
+    replace(&accepted, &serde_json::to_string(&acceptance)?)
+        .with_context(|| format!("could not write {}", accepted.display()))?;
+    print_lines(["The next start records this as `accept_rollback`.".to_owned()])?;
     let path = checkpoint_file(&place.data);
     if !path.exists() {
         print_lines(["There is no checkpoint to set aside; the next start compares nothing.".to_owned()])?;

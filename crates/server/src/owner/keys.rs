@@ -9,6 +9,13 @@ use ledger::keyring::{Keyring, KeyringError};
 
 #[derive(Debug, thiserror::Error)]
 pub enum KeyFileError {
+    #[error(
+        "there is no signing key in `{path}`, but the log that is here was begun with one, and only that one can continue it: \
+         put it back from where you keep it, mode 0600; copy `ledger.key` from the data folder of the server that made the \
+         log; or name it with `ledger_key_file`. Where it is lost for good, keep this database for auditors and begin \
+         another one in a new folder (--data)"
+    )]
+    Missing { path: PathBuf },
     #[error("could not read or write the log's key in `{path}`")]
     File { path: PathBuf, source: std::io::Error },
     #[error("`{path}` has mode {mode:o}; a signing key must be readable by its owner alone (chmod 600)")]
@@ -21,26 +28,34 @@ pub enum KeyFileError {
     Change(#[source] KeyringError),
 }
 
-/// Reads the key file, or makes it with a new key on first use.
-pub fn read_or_make(path: &Path) -> Result<Keyring, KeyFileError> {
-    match std::fs::read_to_string(path) {
-        Ok(text) => {
-            let metadata = std::fs::metadata(path).map_err(|source| file_error(path, source))?;
-            let mode = metadata.permissions().mode() & 0o777;
-            if mode & 0o077 != 0 {
-                return Err(KeyFileError::OpenToOthers { path: path.to_owned(), mode });
-            }
-            Keyring::parse(&text).map_err(|source| KeyFileError::Parse { path: path.to_owned(), source })
-        }
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            let random = crate::auth::random_bytes();
-            let origin = format!("materia/{}", hex::encode(random.get(..8).unwrap_or_default()));
-            let keyring = Keyring::new(new_signer(&origin)?);
-            write(path, &keyring)?;
-            Ok(keyring)
-        }
-        Err(source) => Err(file_error(path, source)),
+/// Reads the key file, if it is there.
+pub fn find(path: &Path) -> Result<Option<Keyring>, KeyFileError> {
+    let text = match std::fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(source) => return Err(file_error(path, source)),
+    };
+    let metadata = std::fs::metadata(path).map_err(|source| file_error(path, source))?;
+    let mode = metadata.permissions().mode() & 0o777;
+    if mode & 0o077 != 0 {
+        return Err(KeyFileError::OpenToOthers { path: path.to_owned(), mode });
     }
+    let keyring = Keyring::parse(&text).map_err(|source| KeyFileError::Parse { path: path.to_owned(), source })?;
+    Ok(Some(keyring))
+}
+
+/// Reads the key file of a log that is there already.
+pub fn read(path: &Path) -> Result<Keyring, KeyFileError> {
+    find(path)?.ok_or_else(|| KeyFileError::Missing { path: path.to_owned() })
+}
+
+/// Makes the first key of a log that is still to begin.
+pub fn make(path: &Path) -> Result<Keyring, KeyFileError> {
+    let random = crate::auth::random_bytes();
+    let origin = format!("materia/{}", hex::encode(random.get(..8).unwrap_or_default()));
+    let keyring = Keyring::new(new_signer(&origin)?);
+    write(path, &keyring)?;
+    Ok(keyring)
 }
 
 pub fn new_signer(origin: &str) -> Result<LogSigner, KeyFileError> {
@@ -72,12 +87,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_is_made_once_and_is_for_its_owner_alone() {
+    fn a_key_is_for_its_owner_alone() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("ledger.key");
-        let made = read_or_make(&path).unwrap();
-        assert_eq!(read_or_make(&path).unwrap().origin(), made.origin());
+        assert!(find(&path).unwrap().is_none());
+        assert!(matches!(read(&path), Err(KeyFileError::Missing { .. })));
+        let made = make(&path).unwrap();
+        assert_eq!(read(&path).unwrap().origin(), made.origin());
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
-        assert!(matches!(read_or_make(&path), Err(KeyFileError::OpenToOthers { mode: 0o644, .. })));
+        assert!(matches!(read(&path), Err(KeyFileError::OpenToOthers { mode: 0o644, .. })));
     }
 }

@@ -5,12 +5,18 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use contract::id::OrganisationId;
+use ledger::keyring::Keyring;
+use ops::acceptance::Acceptance;
 use ops::{Claim, Notary, NotaryError, Platform, Standing};
+use store::Store;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::keys;
+use super::HouseError;
+use super::keys::{self, KeyFileError};
 use super::witnesses::{WitnessStanding, Witnesses};
+use crate::auth::owner;
 
 /// How long an event waits for its place in the log at most, while the store answers.
 const WORK_EVERY: Duration = Duration::from_millis(200);
@@ -46,7 +52,8 @@ pub enum RollbackError {
     OtherKey { path: PathBuf },
     #[error(
         "the log in this database is signed by another key; copy `ledger.key` from the data folder of the server that made \
-         it, or name it with `ledger_key_file`"
+         it, or name it with `ledger_key_file`; where this key is the right one, other hands changed `log_identity` or \
+         `log_checkpoints`"
     )]
     OtherLog,
     #[error(
@@ -70,6 +77,34 @@ pub fn forget_acceptance(path: &Path) {
 
 pub fn checkpoint_file(folder: &Path) -> PathBuf {
     folder.join("ledger.checkpoint")
+}
+
+/// Whether a log was begun here: the database names its key or holds a checkpoint of it, or one lies beside it.
+async fn has_begun(folder: &Path, store: &Store) -> Result<bool, RollbackError> {
+    let looked = async {
+        let mut conn = store.read().await?;
+        Ok(store::log_identity::find(&mut conn).await?.is_some() || store::log::count_checkpoints(&mut conn).await? > 0)
+    };
+    let is_in_database = looked.await.map_err(|error| log_error(NotaryError::Store(error)))?;
+    Ok(is_in_database || checkpoint_file(folder).exists())
+}
+
+/// A key for a log that has not begun. One that has is continued with its own key or not at all.
+pub async fn first_key(folder: &Path, store: &Store, key_file: &Path) -> Result<Keyring, HouseError> {
+    if has_begun(folder, store).await.map_err(HouseError::Rollback)? {
+        return Err(HouseError::Key(KeyFileError::Missing { path: key_file.to_owned() }));
+    }
+    keys::make(key_file).map_err(HouseError::Key)
+}
+
+/// Has the log tell of a rollback that somebody accepted. Until it can, the file does.
+pub async fn record_acceptance(folder: &Path, platform: &Platform, organisation_id: &OrganisationId) {
+    let Ok(text) = std::fs::read_to_string(acceptance_file(folder)) else { return };
+    // Older programs left a line for people there.
+    let Ok(accepted) = serde_json::from_str::<Acceptance>(&text) else { return };
+    if let Err(error) = platform.record_acceptance(&owner(organisation_id), &accepted).await {
+        tracing::error!(error = %error, "The accepted rollback could not be recorded; the next start tries again");
+    }
 }
 
 /// Refuses a database that lost or changed what was signed, by the word of the last checkpoint and of the witnesses.
@@ -114,9 +149,7 @@ pub async fn check(folder: &Path, platform: &Platform, witnesses: &Witnesses) ->
 
 fn log_error(error: NotaryError) -> RollbackError {
     match error {
-        NotaryError::Store(error) if matches!(error.kind(), store::StoreErrorKind::Damaged { .. }) => {
-            RollbackError::Damaged(error)
-        }
+        NotaryError::Store(error) if error.is_damage() => RollbackError::Damaged(error),
         NotaryError::Store(_) | NotaryError::Sign(_) | NotaryError::Contradicted(_) => RollbackError::Log(error),
     }
 }

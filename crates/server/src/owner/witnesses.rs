@@ -212,9 +212,14 @@ pub async fn run(witnesses: Arc<Witnesses>, platform: Platform, accepted: PathBu
 }
 
 impl Each {
-    /// Whether there is something to show and it is time.
+    /// Whether it is time, and there is something to show: a checkpoint that it has not cosigned, or the one that it was
+    /// last seen to be away for, or to object to.
     async fn is_due(&self, notary: &Notary) -> bool {
-        Instant::now() >= lock(&self.plan).next && self.has_news(notary).await
+        if Instant::now() < lock(&self.plan).next {
+            return false;
+        }
+        let is_settled = matches!(*lock(&self.standing), Standing::Unknown | Standing::Cosigned { .. });
+        !is_settled || self.has_news(notary).await
     }
 
     async fn has_news(&self, notary: &Notary) -> bool {

@@ -1,12 +1,17 @@
 //! The audited tables, compared with what the events say of their rows.
 
 use contract::event::Event;
-use evidence::record::audited::{self as evidence_audited, Difference, Expected, FoundRecord, Said, SaidDifference};
+use contract::evidence::starter::LoadStarterData;
+use evidence::record::audited::{
+    self as evidence_audited, Difference, Expected, FoundRecord, PaperIdDifference, PaperIds, Said, SaidDifference,
+    StarterDifference, StarterRows,
+};
 use store::{Conn, StoreError, idempotency};
 use workflow::audited::{self, AuditedRow, Found, FoundRow, Origin, Place};
 
 use super::Check;
 use crate::audit::report::Whose;
+use crate::operation::Operation as _;
 use crate::{kept_answers, keys};
 
 const KEYS_PAGE: i64 = 1_000;
@@ -24,6 +29,8 @@ pub(super) struct Promised {
 struct Doubtful {
     n_not_taken_over: u64,
     n_said_before: u64,
+    n_ids_not_taken_over: u64,
+    n_ids_before: u64,
 }
 
 impl Doubtful {
@@ -38,7 +45,22 @@ impl Doubtful {
              hands added them",
             self.n_said_before
         );
-        let all = [(self.n_not_taken_over, not_taken_over), (self.n_said_before, said_before)];
+        let ids_not_taken_over = format!(
+            "{} ids of papers are not in `evidence_paper_ids`: the documents are older than that table, or other hands \
+             deleted them; storing those documents again mends it",
+            self.n_ids_not_taken_over
+        );
+        let ids_before = format!(
+            "{} rows of `evidence_paper_ids` are of ids that their documents do not have any more: an earlier content did, or \
+             other hands added them",
+            self.n_ids_before
+        );
+        let all = [
+            (self.n_not_taken_over, not_taken_over),
+            (self.n_said_before, said_before),
+            (self.n_ids_not_taken_over, ids_not_taken_over),
+            (self.n_ids_before, ids_before),
+        ];
         all.into_iter().filter(|(n, _)| *n > 0).map(|(_, note)| note).collect()
     }
 }
@@ -54,6 +76,14 @@ impl Check<'_> {
             call_id: event.call_id.clone(),
         };
         self.promised.insert(kept_as.clone(), promised);
+    }
+
+    /// Notes which batches of the evidence are those of the starter data.
+    pub(super) fn note_starter_data(&mut self, organisation_id: &str, event: &Event) {
+        if event.operation == LoadStarterData::NAME {
+            let batches = event.objects.iter().filter(|object| object.kind == evidence_audited::BATCH);
+            self.starter_batches.extend(batches.map(|batch| (organisation_id.to_owned(), batch.id.clone())));
+        }
     }
 
     /// Compares the audited tables with what the events say of them. Returns how many rows were looked at.
@@ -128,6 +158,7 @@ impl Check<'_> {
     async fn evidence(&mut self, conn: &mut Conn) -> Result<u64, StoreError> {
         let mut n_checked = 0;
         let mut expected = Expected::default();
+        let mut starter = StarterRows::read(conn).await?;
         let mut place = (String::new(), 0);
         loop {
             let batches = evidence_audited::batches_after(conn, &place.0, place.1).await?;
@@ -136,6 +167,9 @@ impl Check<'_> {
             for batch in batches {
                 n_checked += 1;
                 expected.absorb(&batch);
+                let is_of_starter_data =
+                    self.starter_batches.contains(&(batch.organisation_id.clone(), batch.number.to_string()));
+                starter.absorb(&batch, is_of_starter_data);
                 let (id, sha256) = (batch.number.to_string(), Some(batch.sha256));
                 let row = AuditedRow { kind: evidence_audited::BATCH, id, sha256, found: Found::Nothing };
                 let origin = Origin::default();
@@ -149,47 +183,91 @@ impl Check<'_> {
             let records = evidence_audited::records_after(conn, &place).await?;
             let Some(last) = records.last() else { break };
             place = (last.organisation_id.clone(), last.kind.clone(), last.id.clone());
+            let mut paper_ids = PaperIds::read(conn, &records).await?;
             for record in records {
                 n_checked += 1;
                 let (kind, id) = (&record.kind, &record.id);
                 let differences = said.settle(&record, &expected);
                 self.said(&record, differences, &mut doubtful);
-                match expected.settle(&record) {
-                    None => {}
-                    Some(Difference::Changed) => {
-                        let message = format!("{kind} `{id}` was changed by other hands");
-                        self.report.add("object", Whose::Organisation(&record.organisation_id), None, None, message);
+                self.paper_ids(&record, paper_ids.settle(&record, &expected), &mut doubtful);
+                let of_starter_data = starter.settle(&record).map(|difference| match difference {
+                    StarterDifference::Missing => {
+                        format!("{kind} `{id}` is of the starter data, but not in `evidence_starter_records` any more")
                     }
-                    Some(Difference::Added) => {
-                        let message = format!("no event tells of {kind} `{id}`");
-                        self.report.add("object", Whose::Organisation(&record.organisation_id), None, None, message);
+                    StarterDifference::Changed => {
+                        format!("{kind} `{id}` was changed in `evidence_starter_records` by other hands")
                     }
+                });
+                let of_record = expected.settle(&record).map(|difference| match difference {
+                    Difference::Changed => format!("{kind} `{id}` was changed by other hands"),
+                    Difference::Added => format!("no event tells of {kind} `{id}`"),
+                });
+                for message in of_record.into_iter().chain(of_starter_data) {
+                    self.report.add("object", Whose::Organisation(&record.organisation_id), None, None, message);
                 }
             }
         }
         self.missing_evidence(conn, expected).await?;
-        if !self.report.is_of_a_backup() {
-            for (organisation_id, document_id, paper_id) in said.rest() {
-                let message = format!(
-                    "`evidence_retractions` speaks against `{paper_id}` for document `{document_id}`, which is not there"
-                );
-                self.report.add("object", Whose::Organisation(&organisation_id), None, None, message);
-            }
-        }
+        self.without_records(conn, said, starter).await?;
         self.notes.extend(doubtful.notes());
         Ok(n_checked)
     }
 
-    /// Names where `evidence_retractions` has other words than a document. A backup is restored all the same.
-    fn said(&mut self, record: &FoundRecord, differences: Vec<SaidDifference>, doubtful: &mut Doubtful) {
-        if self.report.is_of_a_backup() {
-            let note =
-                "rows of `evidence_retractions` are not what the documents say: `materia audit verify` names them";
-            if !differences.is_empty() && !self.notes.iter().any(|known| known == note) {
-                self.notes.push(note.to_owned());
-            }
-            return;
+    /// Rows of the tables beside the records that are about none.
+    async fn without_records(&mut self, conn: &mut Conn, said: Said, starter: StarterRows) -> Result<(), StoreError> {
+        let against = said.rest().map(|(organisation_id, document_id, paper_id)| {
+            let message = format!(
+                "`evidence_retractions` speaks against `{paper_id}` for document `{document_id}`, which is not there"
+            );
+            (organisation_id, message)
+        });
+        let ids = evidence_audited::without_document(conn).await?.into_iter();
+        let ids = ids.map(|(organisation_id, document_id, paper_id)| {
+            let message = format!(
+                "`evidence_paper_ids` says that document `{document_id}`, which is not there, is the paper `{paper_id}`"
+            );
+            (organisation_id, message)
+        });
+        let put = starter.unknown().map(|(organisation_id, kind, id)| {
+            let message = format!(
+                "`evidence_starter_records` tells of {kind} `{id}` what was never kept: other hands changed or added the row"
+            );
+            (organisation_id, message)
+        });
+        for (organisation_id, message) in against.chain(ids).chain(put) {
+            self.report.add("object", Whose::Organisation(&organisation_id), None, None, message);
         }
+        Ok(())
+    }
+
+    /// Names where `evidence_paper_ids` has other ids than a document.
+    fn paper_ids(&mut self, record: &FoundRecord, differences: Vec<PaperIdDifference>, doubtful: &mut Doubtful) {
+        let id = &record.id;
+        for difference in differences {
+            let message = match difference {
+                PaperIdDifference::Missing(paper_id) => format!(
+                    "that document `{id}` is the paper `{paper_id}` was deleted from `evidence_paper_ids` by other hands; \
+                     storing the document again mends it"
+                ),
+                PaperIdDifference::Added(paper_id) => format!(
+                    "`evidence_paper_ids` says that document `{id}` is the paper `{paper_id}`, which it does not say: other \
+                     hands added the row"
+                ),
+                PaperIdDifference::NotTakenOver => {
+                    doubtful.n_ids_not_taken_over += 1;
+                    continue;
+                }
+                PaperIdDifference::HadBefore => {
+                    doubtful.n_ids_before += 1;
+                    continue;
+                }
+            };
+            self.report.add("object", Whose::Organisation(&record.organisation_id), None, None, message);
+        }
+    }
+
+    /// Names where `evidence_retractions` has other words than a document.
+    fn said(&mut self, record: &FoundRecord, differences: Vec<SaidDifference>, doubtful: &mut Doubtful) {
         let id = &record.id;
         for difference in differences {
             let message = match difference {

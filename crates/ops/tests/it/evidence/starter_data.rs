@@ -13,7 +13,7 @@ pub fn made_up() -> Files {
 }
 
 /// The same facts a month later: one gone, one changed.
-fn later() -> Files {
+pub fn later() -> Files {
     let mut files = made_up();
     let herb = files.get("herbs/test_root.json").unwrap();
     let mut herb: Value = serde_json::from_slice(herb).unwrap();
@@ -42,7 +42,7 @@ async fn record(stage: &Stage, kind: &str, id: &str) -> Value {
     found["records"][0].clone()
 }
 
-const AVOID: &str = "materia:test_root:contraindicated_in:made_up_state";
+pub const AVOID: &str = "materia:test_root:contraindicated_in:made_up_state";
 
 #[tokio::test]
 async fn facts_are_loaded_once_and_answers_know_where_they_are_from() {

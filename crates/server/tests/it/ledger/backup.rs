@@ -95,7 +95,7 @@ async fn a_backup_of_one_engine_restores_into_the_other() {
     check(Some(testkit::postgres_url().await.url), None).await;
 }
 
-/// Writes the SHA-256 of a table's file, as it is, into the manifest.
+/// Writes the SHA-256 of a table's file, as it is, and how many rows it has into the manifest.
 fn mend_hash(backup: &Path, name: &str) {
     let content = std::fs::read(backup.join(format!("{name}.ndjson"))).expect("a table");
     let manifest = backup.join("backup.json");
@@ -104,6 +104,7 @@ fn mend_hash(backup: &Path, name: &str) {
     for table in parsed["contents"]["tables"].as_array_mut().expect("tables") {
         if table["name"] == name {
             table["sha256"] = hex::encode(<sha2::Sha256 as sha2::Digest>::digest(&content)).into();
+            table["n_rows"] = content.iter().filter(|byte| **byte == b'\n').count().into();
         }
     }
     std::fs::write(&manifest, parsed.to_string()).expect("a change");
@@ -117,11 +118,57 @@ async fn a_backup_with_fewer_rows_than_it_says_is_not_restored() {
     let backup = path(folder.path(), "backup");
     log.run(&["backup", &backup]).ok();
     let key = path(&log.data, "ledger.key");
+    let manifest = folder.path().join("backup/backup.json");
+    let before = json(&std::fs::read_to_string(&manifest).expect("the manifest"));
     std::fs::write(folder.path().join("backup/log_checkpoints.ndjson"), "").expect("a change");
     mend_hash(&folder.path().join("backup"), "log_checkpoints");
+    let mut mended = json(&std::fs::read_to_string(&manifest).expect("the manifest"));
+    for (table, was) in mended["contents"]["tables"]
+        .as_array_mut()
+        .expect("tables")
+        .iter_mut()
+        .zip(before["contents"]["tables"].as_array().expect("tables"))
+    {
+        table["n_rows"] = was["n_rows"].clone();
+    }
+    std::fs::write(&manifest, mended.to_string()).expect("a change");
     let restored = Log { data: folder.path().join("restored"), database_url: None };
     let told = restored.run(&["restore", &backup, "--key", &key]);
     assert!(told.code != 0 && told.err.contains("log_checkpoints.ndjson` has 0 rows, but"), "{}", told.err);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_backup_that_speaks_against_papers_by_other_hands_is_not_restored_and_a_hole_among_checkpoints_is_told() {
+    let folder = testkit::temp_dir();
+    let log = Log { data: folder.path().join("data"), database_url: None };
+    for _ in 0..3 {
+        // Each process signs at its end.
+        log.take_ids(1);
+    }
+    let backup = path(folder.path(), "backup");
+    log.run(&["backup", &backup]).ok();
+    let key = path(&log.data, "ledger.key");
+    let file = |name: &str| folder.path().join("backup").join(format!("{name}.ndjson"));
+    let text = std::fs::read_to_string(file("log_checkpoints")).expect("the checkpoints");
+    let lines: Vec<&str> = text.lines().collect();
+    let kept: String =
+        lines.iter().enumerate().filter(|(at, _)| *at != 1).map(|(_, line)| format!("{line}\n")).collect();
+    std::fs::write(file("log_checkpoints"), kept).expect("a change");
+    mend_hash(&folder.path().join("backup"), "log_checkpoints");
+    let retraction = r#"["default","pmid:1","PMID:1","{\"kind\":\"retracted\"}"]"#;
+    std::fs::write(file("evidence_retractions"), format!("{retraction}\n")).expect("a change");
+    mend_hash(&folder.path().join("backup"), "evidence_retractions");
+    let restored = Log { data: folder.path().join("restored"), database_url: None };
+    let told = restored.run(&["restore", &backup, "--key", &key]);
+    assert!(told.code != 0 && told.err.contains("does not verify; everything was taken out again"), "{}", told.err);
+    assert!(told.out.contains("speaks against `pmid:1` for document `PMID:1`, which is not there"), "{}", told.out);
+
+    std::fs::write(file("evidence_retractions"), "").expect("a change");
+    mend_hash(&folder.path().join("backup"), "evidence_retractions");
+    let restored = Log { data: folder.path().join("restored-again"), database_url: None };
+    let told = restored.run(&["restore", &backup, "--key", &key]).ok();
+    let is_told = |line: &str| line.starts_with("NOTE ") && line.contains("checkpoint");
+    assert!(told.lines().any(is_told), "{told}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

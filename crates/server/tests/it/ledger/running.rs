@@ -157,6 +157,49 @@ async fn damaged_tables_of_the_log_are_a_finding_and_not_a_failure() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn damage_to_the_record_is_a_finding_however_deep_it_goes() {
+    for database_url in [None, Some(testkit::postgres_url().await.url)] {
+        let cases: [(&'static [&'static str], &str); 4] = [
+            (&["ALTER TABLE evidence_batches RENAME TO apart"], "the table `evidence_batches` is not as this program"),
+            (&["ALTER TABLE log_leaves RENAME TO leaves_apart"], "WRONG  table: the database is damaged: "),
+            (&["ALTER TABLE events RENAME TO events_apart"], "WRONG  table: the database is damaged: "),
+            (&["DELETE FROM schema_migrations"], "WRONG  table: could not apply migration `1`"),
+        ];
+        let folder = testkit::temp_dir();
+        let log = Log { data: folder.path().join("data"), database_url };
+        log.take_ids(2);
+        for (statements, named) in cases {
+            run_sql(&log, statements).await;
+            let told = log.run(&["audit", "verify"]);
+            assert!(told.code == 1 && told.out.contains(named), "{statements:?}: {} {}", told.out, told.err);
+            assert!(told.out.contains("restore a backup"), "{}", told.out);
+            assert_eq!(log.verify()["ok"], false);
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_that_is_no_database_any_more_is_a_finding() {
+    let folder = testkit::temp_dir();
+    let log = Log { data: folder.path().join("data"), database_url: None };
+    log.take_ids(2);
+    let file = log.data.join("materia.db");
+    let whole = std::fs::read(&file).expect("the database");
+    let mut pages = whole.clone();
+    pages[4096..].fill(0xee);
+    let mut header = whole.clone();
+    header[..16].fill(0);
+    for damaged in [pages, header] {
+        std::fs::write(&file, damaged).expect("a change");
+        let told = log.run(&["audit", "verify"]);
+        assert!(told.code == 1 && told.out.starts_with("WRONG  table: "), "{} {}", told.out, told.err);
+    }
+    std::fs::remove_file(&file).expect("it goes");
+    let told = log.run(&["audit", "verify"]);
+    assert_eq!(told.code, 2, "nothing is there to look at: {} {}", told.out, told.err);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_export_says_what_is_not_cosigned_and_brings_the_keys_that_fit() {
     let folder = testkit::temp_dir();
     let log = Log { data: folder.path().join("data"), database_url: None };

@@ -88,8 +88,17 @@ async fn an_older_database_file_is_refused_until_an_operator_accepts_it() {
     let told = log.try_serve().err().expect("the server refuses to start");
     assert!(told.contains("the database is older than its last checkpoint: 2 events instead of 5"), "{told}");
     assert_eq!(log.run(&["call", "list_artifact_types", "{}"]).code, 2, "no command opens it either");
+    let told = log.run(&["audit", "verify"]);
+    assert!(told.code == 1 && told.out.starts_with("WRONG  checkpoint: the database is older"), "{}", told.out);
     log.run(&["recover", "--accept-rollback"]).ok();
     log.serve().stop();
+    // Whoever audits it later sees who accepted what.
+    log.serve().stop();
+    let exported = log.run(&["audit", "export"]).ok();
+    let accepted: Vec<&str> = exported.lines().filter(|line| line.contains("accept_rollback")).collect();
+    let is_told = |line: &str| line.contains("from 5 events to 2 events") && line.contains("ROLLED_BACK");
+    assert!(accepted.len() == 1 && is_told(accepted[0]), "{accepted:?}");
+    assert_eq!(log.verify()["problems"], serde_json::json!([]));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -103,10 +112,21 @@ async fn a_forgotten_database_url_is_the_first_guess_when_the_database_is_empty(
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_replaced_key_is_refused() {
+async fn a_key_that_is_gone_or_replaced_is_refused() {
     on_both(async |log| {
         let key = log.data.join("ledger.key");
         std::fs::remove_file(&key).expect("the key goes");
+        for command in [&["doctor"][..], &["audit", "verify"], &["call", "list_artifact_types", "{}"]] {
+            let told = log.run(command);
+            let text = format!("{}{}", told.out, told.err);
+            assert!(told.code != 0 && text.contains("there is no signing key in"), "{text}");
+            assert!(!key.exists(), "{command:?} made a key for a log that has one");
+        }
+        let told = log.try_serve().err().expect("the server refuses to start");
+        assert!(told.contains("put it back from where you keep it"), "{told}");
+        let other = Log { data: log.data.with_extension("other"), database_url: None };
+        other.take_ids(1);
+        std::fs::copy(other.data.join("ledger.key"), &key).expect("a key");
         let told = log.try_serve().err().expect("the server refuses to start");
         assert!(told.contains("the log in this database is signed by another key"), "{told}");
     })

@@ -104,3 +104,20 @@ async fn checkpoints_are_cosigned_and_kept_and_a_verifier_can_ask_for_it() {
     let trust = verifier::trust::Trust::new(&[log.key()], &[stranger], None).expect("keys");
     assert_eq!(trust.check(&note).expect_err("another witness did not cosign").code, "TOO_FEW_COSIGNATURES");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_witness_that_was_away_is_asked_again_though_nothing_new_is_signed() {
+    let folder = testkit::temp_dir();
+    let witness = Witness::start(&folder.path().join("witness"));
+    let log = Log { data: folder.path().join("data"), database_url: None };
+    log.take_ids(1);
+    witness.trust(&log.key());
+    log.set_witness(&witness);
+    log.take_ids(1);
+    let (witness_folder, address) = witness.kill();
+    let serving = log.serve();
+    let standing = async || serving.health().await["dependencies"]["witnesses"]["w1"].clone();
+    until("it is missed", async || standing().await == "unreachable").await;
+    let _witness = Witness::start_on(&witness_folder, &address);
+    until("it is back", async || standing().await == "ok").await;
+}

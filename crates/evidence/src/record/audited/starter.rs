@@ -1,0 +1,85 @@
+//! Comparing `evidence_starter_records` with the batches. A record that has lost its row is nobody's: the next version of
+//! the starter data leaves it as it is, and anybody may replace it.
+
+use std::collections::HashMap;
+
+use contract::evidence::record::RecordKind;
+use store::{Conn, StoreError};
+
+use super::{FoundBatch, FoundRecord};
+
+/// Kind and id, in an organisation.
+type Key = (String, String, String);
+
+struct Row {
+    sha256: String,
+    /// A batch kept the record with this content.
+    is_known: bool,
+}
+
+/// What the table has, and what the batches of the starter data put.
+pub struct StarterRows {
+    rows: HashMap<Key, Row>,
+    /// Nodes and edges that such a batch was the last to touch.
+    put: HashMap<Key, String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StarterDifference {
+    Missing,
+    Changed,
+}
+
+impl StarterRows {
+    pub async fn read(conn: &mut Conn) -> Result<StarterRows, StoreError> {
+        let sql = "SELECT organisation_id, kind, id, sha256 FROM evidence_starter_records";
+        let mut rows = HashMap::new();
+        for row in conn.fetch_all(sql, &[]).await? {
+            let key = (row.text(0)?, row.text(1)?, row.text(2)?);
+            rows.insert(key, Row { sha256: hex::encode(row.bytes(3)?), is_known: false });
+        }
+        Ok(StarterRows { rows, put: HashMap::new() })
+    }
+
+    /// Batches of an organisation come in their order; some are those of the starter data.
+    pub fn absorb(&mut self, batch: &FoundBatch, is_of_starter_data: bool) {
+        if self.rows.is_empty() && self.put.is_empty() && !is_of_starter_data {
+            return;
+        }
+        for change in &batch.changes {
+            let key = (batch.organisation_id.clone(), change.kind.name().to_owned(), change.id.clone());
+            if let Some(row) = self.rows.get_mut(&key) {
+                row.is_known |= change.sha256.as_deref() == Some(&row.sha256);
+            }
+            match &change.sha256 {
+                // A document may have been marked as retracted on its way, and a source stays when the set is done with it.
+                Some(sha256) if is_of_starter_data && matches!(change.kind, RecordKind::Node | RecordKind::Edge) => {
+                    self.put.insert(key, sha256.clone());
+                }
+                Some(_) | None => {
+                    self.put.remove(&key);
+                }
+            }
+        }
+    }
+
+    /// How the row of a record differs from how the starter data put it. Each record is asked for once.
+    pub fn settle(&mut self, record: &FoundRecord) -> Option<StarterDifference> {
+        let key = (record.organisation_id.clone(), record.kind.clone(), record.id.clone());
+        let put = self.put.remove(&key)?;
+        match self.rows.get_mut(&key) {
+            None => Some(StarterDifference::Missing),
+            Some(row) if row.sha256 == put => None,
+            Some(row) => {
+                row.is_known = true;
+                Some(StarterDifference::Changed)
+            }
+        }
+    }
+
+    /// Rows that say of a record what no batch ever kept: organisation, kind and id.
+    pub fn unknown(self) -> impl Iterator<Item = Key> {
+        let is_unknown = |(key, row): &(Key, Row)| !row.is_known && key.1 != RecordKind::Document.name();
+        self.rows.into_iter().filter(is_unknown).map(|(key, _)| key)
+    }
+}
