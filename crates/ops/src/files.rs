@@ -2,6 +2,8 @@
 //!
 //! The outbox is no part of the record and has no events: it only says which files may be behind.
 
+mod follow;
+
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,6 +18,8 @@ use workflow::address::Address;
 use workflow::artifacts::{self, ArtifactRow, Place, Waiting, Whole};
 use workflow::projection::{Found, ProjectionError, Root};
 
+pub use follow::FilesPlace;
+
 /// How soon written files are forgotten, and failed ones tried again.
 const KEEP_EVERY: Duration = Duration::from_secs(1);
 /// How long an answer waits for its files; the record is safe by then.
@@ -26,12 +30,17 @@ const CHECK_PAGE: i64 = 200;
 /// Writers of one document take turns, and two documents rarely meet.
 const N_TURNS: usize = 64;
 
+/// Organisation, project, key and version of a document.
+type Key = (String, String, String, u32);
+
 struct Inner {
     root: Root,
     default_project_id: String,
     store: Store,
     turns: Vec<tokio::sync::Mutex<()>>,
-    written: Mutex<HashMap<(String, String, String, u32), Waiting>>,
+    written: Mutex<HashMap<Key, Waiting>>,
+    /// Which revision of a version was written here last, as far as this process remembers.
+    revisions: Mutex<HashMap<Key, u32>>,
     has_failed: std::sync::atomic::AtomicBool,
     stop: CancellationToken,
 }
@@ -54,9 +63,9 @@ enum Known {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct FilesReport {
     pub n_checked: u64,
-    /// Files that were missing and are written now.
+    /// Files that were missing, or of an earlier state of the record, and are written now.
     pub n_written: u64,
-    /// Files that somebody changed. They stay as they are.
+    /// Files that say something else than the record. They stay as they are.
     pub n_changed: u64,
     pub n_failed: u64,
 }
@@ -74,6 +83,7 @@ impl Files {
             store,
             turns: (0..N_TURNS).map(|_| tokio::sync::Mutex::new(())).collect(),
             written: Mutex::default(),
+            revisions: Mutex::default(),
             has_failed: false.into(),
             stop: CancellationToken::new(),
         });
@@ -128,7 +138,7 @@ impl Files {
         self.inner.mend().await;
     }
 
-    /// Compares every file with the record and writes those that are missing.
+    /// Compares every file with the record and writes those that are missing or old.
     pub async fn check_all(&self) -> Result<FilesReport, StoreError> {
         self.inner.check_all().await
     }
@@ -161,16 +171,22 @@ async fn keep(inner: Arc<Inner>) {
 }
 
 impl Inner {
-    /// Writes the newest state of a version, whatever state the caller knew.
+    /// Writes the newest state of a version, and takes it off the list of what is to be written.
     async fn write(&self, known: Known) {
+        if let Some((key, written)) = self.put(known).await {
+            self.written.lock().unwrap_or_else(PoisonError::into_inner).insert(key, written);
+        }
+    }
+
+    /// Writes the newest state of a version, whatever state the caller knew. Returns which one that was.
+    async fn put(&self, known: Known) -> Option<(Key, Waiting)> {
         let waiting = match &known {
             Known::Row(waiting) => waiting.clone(),
             Known::New(row, _) => Waiting::from(&**row),
         };
         let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one((&waiting.project_id, &waiting.key));
         let turn = usize::try_from(hash).unwrap_or(0) % N_TURNS;
-        let Some(turn) = self.turns.get(turn) else { return };
-        let _turn = turn.lock().await;
+        let _turn = self.turns.get(turn)?.lock().await;
         let written = match known {
             Known::New(row, content) => match self.write_first(*row, content).await {
                 // Whoever changed the document in between has written its files, or is about to.
@@ -184,13 +200,15 @@ impl Inner {
             Ok(written) => {
                 let key =
                     (written.organisation_id.clone(), written.project_id.clone(), written.key.clone(), written.version);
-                self.written.lock().unwrap_or_else(PoisonError::into_inner).insert(key, written);
+                self.remember(key.clone(), written.revision);
+                Some((key, written))
             }
             Err(error) => {
                 self.has_failed.store(true, std::sync::atomic::Ordering::Relaxed);
                 metrics::counter!("materia_file_failures_total").increment(1);
                 let cause = std::error::Error::source(&*error).map(ToString::to_string);
                 tracing::error!(error = %error, cause, "The files of a document could not be written; trying again");
+                None
             }
         }
     }
@@ -282,14 +300,18 @@ impl Inner {
                 report.n_checked += 1;
                 match self.compare(&row).await {
                     Ok(Found::Same) => {}
-                    Ok(Found::Missing) => {
+                    Ok(Found::Missing | Found::Old) => {
                         report.n_written += 1;
-                        self.write(Known::Row(Waiting::from(&row))).await;
+                        self.put(Known::Row(Waiting::from(&row))).await;
                     }
                     Ok(Found::Changed) => {
                         report.n_changed += 1;
                         let file_path = row.address(&self.default_project_id).path();
-                        tracing::warn!(file_path, "A file was changed by other hands; the record holds");
+                        // Either of them may have been changed by other hands, and the log knows the record alone.
+                        tracing::warn!(
+                            file_path,
+                            "A file and the record differ; `materia audit verify` checks the record"
+                        );
                     }
                     Err(error) => {
                         report.n_failed += 1;
@@ -304,7 +326,30 @@ impl Inner {
         let mut reader = self.store.read().await?;
         let content = artifacts::read_content(&mut reader, &row.organisation_id, &row.content_sha256).await?;
         drop(reader);
-        let (root, row, address) = (self.root.clone(), row.clone(), row.address(&self.default_project_id));
-        Ok(tokio::task::spawn_blocking(move || root.compare(&row, &address, &content)).await??)
+        match self.compare_with(row.clone(), content, Vec::new()).await? {
+            Found::Changed => self.compare_again(row).await,
+            found => Ok(found),
+        }
+    }
+
+    /// Compares what differs with all that the version ever was, as the record is by now.
+    async fn compare_again(&self, row: &ArtifactRow) -> Result<Found, Box<dyn std::error::Error + Send + Sync>> {
+        let place = Place { organisation_id: &row.organisation_id, project_id: &row.project_id };
+        let mut reader = self.store.read().await?;
+        let found = artifacts::find_whole(&mut reader, place, &row.key, row.version).await?;
+        let Some(Whole { row, content, .. }) = found else { return Ok(Found::Changed) };
+        let earlier = artifacts::list_earlier(&mut reader, &row).await?;
+        drop(reader);
+        self.compare_with(row, content, earlier).await
+    }
+
+    async fn compare_with(
+        &self,
+        row: ArtifactRow,
+        content: String,
+        earlier: Vec<ArtifactRow>,
+    ) -> Result<Found, Box<dyn std::error::Error + Send + Sync>> {
+        let (root, address) = (self.root.clone(), row.address(&self.default_project_id));
+        Ok(tokio::task::spawn_blocking(move || root.compare(&row, &address, &content, &earlier)).await??)
     }
 }
