@@ -11,12 +11,13 @@ use std::time::Duration;
 
 use contract::error::{Kind, OpError};
 use store::{Applied, Apply, Keep, Store, StoreError};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use workflow::address::Address;
-use workflow::artifacts::{self, ArtifactRow, Place, Waiting, Whole};
-use workflow::projection::{Found, ProjectionError, Root};
+use workflow::artifacts::{self, ArtifactRow, NewArtifact, Place, Waiting, Whole};
+use workflow::projection::{Found, ProjectionError, Root, Staged};
 
 pub use follow::FilesPlace;
 
@@ -29,6 +30,8 @@ const WAITING_MAX: u32 = 1_000;
 const CHECK_PAGE: i64 = 200;
 /// Writers of one document take turns, and two documents rarely meet.
 const N_TURNS: usize = 64;
+/// Documents whose files are written ahead at once; each holds open files.
+const N_STAGED_MAX: usize = 32;
 
 /// Organisation, project, key and version of a document.
 type Key = (String, String, String, u32);
@@ -38,6 +41,7 @@ struct Inner {
     default_project_id: String,
     store: Store,
     turns: Vec<tokio::sync::Mutex<()>>,
+    staging: Arc<Semaphore>,
     written: Mutex<HashMap<Key, Waiting>>,
     /// Which revision of a version was written here last, as far as this process remembers.
     revisions: Mutex<HashMap<Key, u32>>,
@@ -55,8 +59,14 @@ pub struct Files {
 enum Known {
     /// Which version it is of.
     Row(Waiting),
-    /// All of it, as it is where nobody has changed it since it was stored.
-    New(Box<ArtifactRow>, String),
+    /// All of it, as it is where nobody has changed it since it was stored; with its files, where they are written ahead.
+    New(Arc<NewArtifact>, Option<Staging>),
+}
+
+/// Files of a document that is being stored, on their way to the disk. Dropped, they are gone.
+pub struct Staging {
+    writing: JoinHandle<Option<Staged>>,
+    _permit: OwnedSemaphorePermit,
 }
 
 /// What a comparison of all files with the record found.
@@ -82,6 +92,7 @@ impl Files {
             default_project_id,
             store,
             turns: (0..N_TURNS).map(|_| tokio::sync::Mutex::new(())).collect(),
+            staging: Arc::new(Semaphore::new(N_STAGED_MAX)),
             written: Mutex::default(),
             revisions: Mutex::default(),
             has_failed: false.into(),
@@ -120,8 +131,18 @@ impl Files {
     }
 
     /// As [`Files::write`], for a document that has just been stored for the first time.
-    pub async fn write_new(&self, row: ArtifactRow, content: String) {
-        self.write_as(Known::New(Box::new(row), content)).await;
+    pub async fn write_new(&self, new: Arc<NewArtifact>, staging: Option<Staging>) {
+        self.write_as(Known::New(new, staging)).await;
+    }
+
+    /// Begins to write the files of a document before it is stored, so that the disk works while the database does. Nothing
+    /// is to be seen of them until [`Files::write_new`]. `None` where too many wait already.
+    pub fn stage(&self, new: &Arc<NewArtifact>) -> Option<Staging> {
+        let permit = Arc::clone(&self.inner.staging).try_acquire_owned().ok()?;
+        let (root, new) = (self.inner.root.clone(), Arc::clone(new));
+        let address = new.row.address(&self.inner.default_project_id);
+        let writing = tokio::task::spawn_blocking(move || root.stage(&new.row, &address, &new.content));
+        Some(Staging { writing, _permit: permit })
     }
 
     async fn write_as(&self, known: Known) {
@@ -182,13 +203,13 @@ impl Inner {
     async fn put(&self, known: Known) -> Option<(Key, Waiting)> {
         let waiting = match &known {
             Known::Row(waiting) => waiting.clone(),
-            Known::New(row, _) => Waiting::from(&**row),
+            Known::New(new, _) => Waiting::from(&new.row),
         };
         let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one((&waiting.project_id, &waiting.key));
         let turn = usize::try_from(hash).unwrap_or(0) % N_TURNS;
         let _turn = self.turns.get(turn)?.lock().await;
         let written = match known {
-            Known::New(row, content) => match self.write_first(*row, content).await {
+            Known::New(new, staging) => match self.write_first(new, staging).await {
                 // Whoever changed the document in between has written its files, or is about to.
                 Ok(false) => self.write_newest(&waiting).await,
                 Ok(true) => Ok(waiting),
@@ -216,11 +237,20 @@ impl Inner {
     /// Writes the first files of a document from what is at hand. Returns whether there were none yet.
     async fn write_first(
         &self,
-        row: ArtifactRow,
-        content: String,
+        new: Arc<NewArtifact>,
+        staging: Option<Staging>,
     ) -> Result<bool, Box<dyn std::error::Error + Send + Sync>> {
-        let (root, address) = (self.root.clone(), row.address(&self.default_project_id));
-        Ok(tokio::task::spawn_blocking(move || root.write_new(&row, &address, &content)).await??)
+        let staged = match staging {
+            Some(staging) => staging.writing.await?,
+            None => None,
+        };
+        let (root, address) = (self.root.clone(), new.row.address(&self.default_project_id));
+        Ok(tokio::task::spawn_blocking(move || match staged.map(Staged::put) {
+            Some(Ok(true)) => Ok(true),
+            // The usual way finds out what stands there, or what is wrong.
+            Some(Ok(false) | Err(_)) | None => root.write_new(&new.row, &address, &new.content),
+        })
+        .await??)
     }
 
     async fn write_newest(&self, waiting: &Waiting) -> Result<Waiting, Box<dyn std::error::Error + Send + Sync>> {

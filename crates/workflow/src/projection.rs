@@ -2,8 +2,10 @@
 //!
 //! The record is in SQL; files are a copy for people and programs that like files. A file is written whole or not at
 //! all (temporary file, fsync, rename, fsync of the folder). No path is ever followed: each folder is opened from the
-//! one above it and must not be a link, and a rename replaces whatever stands in the place of a file without opening it.
+//! one above it and must not be a link, and a rename replaces whatever stands in the place of a file without opening it. A
+//! new document's files may be on the disk before they have names: see [`Staged`].
 
+mod staged;
 #[cfg(test)]
 mod tests;
 
@@ -19,6 +21,8 @@ use serde::Serialize;
 
 use crate::address::{Address, sidecar_name};
 use crate::artifacts::ArtifactRow;
+
+pub use staged::Staged;
 
 /// A file larger than this is not one of ours.
 const FILE_BYTES_MAX: u64 = 8 * 1024 * 1024;
@@ -226,13 +230,34 @@ fn write_both(
     address: &Address,
     content: &str,
 ) -> Result<(), ProjectionError> {
-    write_file(folder, place, &address.file_name, content.as_bytes())?;
-    write_file(folder, place, &sidecar_name(&address.file_name), sidecar(row, address).as_bytes())?;
+    let (document, sidecar_name) = (address.file_name.as_str(), sidecar_name(&address.file_name));
+    let names = [document, sidecar_name.as_str()];
+    let files = [
+        write_aside(folder, place, document, content.as_bytes())?,
+        write_aside(folder, place, &sidecar_name, sidecar(row, address).as_bytes())?,
+    ];
+    // Both are there before either is waited for: the disk takes them in one go.
+    for (file, name) in files.iter().zip(names) {
+        if let Err(error) = file.sync_all() {
+            give_back(folder, name);
+            return Err(failed("write", &format!("{place}/{name}"), error));
+        }
+    }
+    for name in names {
+        rustix::fs::renameat(folder, aside(name).as_str(), folder, name)
+            .map_err(|error| failed("rename", &format!("{place}/{name}"), error.into()))?;
+    }
     sync(folder, place)
 }
 
-fn write_file(folder: &OwnedFd, place: &str, name: &str, bytes: &[u8]) -> Result<(), ProjectionError> {
-    let temporary = format!(".{name}.tmp");
+/// Where a file is written before it takes its place.
+fn aside(name: &str) -> String {
+    format!(".{name}.tmp")
+}
+
+/// Writes a file beside its place, not yet on the disk.
+fn write_aside(folder: &OwnedFd, place: &str, name: &str, bytes: &[u8]) -> Result<File, ProjectionError> {
+    let temporary = aside(name);
     let path = format!("{place}/{name}");
     // One that a crash left behind; nothing else has such a name.
     match rustix::fs::unlinkat(folder, temporary.as_str(), AtFlags::empty()) {
@@ -244,18 +269,19 @@ fn write_file(folder: &OwnedFd, place: &str, name: &str, bytes: &[u8]) -> Result
         .map_err(io::Error::from)
         .and_then(|file| {
             let mut file = File::from(file);
-            file.write_all(bytes)?;
-            file.sync_all()
+            file.write_all(bytes).map(|()| file)
         });
-    if let Err(error) = written {
-        // The place is given back on a full disk; if even that fails, the next write removes it.
-        if rustix::fs::unlinkat(folder, temporary.as_str(), AtFlags::empty()).is_err() {
-            tracing::debug!("A temporary file could not be removed");
-        }
-        return Err(failed("write", &path, error));
+    written.map_err(|error| {
+        give_back(folder, name);
+        failed("write", &path, error)
+    })
+}
+
+/// Gives back the place of what could not be written, as on a full disk; if even that fails, the next write removes it.
+fn give_back(folder: &OwnedFd, name: &str) {
+    if rustix::fs::unlinkat(folder, aside(name).as_str(), AtFlags::empty()).is_err() {
+        tracing::debug!("A temporary file could not be removed");
     }
-    rustix::fs::renameat(folder, temporary.as_str(), folder, name)
-        .map_err(|error| failed("rename", &path, error.into()))
 }
 
 fn sync(folder: &OwnedFd, place: &str) -> Result<(), ProjectionError> {

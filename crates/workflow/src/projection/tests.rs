@@ -172,3 +172,30 @@ fn a_file_of_an_earlier_state_is_old_and_not_edited() {
     fs::write(root.base().join("prds/PRD-006_v1.md"), "mine").unwrap();
     assert_eq!(compare(std::slice::from_ref(&draft)), Found::Changed);
 }
+
+#[test]
+fn what_is_staged_is_seen_only_once_it_is_put_and_replaces_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = root(&folder);
+    assert!(root.stage(&row(), &address(), "hello").is_none(), "no folder is made before the commit");
+    fs::create_dir_all(root.base().join("prds")).unwrap();
+    let (staged, second) = (root.stage(&row(), &address(), "hello").unwrap(), root.stage(&row(), &address(), "hullo"));
+    assert_eq!(root.compare(&row(), &address(), "hello", &[]).unwrap(), Found::Missing);
+    assert_eq!(fs::read_dir(root.base().join("prds")).unwrap().count(), 0);
+    assert!(staged.put().unwrap());
+    assert_eq!(root.compare(&row(), &address(), "hello", &[]).unwrap(), Found::Same);
+    assert!(!root.is_planted("here", &address()));
+    assert!(!second.unwrap().put().unwrap());
+    assert_eq!(root.compare(&row(), &address(), "hello", &[]).unwrap(), Found::Same);
+    assert_eq!(fs::read_dir(root.base().join("prds")).unwrap().count(), 2);
+}
+
+#[test]
+fn nothing_is_staged_through_a_linked_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let (root, outside) = (root(&folder), folder.path().join("outside"));
+    fs::create_dir_all(root.base()).unwrap();
+    fs::create_dir(&outside).unwrap();
+    symlink(&outside, root.base().join("prds")).unwrap();
+    assert!(root.stage(&row(), &address(), "x").is_none());
+}
