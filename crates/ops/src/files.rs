@@ -4,7 +4,7 @@
 
 mod follow;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -43,6 +43,8 @@ struct Inner {
     turns: Vec<tokio::sync::Mutex<()>>,
     staging: Arc<Semaphore>,
     written: Mutex<HashMap<Key, Waiting>>,
+    /// Folders with new names in them, by organisation and place, each with one of the addresses.
+    unsynced: Mutex<BTreeMap<(String, Vec<String>), Address>>,
     /// Which revision of a version was written here last, as far as this process remembers.
     revisions: Mutex<HashMap<Key, u32>>,
     has_failed: std::sync::atomic::AtomicBool,
@@ -94,6 +96,7 @@ impl Files {
             turns: (0..N_TURNS).map(|_| tokio::sync::Mutex::new(())).collect(),
             staging: Arc::new(Semaphore::new(N_STAGED_MAX)),
             written: Mutex::default(),
+            unsynced: Mutex::default(),
             revisions: Mutex::default(),
             has_failed: false.into(),
             stop: CancellationToken::new(),
@@ -244,13 +247,33 @@ impl Inner {
             Some(staging) => staging.writing.await?,
             None => None,
         };
-        let (root, address) = (self.root.clone(), new.row.address(&self.default_project_id));
-        Ok(tokio::task::spawn_blocking(move || match staged.map(Staged::put) {
-            Some(Ok(true)) => Ok(true),
-            // The usual way finds out what stands there, or what is wrong.
-            Some(Ok(false) | Err(_)) | None => root.write_new(&new.row, &address, &new.content),
-        })
-        .await??)
+        let address = new.row.address(&self.default_project_id);
+        // Where no names can be given, the usual way finds out what stands there, or what is wrong.
+        let is_put = match staged {
+            Some(staged) => tokio::task::spawn_blocking(move || staged.put()).await?,
+            None => false,
+        };
+        if is_put {
+            let folder = address.folders().into_iter().map(str::to_owned).collect();
+            let mut unsynced = self.unsynced.lock().unwrap_or_else(PoisonError::into_inner);
+            unsynced.insert((new.row.organisation_id.clone(), folder), address);
+            return Ok(true);
+        }
+        let root = self.root.clone();
+        Ok(tokio::task::spawn_blocking(move || root.write_new(&new.row, &address, &new.content)).await??)
+    }
+
+    /// Makes sure that new names will survive a crash: until then the list of what is to be written has their documents.
+    async fn sync_folders(&self) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+        let folders = std::mem::take(&mut *self.unsynced.lock().unwrap_or_else(PoisonError::into_inner));
+        if folders.is_empty() {
+            return Ok(());
+        }
+        let root = self.root.clone();
+        let synced = tokio::task::spawn_blocking(move || {
+            folders.iter().try_for_each(|((organisation_id, _), address)| root.sync_folder(organisation_id, address))
+        });
+        Ok(synced.await??)
     }
 
     async fn write_newest(&self, waiting: &Waiting) -> Result<Waiting, Box<dyn std::error::Error + Send + Sync>> {
@@ -278,6 +301,11 @@ impl Inner {
         let written: Vec<Waiting> =
             self.written.lock().unwrap_or_else(PoisonError::into_inner).drain().map(|(_, waiting)| waiting).collect();
         if written.is_empty() {
+            return;
+        }
+        if let Err(error) = self.sync_folders().await {
+            self.has_failed.store(true, std::sync::atomic::Ordering::Relaxed);
+            tracing::error!(error = %error, "The names of new files may not survive a crash; writing them again");
             return;
         }
         let written = Arc::new(written);

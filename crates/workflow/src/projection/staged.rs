@@ -17,7 +17,6 @@ use crate::artifacts::ArtifactRow;
 #[derive(Debug)]
 pub struct Staged {
     folder: OwnedFd,
-    place: String,
     /// Each with the name it will have.
     files: [(String, File); 2],
 }
@@ -26,7 +25,7 @@ impl Root {
     /// Writes the files of a new document ahead. `None` where that cannot be done: they are written in the usual way then,
     /// which also tells what is wrong.
     pub fn stage(&self, row: &ArtifactRow, address: &Address, content: &str) -> Option<Staged> {
-        let (folder, place) = self.open_folder(&row.organisation_id, address, Absent::Leave).ok()??;
+        let (folder, _) = self.open_folder(&row.organisation_id, address, Absent::Leave).ok()??;
         let is_free = matches!(
             rustix::fs::statat(&folder, address.file_name.as_str(), AtFlags::SYMLINK_NOFOLLOW),
             Err(Errno::NOENT)
@@ -38,23 +37,27 @@ impl Root {
         let beside = write_unnamed(&folder, sidecar(row, address).as_bytes()).ok()?;
         document.sync_all().and_then(|()| beside.sync_all()).ok()?;
         let files = [(address.file_name.clone(), document), (sidecar_name(&address.file_name), beside)];
-        Some(Staged { folder, place, files })
+        Some(Staged { folder, files })
+    }
+
+    /// Returns after the names in the folder of an address will survive a crash.
+    pub fn sync_folder(&self, organisation_id: &str, address: &Address) -> Result<(), ProjectionError> {
+        match self.open_folder(organisation_id, address, Absent::Leave)? {
+            Some((folder, place)) => sync(&folder, &place),
+            None => Ok(()),
+        }
     }
 }
 
 impl Staged {
-    /// Gives the files their names, if nothing stands in their places. Returns whether it did, and after both will survive
-    /// a crash.
-    pub fn put(self) -> Result<bool, ProjectionError> {
-        for (name, file) in &self.files {
+    /// Gives the files their names, if nothing stands in their places. Returns whether it did. The names survive a crash
+    /// only after [`Root::sync_folder`].
+    pub fn put(self) -> bool {
+        self.files.iter().all(|(name, file)| {
             // The only way to name a file by its descriptor that needs no privilege.
             let unnamed = format!("/proc/self/fd/{}", file.as_raw_fd());
-            if rustix::fs::linkat(CWD, unnamed.as_str(), &self.folder, name.as_str(), AtFlags::SYMLINK_FOLLOW).is_err()
-            {
-                return Ok(false);
-            }
-        }
-        sync(&self.folder, &self.place).map(|()| true)
+            rustix::fs::linkat(CWD, unnamed.as_str(), &self.folder, name.as_str(), AtFlags::SYMLINK_FOLLOW).is_ok()
+        })
     }
 }
 
