@@ -1,4 +1,4 @@
-//! Keeps the files beside the record: written after the commit and before the answer, mended at the start.
+//! Keeps the files beside the record: shown after the commit and before the answer, mended at the start.
 //!
 //! The outbox is no part of the record and has no events: it only says which files may be behind.
 
