@@ -1,20 +1,25 @@
-//! Keeps the files beside the record: written after the commit and before the answer, mended at the start.
+//! Keeps the files beside the record: shown after the commit and before the answer, mended at the start.
 //!
 //! The outbox is no part of the record and has no events: it only says which files may be behind.
 
-use std::collections::HashMap;
+mod follow;
+
+use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use contract::error::{Kind, OpError};
 use store::{Applied, Apply, Keep, Store, StoreError};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use workflow::address::Address;
-use workflow::artifacts::{self, ArtifactRow, Place, Waiting, Whole};
-use workflow::projection::{Found, ProjectionError, Root};
+use workflow::artifacts::{self, ArtifactRow, NewArtifact, Place, Waiting, Whole};
+use workflow::projection::{Found, ProjectionError, Root, Staged};
+
+pub use follow::FilesPlace;
 
 /// How soon written files are forgotten, and failed ones tried again.
 const KEEP_EVERY: Duration = Duration::from_secs(1);
@@ -25,13 +30,23 @@ const WAITING_MAX: u32 = 1_000;
 const CHECK_PAGE: i64 = 200;
 /// Writers of one document take turns, and two documents rarely meet.
 const N_TURNS: usize = 64;
+/// Documents whose files are written ahead at once; each holds open files.
+const N_STAGED_MAX: usize = 32;
+
+/// Organisation, project, key and version of a document.
+type Key = (String, String, String, u32);
 
 struct Inner {
     root: Root,
     default_project_id: String,
     store: Store,
     turns: Vec<tokio::sync::Mutex<()>>,
-    written: Mutex<HashMap<(String, String, String, u32), Waiting>>,
+    staging: Arc<Semaphore>,
+    written: Mutex<HashMap<Key, Waiting>>,
+    /// Folders with new names in them, by organisation and place, each with one of the addresses.
+    unsynced: Mutex<BTreeMap<(String, Vec<String>), Address>>,
+    /// Which revision of a version was written here last, as far as this process remembers.
+    revisions: Mutex<HashMap<Key, u32>>,
     has_failed: std::sync::atomic::AtomicBool,
     stop: CancellationToken,
 }
@@ -46,17 +61,23 @@ pub struct Files {
 enum Known {
     /// Which version it is of.
     Row(Waiting),
-    /// All of it, as it is where nobody has changed it since it was stored.
-    New(Box<ArtifactRow>, String),
+    /// All of it, as it is where nobody has changed it since it was stored; with its files, where they are written ahead.
+    New(Arc<NewArtifact>, Option<Staging>),
+}
+
+/// Files of a document that is being stored, on their way to the disk. Dropped, they are gone.
+pub struct Staging {
+    writing: JoinHandle<Option<Staged>>,
+    _permit: OwnedSemaphorePermit,
 }
 
 /// What a comparison of all files with the record found.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct FilesReport {
     pub n_checked: u64,
-    /// Files that were missing and are written now.
+    /// Files that were missing, or of an earlier state of the record, and are written now.
     pub n_written: u64,
-    /// Files that somebody changed. They stay as they are.
+    /// Files that say something else than the record. They stay as they are.
     pub n_changed: u64,
     pub n_failed: u64,
 }
@@ -73,7 +94,10 @@ impl Files {
             default_project_id,
             store,
             turns: (0..N_TURNS).map(|_| tokio::sync::Mutex::new(())).collect(),
+            staging: Arc::new(Semaphore::new(N_STAGED_MAX)),
             written: Mutex::default(),
+            unsynced: Mutex::default(),
+            revisions: Mutex::default(),
             has_failed: false.into(),
             stop: CancellationToken::new(),
         });
@@ -110,8 +134,18 @@ impl Files {
     }
 
     /// As [`Files::write`], for a document that has just been stored for the first time.
-    pub async fn write_new(&self, row: ArtifactRow, content: String) {
-        self.write_as(Known::New(Box::new(row), content)).await;
+    pub async fn write_new(&self, new: Arc<NewArtifact>, staging: Option<Staging>) {
+        self.write_as(Known::New(new, staging)).await;
+    }
+
+    /// Begins to write the files of a document before it is stored, so that the disk works while the database does. Nothing
+    /// is to be seen of them until [`Files::write_new`]. `None` where too many wait already.
+    pub fn stage(&self, new: &Arc<NewArtifact>) -> Option<Staging> {
+        let permit = Arc::clone(&self.inner.staging).try_acquire_owned().ok()?;
+        let (root, new) = (self.inner.root.clone(), Arc::clone(new));
+        let address = new.row.address(&self.inner.default_project_id);
+        let writing = tokio::task::spawn_blocking(move || root.stage(&new.row, &address, &new.content));
+        Some(Staging { writing, _permit: permit })
     }
 
     async fn write_as(&self, known: Known) {
@@ -128,7 +162,7 @@ impl Files {
         self.inner.mend().await;
     }
 
-    /// Compares every file with the record and writes those that are missing.
+    /// Compares every file with the record and writes those that are missing or old.
     pub async fn check_all(&self) -> Result<FilesReport, StoreError> {
         self.inner.check_all().await
     }
@@ -161,18 +195,24 @@ async fn keep(inner: Arc<Inner>) {
 }
 
 impl Inner {
-    /// Writes the newest state of a version, whatever state the caller knew.
+    /// Writes the newest state of a version, and takes it off the list of what is to be written.
     async fn write(&self, known: Known) {
+        if let Some((key, written)) = self.put(known).await {
+            self.written.lock().unwrap_or_else(PoisonError::into_inner).insert(key, written);
+        }
+    }
+
+    /// Writes the newest state of a version, whatever state the caller knew. Returns which one that was.
+    async fn put(&self, known: Known) -> Option<(Key, Waiting)> {
         let waiting = match &known {
             Known::Row(waiting) => waiting.clone(),
-            Known::New(row, _) => Waiting::from(&**row),
+            Known::New(new, _) => Waiting::from(&new.row),
         };
         let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one((&waiting.project_id, &waiting.key));
         let turn = usize::try_from(hash).unwrap_or(0) % N_TURNS;
-        let Some(turn) = self.turns.get(turn) else { return };
-        let _turn = turn.lock().await;
+        let _turn = self.turns.get(turn)?.lock().await;
         let written = match known {
-            Known::New(row, content) => match self.write_first(*row, content).await {
+            Known::New(new, staging) => match self.write_first(new, staging).await {
                 // Whoever changed the document in between has written its files, or is about to.
                 Ok(false) => self.write_newest(&waiting).await,
                 Ok(true) => Ok(waiting),
@@ -184,13 +224,15 @@ impl Inner {
             Ok(written) => {
                 let key =
                     (written.organisation_id.clone(), written.project_id.clone(), written.key.clone(), written.version);
-                self.written.lock().unwrap_or_else(PoisonError::into_inner).insert(key, written);
+                self.remember(key.clone(), written.revision);
+                Some((key, written))
             }
             Err(error) => {
                 self.has_failed.store(true, std::sync::atomic::Ordering::Relaxed);
                 metrics::counter!("materia_file_failures_total").increment(1);
                 let cause = std::error::Error::source(&*error).map(ToString::to_string);
                 tracing::error!(error = %error, cause, "The files of a document could not be written; trying again");
+                None
             }
         }
     }
@@ -198,11 +240,40 @@ impl Inner {
     /// Writes the first files of a document from what is at hand. Returns whether there were none yet.
     async fn write_first(
         &self,
-        row: ArtifactRow,
-        content: String,
+        new: Arc<NewArtifact>,
+        staging: Option<Staging>,
     ) -> Result<bool, Box<dyn std::error::Error + Send + Sync>> {
-        let (root, address) = (self.root.clone(), row.address(&self.default_project_id));
-        Ok(tokio::task::spawn_blocking(move || root.write_new(&row, &address, &content)).await??)
+        let staged = match staging {
+            Some(staging) => staging.writing.await?,
+            None => None,
+        };
+        let address = new.row.address(&self.default_project_id);
+        // Where no names can be given, the usual way finds out what stands there, or what is wrong.
+        let is_put = match staged {
+            Some(staged) => tokio::task::spawn_blocking(move || staged.put()).await?,
+            None => false,
+        };
+        if is_put {
+            let folder = address.folders().into_iter().map(str::to_owned).collect();
+            let mut unsynced = self.unsynced.lock().unwrap_or_else(PoisonError::into_inner);
+            unsynced.insert((new.row.organisation_id.clone(), folder), address);
+            return Ok(true);
+        }
+        let root = self.root.clone();
+        Ok(tokio::task::spawn_blocking(move || root.write_new(&new.row, &address, &new.content)).await??)
+    }
+
+    /// Makes sure that new names will survive a crash: until then the list of what is to be written has their documents.
+    async fn sync_folders(&self) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+        let folders = std::mem::take(&mut *self.unsynced.lock().unwrap_or_else(PoisonError::into_inner));
+        if folders.is_empty() {
+            return Ok(());
+        }
+        let root = self.root.clone();
+        let synced = tokio::task::spawn_blocking(move || {
+            folders.iter().try_for_each(|((organisation_id, _), address)| root.sync_folder(organisation_id, address))
+        });
+        Ok(synced.await??)
     }
 
     async fn write_newest(&self, waiting: &Waiting) -> Result<Waiting, Box<dyn std::error::Error + Send + Sync>> {
@@ -230,6 +301,11 @@ impl Inner {
         let written: Vec<Waiting> =
             self.written.lock().unwrap_or_else(PoisonError::into_inner).drain().map(|(_, waiting)| waiting).collect();
         if written.is_empty() {
+            return;
+        }
+        if let Err(error) = self.sync_folders().await {
+            self.has_failed.store(true, std::sync::atomic::Ordering::Relaxed);
+            tracing::error!(error = %error, "The names of new files may not survive a crash; writing them again");
             return;
         }
         let written = Arc::new(written);
@@ -282,14 +358,18 @@ impl Inner {
                 report.n_checked += 1;
                 match self.compare(&row).await {
                     Ok(Found::Same) => {}
-                    Ok(Found::Missing) => {
+                    Ok(Found::Missing | Found::Old) => {
                         report.n_written += 1;
-                        self.write(Known::Row(Waiting::from(&row))).await;
+                        self.put(Known::Row(Waiting::from(&row))).await;
                     }
                     Ok(Found::Changed) => {
                         report.n_changed += 1;
                         let file_path = row.address(&self.default_project_id).path();
-                        tracing::warn!(file_path, "A file was changed by other hands; the record holds");
+                        // Either of them may have been changed by other hands, and the log knows the record alone.
+                        tracing::warn!(
+                            file_path,
+                            "A file and the record differ; `materia audit verify` checks the record"
+                        );
                     }
                     Err(error) => {
                         report.n_failed += 1;
@@ -304,7 +384,30 @@ impl Inner {
         let mut reader = self.store.read().await?;
         let content = artifacts::read_content(&mut reader, &row.organisation_id, &row.content_sha256).await?;
         drop(reader);
-        let (root, row, address) = (self.root.clone(), row.clone(), row.address(&self.default_project_id));
-        Ok(tokio::task::spawn_blocking(move || root.compare(&row, &address, &content)).await??)
+        match self.compare_with(row.clone(), content, Vec::new()).await? {
+            Found::Changed => self.compare_again(row).await,
+            found => Ok(found),
+        }
+    }
+
+    /// Compares what differs with all that the version ever was, as the record is by now.
+    async fn compare_again(&self, row: &ArtifactRow) -> Result<Found, Box<dyn std::error::Error + Send + Sync>> {
+        let place = Place { organisation_id: &row.organisation_id, project_id: &row.project_id };
+        let mut reader = self.store.read().await?;
+        let found = artifacts::find_whole(&mut reader, place, &row.key, row.version).await?;
+        let Some(Whole { row, content, .. }) = found else { return Ok(Found::Changed) };
+        let earlier = artifacts::list_earlier(&mut reader, &row).await?;
+        drop(reader);
+        self.compare_with(row, content, earlier).await
+    }
+
+    async fn compare_with(
+        &self,
+        row: ArtifactRow,
+        content: String,
+        earlier: Vec<ArtifactRow>,
+    ) -> Result<Found, Box<dyn std::error::Error + Send + Sync>> {
+        let (root, address) = (self.root.clone(), row.address(&self.default_project_id));
+        Ok(tokio::task::spawn_blocking(move || root.compare(&row, &address, &content, &earlier)).await??)
     }
 }

@@ -50,7 +50,7 @@ pub use dialogue::Answers;
 pub use door::{Call, OpenError, Options, Platform, Reply, Success, Via};
 pub use entry::Entry;
 pub use family::Family;
-pub use files::{Files, FilesReport};
+pub use files::{Files, FilesPlace, FilesReport};
 pub use jobs::JobMode;
 pub use knowledge::Knowledge;
 pub use literature::{Literature, LiteratureSearch};

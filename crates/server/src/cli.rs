@@ -106,7 +106,7 @@ enum Command {
     Recover(recover::Arguments),
     /// Rebuild what is derived from the record
     #[command(after_help = "Example:\n  materia rebuild --data ./demo\n\n\
-        Files that were changed by hand are named and left alone.")]
+        Files that differ from the record are named and left alone.")]
     Rebuild,
     /// Print completions for a shell
     #[command(after_help = "Example:\n  materia completions bash > ~/.local/share/bash-completion/completions/materia")]

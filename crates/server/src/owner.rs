@@ -3,6 +3,7 @@
 
 mod database;
 pub mod feed;
+mod files;
 mod guest;
 pub mod keys;
 pub mod notary;
@@ -366,8 +367,7 @@ impl House {
         notary::record_acceptance(folder, &platform, &self.options.organisation_id).await;
         platform.files().mend().await;
         starter_data::load(&platform, &self.options.organisation_id).await;
-        let files = platform.files().clone();
-        let files_check = tokio::spawn(async move { check_files(files).await });
+        let files_check = tokio::spawn(files::keep(platform.clone(), self.options.database_url.is_some()));
         let database = database::identity(self.options.database_url.as_deref());
         let socket = socket::listen(folder, platform.clone(), Arc::clone(&witnesses), database)
             .map_err(|source| HouseError::Socket { path: folder.clone(), source })?;
@@ -434,21 +434,6 @@ impl House {
             }
             owned.platform.close().await;
         }
-    }
-}
-
-/// Writes files that are missing and tells of those that were changed by hand. The record needs neither.
-async fn check_files(files: ops::Files) {
-    match files.check_all().await {
-        Ok(report) if report == (ops::FilesReport { n_checked: report.n_checked, ..Default::default() }) => {}
-        Ok(report) => tracing::warn!(
-            n_checked = report.n_checked,
-            n_written = report.n_written,
-            n_changed = report.n_changed,
-            n_failed = report.n_failed,
-            "Compared the files with the record"
-        ),
-        Err(error) => tracing::warn!(error = %error, "The files could not be compared with the record"),
     }
 }
 

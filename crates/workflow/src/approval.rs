@@ -18,8 +18,9 @@ use crate::artifacts::{self, ApprovalMark, ArtifactRow, Place};
 use crate::audited::AuditedRow;
 use crate::catalogue::{Catalogue, Numbering};
 use crate::ids::{self, IdsError};
+use crate::metadata;
+use crate::placeholders::{self, HOW_WRITTEN};
 use crate::tasks::{self, NewTask, TasksError};
-use crate::{metadata, placeholders};
 
 use candidate::Candidate;
 pub use inputs::Lineage;
@@ -158,10 +159,12 @@ pub enum ApprovalError {
         "`{token}` in line {line} cannot be given an id: a document of type {artifact_type} is not cut into such documents"
     )]
     ForeignPlaceholder { token: String, line: usize, artifact_type: String },
-    #[error(
-        "`{token}` in line {line} hides a placeholder that no id can take the place of; write the placeholder alone"
-    )]
+    #[error("`{token}` in line {line} hides a placeholder that no id can take the place of; {HOW_WRITTEN}")]
     HiddenPlaceholder { token: String, line: usize },
+    #[error(
+        "`{token}` stands for two documents, in line {first_line} and in line {second_line}; give each a placeholder of its own"
+    )]
+    OneForTwo { token: String, first_line: usize, second_line: usize },
     #[error("`{token}` in line {line} is a token of the template; write an id, or a placeholder such as {example}")]
     TemplateToken { token: String, line: usize, example: String },
     #[error("`{token}` in line {line}: a document of type {artifact_type} is cut into one document of its own number")]

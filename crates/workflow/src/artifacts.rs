@@ -25,9 +25,11 @@ mod whole;
 
 pub use approve::{ApprovalMark, mark_approved};
 pub(crate) use find::read_kept;
-pub use find::{Filter, find, find_approved, find_approved_keys, find_at, find_known, list, read_all, read_content};
+pub use find::{
+    Filter, find, find_approved, find_approved_keys, find_at, find_known, list, read_all, read_content, read_revisions,
+};
 pub use outbox::{Waiting, delete_written, read_waiting};
-pub use revisions::{find_revision, has_stored, list_revisions};
+pub use revisions::{find_revision, has_stored, list_earlier, list_revisions};
 pub use store::{Met, NewArtifact, find_stored, insert};
 pub use whole::{Whole, find_whole};
 

@@ -181,6 +181,17 @@ pub fn parse_field(line: &str) -> Option<(&str, &str)> {
     (!label.is_empty()).then(|| (label, value.trim()))
 }
 
+/// The line with its inline code blanked out; bytes keep their places.
+pub fn without_code(line: &str) -> String {
+    let mut is_code = false;
+    line.chars()
+        .map(|c| {
+            is_code ^= c == '`';
+            if is_code || c == '`' { ' ' } else { c }
+        })
+        .collect()
+}
+
 /// A title without what may surround it: `§1.`, numbers, emphasis, what stands in parentheses at its end, case.
 pub fn plain(title: &str) -> String {
     let title = title.trim().trim_start_matches(['§', '*', '_', '`', ' ']);
@@ -242,6 +253,11 @@ mod tests {
     fn without_a_metadata_section_the_fields_before_the_first_section_count() {
         let document = Document::parse("# A\n**Story ID:** US-001\n## B\n**Status:** Draft\n");
         assert_eq!(document.fields().len(), 1);
+    }
+
+    #[test]
+    fn code_within_a_line_is_blanked_out() {
+        assert_eq!(without_code("a `[x y]` b"), "a         b");
     }
 
     #[test]

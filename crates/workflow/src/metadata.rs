@@ -314,7 +314,8 @@ fn parse_version(text: &str) -> Result<u32, MetadataError> {
     }
 }
 
-fn find_status(kind: &DocumentType, document: &Document<'_>) -> Result<String, MetadataError> {
+/// The one status that a document names.
+pub fn find_status(kind: &DocumentType, document: &Document<'_>) -> Result<String, MetadataError> {
     let mut fields = document.fields_of("Status").filter(|field| !bare(field.value).is_empty());
     let first = fields.next();
     if let (Some(first), Some(second)) = (first, fields.next()) {
@@ -329,12 +330,24 @@ fn find_status(kind: &DocumentType, document: &Document<'_>) -> Result<String, M
             Some(_) => Err(MetadataError::Missing { field: "Status", expected: one_of(&kind.statuses) }),
         };
     };
-    status_of(kind, field.value).map(str::to_owned).ok_or_else(|| wrong("Status", field.value, one_of(&kind.statuses)))
+    match status_of(kind, field.value) {
+        Some(status) => Ok(status.to_owned()),
+        None => Err(wrong("Status", field.value, format!("{} alone in line {}", one_of(&kind.statuses), field.line))),
+    }
 }
 
-/// The status of the ladder that a value begins with: `Draft (v3)` is `Draft`.
+/// The status of the ladder that a value begins with: `Draft (v3)` is `Draft`. Who names two (`Draft → Approved`) names
+/// none; what stands in parentheses is a remark.
 pub fn status_of<'k>(kind: &'k DocumentType, value: &str) -> Option<&'k str> {
     let value = bare(value);
+    let status = leading_status(kind, value)?;
+    let rest = value.get(status.len()..)?.split(['(', '[']).next()?;
+    let mut ends = rest.char_indices().filter(|(_, c)| !c.is_alphanumeric()).map(|(at, c)| at + c.len_utf8());
+    let names_another = ends.any(|at| rest.get(at..).is_some_and(|rest| leading_status(kind, rest).is_some()));
+    (!names_another).then_some(status)
+}
+
+fn leading_status<'k>(kind: &'k DocumentType, value: &str) -> Option<&'k str> {
     let fits = |status: &&String| {
         value.get(..status.len()).is_some_and(|start| start.eq_ignore_ascii_case(status))
             && !value.get(status.len()..).is_some_and(|rest| rest.starts_with(char::is_alphanumeric))

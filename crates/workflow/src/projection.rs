@@ -2,7 +2,12 @@
 //!
 //! The record is in SQL; files are a copy for people and programs that like files. A file is written whole or not at
 //! all (temporary file, fsync, rename, fsync of the folder). No path is ever followed: each folder is opened from the
-//! one above it and must not be a link, and a rename replaces whatever stands in the place of a file without opening it.
+//! one above it and must not be a link, and a rename replaces whatever stands in the place of a file without opening it. A
+//! new document's files may be on the disk before they have names: see [`Staged`].
+
+mod staged;
+#[cfg(test)]
+mod tests;
 
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
@@ -17,6 +22,8 @@ use serde::Serialize;
 use crate::address::{Address, sidecar_name};
 use crate::artifacts::ArtifactRow;
 
+pub use staged::Staged;
+
 /// A file larger than this is not one of ours.
 const FILE_BYTES_MAX: u64 = 8 * 1024 * 1024;
 const ORGANISATIONS: &str = "organisations";
@@ -29,11 +36,13 @@ pub enum ProjectionError {
     Io { step: &'static str, place: String, source: io::Error },
 }
 
-/// How a file compares with the record.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// How a file compares with the record, the gravest last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Found {
     Same,
     Missing,
+    /// It is what the record was before: another server changed the record since.
+    Old,
     /// Somebody changed it, or put something else in its place.
     Changed,
 }
@@ -109,19 +118,26 @@ impl Root {
         self.open_folder(organisation_id, address, Absent::Leave).map(|_| ())
     }
 
-    /// Compares the file and its sidecar with the record.
-    pub fn compare(&self, row: &ArtifactRow, address: &Address, content: &str) -> Result<Found, ProjectionError> {
+    /// Compares the file and its sidecar with the record, and with the states that the version was in before.
+    pub fn compare(
+        &self,
+        row: &ArtifactRow,
+        address: &Address,
+        content: &str,
+        earlier: &[ArtifactRow],
+    ) -> Result<Found, ProjectionError> {
         let Some((folder, place)) = self.open_folder(&row.organisation_id, address, Absent::Leave)? else {
             return Ok(Found::Missing);
         };
-        let document = compare_file(&folder, &place, &address.file_name, content.as_bytes())?;
-        let sidecar =
-            compare_file(&folder, &place, &sidecar_name(&address.file_name), sidecar(row, address).as_bytes())?;
-        Ok(match (document, sidecar) {
-            (Found::Changed, _) | (_, Found::Changed) => Found::Changed,
-            (Found::Missing, _) | (_, Found::Missing) => Found::Missing,
-            (Found::Same, Found::Same) => Found::Same,
-        })
+        let document = compare_file(&folder, &place, &address.file_name, content.as_bytes(), |bytes| {
+            let sha256 = hex::encode(canonical::digest(bytes));
+            earlier.iter().any(|state| state.content_sha256 == sha256)
+        })?;
+        let expected = sidecar(row, address);
+        let sidecar = compare_file(&folder, &place, &sidecar_name(&address.file_name), expected.as_bytes(), |bytes| {
+            earlier.iter().any(|state| sidecar(state, address).as_bytes() == bytes)
+        })?;
+        Ok(document.max(sidecar))
     }
 
     /// Whether something other than a plain file of our own stands where a document would.
@@ -214,13 +230,34 @@ fn write_both(
     address: &Address,
     content: &str,
 ) -> Result<(), ProjectionError> {
-    write_file(folder, place, &address.file_name, content.as_bytes())?;
-    write_file(folder, place, &sidecar_name(&address.file_name), sidecar(row, address).as_bytes())?;
+    let (document, sidecar_name) = (address.file_name.as_str(), sidecar_name(&address.file_name));
+    let names = [document, sidecar_name.as_str()];
+    let files = [
+        write_aside(folder, place, document, content.as_bytes())?,
+        write_aside(folder, place, &sidecar_name, sidecar(row, address).as_bytes())?,
+    ];
+    // Both are there before either is waited for: the disk takes them in one go.
+    for (file, name) in files.iter().zip(names) {
+        if let Err(error) = file.sync_all() {
+            give_back(folder, name);
+            return Err(failed("write", &format!("{place}/{name}"), error));
+        }
+    }
+    for name in names {
+        rustix::fs::renameat(folder, aside(name).as_str(), folder, name)
+            .map_err(|error| failed("rename", &format!("{place}/{name}"), error.into()))?;
+    }
     sync(folder, place)
 }
 
-fn write_file(folder: &OwnedFd, place: &str, name: &str, bytes: &[u8]) -> Result<(), ProjectionError> {
-    let temporary = format!(".{name}.tmp");
+/// Where a file is written before it takes its place.
+fn aside(name: &str) -> String {
+    format!(".{name}.tmp")
+}
+
+/// Writes a file beside its place, not yet on the disk.
+fn write_aside(folder: &OwnedFd, place: &str, name: &str, bytes: &[u8]) -> Result<File, ProjectionError> {
+    let temporary = aside(name);
     let path = format!("{place}/{name}");
     // One that a crash left behind; nothing else has such a name.
     match rustix::fs::unlinkat(folder, temporary.as_str(), AtFlags::empty()) {
@@ -232,18 +269,19 @@ fn write_file(folder: &OwnedFd, place: &str, name: &str, bytes: &[u8]) -> Result
         .map_err(io::Error::from)
         .and_then(|file| {
             let mut file = File::from(file);
-            file.write_all(bytes)?;
-            file.sync_all()
+            file.write_all(bytes).map(|()| file)
         });
-    if let Err(error) = written {
-        // The place is given back on a full disk; if even that fails, the next write removes it.
-        if rustix::fs::unlinkat(folder, temporary.as_str(), AtFlags::empty()).is_err() {
-            tracing::debug!("A temporary file could not be removed");
-        }
-        return Err(failed("write", &path, error));
+    written.map_err(|error| {
+        give_back(folder, name);
+        failed("write", &path, error)
+    })
+}
+
+/// Gives back the place of what could not be written, as on a full disk; if even that fails, the next write removes it.
+fn give_back(folder: &OwnedFd, name: &str) {
+    if rustix::fs::unlinkat(folder, aside(name).as_str(), AtFlags::empty()).is_err() {
+        tracing::debug!("A temporary file could not be removed");
     }
-    rustix::fs::renameat(folder, temporary.as_str(), folder, name)
-        .map_err(|error| failed("rename", &path, error.into()))
 }
 
 fn sync(folder: &OwnedFd, place: &str) -> Result<(), ProjectionError> {
@@ -282,10 +320,17 @@ enum Content {
     Bytes(Vec<u8>),
 }
 
-fn compare_file(folder: &OwnedFd, place: &str, name: &str, expected: &[u8]) -> Result<Found, ProjectionError> {
+fn compare_file(
+    folder: &OwnedFd,
+    place: &str,
+    name: &str,
+    expected: &[u8],
+    is_old: impl Fn(&[u8]) -> bool,
+) -> Result<Found, ProjectionError> {
     Ok(match read_file(folder, place, name)? {
         Content::Missing => Found::Missing,
         Content::Bytes(bytes) if bytes == expected => Found::Same,
+        Content::Bytes(bytes) if is_old(&bytes) => Found::Old,
         Content::Bytes(_) | Content::Foreign => Found::Changed,
     })
 }
@@ -323,164 +368,4 @@ fn sidecar(row: &ArtifactRow, address: &Address) -> String {
     };
     // Text and small numbers only: there is always a JSON form.
     serde_json::to_string_pretty(&sidecar).map(|text| format!("{text}\n")).unwrap_or_default()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::fs;
-    use std::os::unix::fs::symlink;
-
-    fn row() -> ArtifactRow {
-        ArtifactRow {
-            organisation_id: "here".into(),
-            project_id: "default".into(),
-            key: "PRD-006".into(),
-            version: 1,
-            artifact_type: "prd".into(),
-            has_id: true,
-            folder: "prds".into(),
-            file_name: "PRD-006_v1.md".into(),
-            title: "MCP Server Integration".into(),
-            status: "Draft".into(),
-            parent_id: Some("EPIC-006".into()),
-            content_sha256: "0".repeat(64),
-            size_bytes: 5,
-            n_revisions: 1,
-            created_by: "author".into(),
-            created_at_us: 0,
-            updated_at_us: 0,
-            approved: None,
-        }
-    }
-
-    fn address() -> Address {
-        Address { project_id: None, folder: "prds".into(), file_name: "PRD-006_v1.md".into() }
-    }
-
-    fn root(folder: &tempfile::TempDir) -> Root {
-        Root::new(folder.path().join("artifacts"), "here".into())
-    }
-
-    #[test]
-    fn a_document_and_its_sidecar_are_written_and_nothing_else_is_left() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = root(&folder);
-        assert_eq!(root.compare(&row(), &address(), "hello").unwrap(), Found::Missing);
-        root.write(&row(), &address(), "hello", &[]).unwrap();
-        root.write(&row(), &address(), "hello", &[]).unwrap();
-        assert_eq!(root.compare(&row(), &address(), "hello").unwrap(), Found::Same);
-        assert_eq!(fs::read_to_string(root.base().join("prds/PRD-006_v1.md")).unwrap(), "hello");
-        let sidecar: serde_json::Value =
-            serde_json::from_str(&fs::read_to_string(root.base().join("prds/PRD-006_v1_metadata.json")).unwrap())
-                .unwrap();
-        let expected = serde_json::json!({
-            "artifact_id": "PRD-006", "artifact_type": "prd", "version": 1, "status": "Draft", "parent_id": "EPIC-006",
-            "title": "MCP Server Integration", "file_path": "artifacts/prds/PRD-006_v1.md", "size_bytes": 5,
-            "content_sha256": "0".repeat(64)
-        });
-        assert_eq!(sidecar, expected);
-        assert_eq!(fs::read_dir(root.base().join("prds")).unwrap().count(), 2);
-    }
-
-    #[test]
-    fn a_new_document_is_written_only_where_nothing_stands() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = root(&folder);
-        assert!(root.write_new(&row(), &address(), "hello").unwrap());
-        assert_eq!(root.compare(&row(), &address(), "hello").unwrap(), Found::Same);
-        assert!(!root.write_new(&row(), &address(), "hullo").unwrap());
-        assert_eq!(root.compare(&row(), &address(), "hello").unwrap(), Found::Same);
-        let file = root.base().join("prds/PRD-006_v1.md");
-        fs::remove_file(&file).unwrap();
-        symlink(folder.path().join("nowhere"), &file).unwrap();
-        assert!(!root.write_new(&row(), &address(), "hello").unwrap());
-    }
-
-    #[test]
-    fn other_organisations_and_projects_stand_apart() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = root(&folder);
-        let foreign = ArtifactRow { organisation_id: "elsewhere".into(), ..row() };
-        let address = Address { project_id: Some("demo".into()), ..address() };
-        root.write(&foreign, &address, "x", &[]).unwrap();
-        assert!(root.base().join("organisations/elsewhere/projects/demo/prds/PRD-006_v1.md").is_file());
-    }
-
-    #[test]
-    fn nothing_is_written_through_a_linked_folder() {
-        let folder = tempfile::tempdir().unwrap();
-        let (root, outside) = (root(&folder), folder.path().join("outside"));
-        fs::create_dir_all(root.base()).unwrap();
-        fs::create_dir(&outside).unwrap();
-        symlink(&outside, root.base().join("prds")).unwrap();
-        let written = root.write(&row(), &address(), "x", &[]).map(|_| ());
-        for result in [root.check("here", &address()), written] {
-            assert!(matches!(result, Err(ProjectionError::NotAFolder { .. })), "{result:?}");
-        }
-        assert!(root.is_planted("here", &address()));
-        assert_eq!(fs::read_dir(&outside).unwrap().count(), 0);
-    }
-
-    #[test]
-    fn nothing_is_written_outside_the_root_whatever_the_row_says() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = root(&folder);
-        root.write(&row(), &address(), "x", &[]).unwrap();
-        let outside = folder.path().join("outside");
-        let absolute = outside.display().to_string();
-        for (project, name, file) in [
-            (None, "../../outside", "a.md"),
-            (None, absolute.as_str(), "a.md"),
-            (None, "..", "a.md"),
-            (None, "prds", "../../a.md"),
-            (Some("../.."), "outside", "a.md"),
-        ] {
-            let project_id = project.map(str::to_owned);
-            let address = Address { project_id, folder: name.into(), file_name: file.into() };
-            assert!(matches!(root.write_new(&row(), &address, "x"), Err(ProjectionError::NotAFolder { .. })), "{name}");
-            assert!(root.write(&row(), &address, "x", &[]).is_err() && root.compare(&row(), &address, "x").is_err());
-        }
-        let guest = ArtifactRow { organisation_id: "../../outside".into(), ..row() };
-        assert!(root.write(&guest, &address(), "x", &[]).is_err());
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
-    }
-
-    #[test]
-    fn links_and_pipes_in_the_place_of_a_file_are_replaced_and_never_followed() {
-        let folder = tempfile::tempdir().unwrap();
-        let (root, outside) = (root(&folder), folder.path().join("outside"));
-        let place = root.base().join("prds");
-        fs::create_dir_all(&place).unwrap();
-        fs::write(&outside, "secret").unwrap();
-        let file = place.join("PRD-006_v1.md");
-        symlink(&outside, &file).unwrap();
-        assert!(root.is_planted("here", &address()));
-        assert_eq!(root.compare(&row(), &address(), "secret").unwrap(), Found::Changed);
-        root.write(&row(), &address(), "hello", &[]).unwrap();
-        fs::remove_file(&file).unwrap();
-        fs::hard_link(&outside, &file).unwrap();
-        assert!(root.is_planted("here", &address()));
-        root.write(&row(), &address(), "hello", &[]).unwrap();
-        fs::remove_file(&file).unwrap();
-        rustix::fs::mknodat(CWD, &file, FileType::Fifo, Mode::from_raw_mode(0o644), 0).unwrap();
-        assert_eq!(root.compare(&row(), &address(), "hello").unwrap(), Found::Changed);
-        root.write(&row(), &address(), "hello", &[]).unwrap();
-        assert_eq!(fs::read_to_string(&file).unwrap(), "hello");
-        assert_eq!(fs::read_to_string(&outside).unwrap(), "secret");
-        // The temporary name is no way in either.
-        symlink(&outside, place.join(".PRD-006_v1.md.tmp")).unwrap();
-        root.write(&row(), &address(), "again", &[]).unwrap();
-        assert_eq!(fs::read_to_string(&outside).unwrap(), "secret");
-        assert!(!root.is_planted("here", &address()));
-    }
-
-    #[test]
-    fn a_file_that_was_edited_by_hand_is_seen() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = root(&folder);
-        root.write(&row(), &address(), "hello", &[]).unwrap();
-        fs::write(root.base().join("prds/PRD-006_v1.md"), "hullo").unwrap();
-        assert_eq!(root.compare(&row(), &address(), "hello").unwrap(), Found::Changed);
-    }
 }

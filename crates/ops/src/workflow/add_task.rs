@@ -51,7 +51,7 @@ impl Write for AddTask {
 
     async fn prepare(&self, ctx: &Context<'_>) -> Result<Plan, OpError> {
         let place = TaskPlan::new(ctx, self.project_id.as_ref());
-        let tasks = check_inputs(ctx, check_form(ctx, &self.tasks, "")?, Absent::Refused, "").await?;
+        let tasks = check_inputs(ctx, &place, check_form(ctx, &self.tasks, "")?, Absent::Refused, "").await?;
         check_unfinished(ctx, &place, &tasks).await?;
         let Some(tracker) = &ctx.services().remotes.tasks else {
             return Ok(Plan { place, tasks, queued: None, task_ids: Mutex::default() });

@@ -230,6 +230,7 @@ impl From<ApprovalError> for ApplyError {
             | ApprovalError::OtherContent { .. }
             | ApprovalError::ForeignPlaceholder { .. }
             | ApprovalError::HiddenPlaceholder { .. }
+            | ApprovalError::OneForTwo { .. }
             | ApprovalError::TemplateToken { .. }
             | ApprovalError::SecondOfOne { .. }
             | ApprovalError::MissingInput { .. }

@@ -42,6 +42,7 @@ impl Write for QueueTasks {
     type Plan = Plan;
 
     async fn prepare(&self, ctx: &Context<'_>) -> Result<Plan, OpError> {
+        let place = TaskPlan::new(ctx, Some(&self.project_id));
         let mut tasks = check_form(ctx, &self.tasks, PREFIX)?;
         // The document that an approval is about becomes approved only after its tasks are queued.
         if is_part_of_approval(ctx) {
@@ -49,9 +50,9 @@ impl Write for QueueTasks {
                 task.unseen_inputs = task.inputs.iter().map(|input| input.name.clone()).collect();
             }
         } else {
-            tasks = check_inputs(ctx, tasks, Absent::Believed, PREFIX).await?;
+            tasks = check_inputs(ctx, &place, tasks, Absent::Believed, PREFIX).await?;
         }
-        Ok(Plan { place: TaskPlan::new(ctx, Some(&self.project_id)), tasks })
+        Ok(Plan { place, tasks })
     }
 
     fn lane(&self, plan: &Plan) -> Option<String> {

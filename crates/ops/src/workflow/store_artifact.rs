@@ -1,6 +1,6 @@
 //! `store_artifact`: keep a version of a document.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use contract::actor::Role;
 use contract::envelope::True;
@@ -18,11 +18,14 @@ use super::NUMBERING_ROLES;
 use super::document::{Home, metadata_error};
 use crate::context::{Context, Settings};
 use crate::family::Family;
+use crate::files::Staging;
 use crate::operation::{Answer, ApplyError, Operation, Write};
 
 pub struct Plan {
     home: Home,
-    new: NewArtifact,
+    new: Arc<NewArtifact>,
+    /// Its files, which are written while the record is.
+    staging: Mutex<Option<Staging>>,
     prefix: Option<String>,
     /// The number in the id.
     number: i64,
@@ -93,11 +96,14 @@ impl Write for StoreArtifact {
             approved: None,
             key: found.key,
         };
+        let new = Arc::new(NewArtifact { row, content: content.to_owned() });
+        let staging = refused_status.is_none().then(|| ctx.files().stage(&new)).flatten();
         Ok(Plan {
             prefix: kind.prefix.clone(),
-            number: ids::parse_id(&row.key).map_or(0, |(_, number)| number),
+            number: ids::parse_id(&new.row.key).map_or(0, |(_, number)| number),
             leap: if ctx.services().remotes.ids.is_some() { Leap::Free } else { Leap::Bounded },
-            new: NewArtifact { row, content: content.to_owned() },
+            staging: Mutex::new(staging),
+            new,
             home,
             refused_status,
             stored: Mutex::default(),
@@ -133,7 +139,8 @@ impl Write for StoreArtifact {
         let stored = plan.stored.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(Stored { row, is_new }) = stored {
             if is_new {
-                ctx.files().write_new(row.clone(), plan.new.content.clone()).await;
+                let staging = plan.staging.lock().unwrap_or_else(PoisonError::into_inner).take();
+                ctx.files().write_new(Arc::clone(&plan.new), staging).await;
             } else {
                 ctx.files().write(&row).await;
             }

@@ -81,12 +81,14 @@ pub fn check_form(ctx: &Context<'_>, tasks: &[TaskMetadata], prefix: &str) -> Re
 /// Checks what the documents themselves say of the inputs.
 pub async fn check_inputs(
     ctx: &Context<'_>,
+    place: &TaskPlan,
     tasks: Vec<CheckedTask>,
     absent: Absent,
     prefix: &str,
 ) -> Result<Vec<CheckedTask>, OpError> {
     let library = Library {
-        organisation_id: ctx.actor().organisation_id.as_str(),
+        organisation_id: &place.organisation_id,
+        project_id: &place.project_id,
         default_project_id: ctx.settings().default_project_id.as_str(),
         catalogue: &ctx.services().catalogue.current(),
     };

@@ -231,9 +231,19 @@ async fn what_cannot_become_an_id_is_refused() {
     let message = "`HLS-XXX` in line 69 is a token of the template; write an id, or a placeholder such as HLS-AAA";
     check_refused(&stage, stage.approve("PRD-011"), -32000, message).await;
     stage.store(&prd(12).replacen("HLS-AAA", "HLS-AAA-1 and HLS-AAA", 1)).await;
-    let message =
-        "`HLS-AAA-1` in line 69 hides a placeholder that no id can take the place of; write the placeholder alone";
+    let message = "`HLS-AAA-1` in line 69 hides a placeholder that no id can take the place of; write the placeholder alone, \
+         in capitals and with no mark inside";
     check_refused(&stage, stage.approve("PRD-012"), -32000, message).await;
+    let how = "hides a placeholder that no id can take the place of; write the placeholder alone, in capitals and with \
+        no mark inside";
+    for (number, writing, shown) in [(13, "**HLS**-AAA", "HLS-AAA"), (14, "hls-ccc", "hls-ccc")] {
+        stage.store(&prd(number).replacen("HLS-AAA comes", &format!("{writing} and HLS-AAA come"), 1)).await;
+        let message = format!("`{shown}` in line 69 {how}");
+        check_refused(&stage, stage.approve(&format!("PRD-0{number}")), -32000, &message).await;
+    }
+    stage.store(&prd(15).replacen("### HLS-BBB: Call", "### HLS-AAA: Call", 1)).await;
+    let message = "`HLS-AAA` stands for two documents, in line 71 and in line 78; give each a placeholder of its own";
+    check_refused(&stage, stage.approve("PRD-015"), -32000, message).await;
 }
 
 #[tokio::test]
@@ -687,6 +697,36 @@ async fn what_a_crash_left_unwritten_is_written_at_the_start_and_hand_edits_are_
         assert_eq!(stage.file("artifacts/epics/EPIC-006_v1.md"), "mine");
         let read = output(second.call("owner", "read_artifact", json!({"artifact_id": "EPIC-006"})).await);
         assert!(read["content"].as_str().unwrap().contains("**Status:** Approved"));
+    }
+}
+
+#[tokio::test]
+async fn files_that_another_server_left_behind_are_renewed_and_not_called_edited() {
+    for stage in both().await {
+        let other = stage.again_elsewhere().await;
+        stage.begin().await;
+        stage.store(PRD_006).await;
+        output(other.approve("PRD-006").await);
+        let report = stage.platform.files().check_all().await.unwrap();
+        assert_eq!((report.n_written, report.n_changed, report.n_failed), (1, 0, 0));
+        for file in ["artifacts/prds/PRD-006_v1.md", "artifacts/prds/PRD-006_v1_metadata.json"] {
+            assert_eq!(stage.file(file), other.file(file));
+        }
+        // And while both are running, by the change feed.
+        let mut place = stage.platform.files_place().await;
+        let file = "artifacts/prds/PRD-010_v1.md";
+        stage.store(&prd(10)).await;
+        output(other.approve("PRD-010").await);
+        assert!(stage.file(file).contains("**Status:** Draft"));
+        crate::ledger::settle(&other).await;
+        stage.platform.renew_files(&mut place).await.unwrap();
+        assert_eq!(stage.file(file), other.file(file));
+        // What was written here is not written again, and an edit is left alone.
+        fs::write(stage.files.path().join(file), "mine").unwrap();
+        stage.platform.renew_files(&mut place).await.unwrap();
+        assert_eq!(stage.file(file), "mine");
+        let report = stage.platform.files().check_all().await.unwrap();
+        assert_eq!((report.n_written, report.n_changed, report.n_failed), (0, 1, 0));
     }
 }
 

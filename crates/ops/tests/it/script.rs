@@ -130,6 +130,12 @@ impl Stage {
         stage(self.target.clone(), None, files, ops::operations::OPERATIONS, settings(), None, Remotes::default()).await
     }
 
+    /// Another house on the same database, with files of its own.
+    pub async fn again_elsewhere(&self) -> Stage {
+        let (files, entries) = (Arc::new(testkit::temp_dir()), ops::operations::OPERATIONS);
+        stage(self.target.clone(), None, files, entries, settings(), None, Remotes::default()).await
+    }
+
     /// Another process on the same database, with facts that come with it.
     pub async fn again_with(&self, starter: starter::Files) -> Stage {
         let (files, entries) = (Arc::new(testkit::temp_dir()), ops::operations::OPERATIONS);

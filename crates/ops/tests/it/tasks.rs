@@ -235,7 +235,7 @@ async fn of_a_document_that_is_here_only_its_own_approval_counts() {
             }
             let id = format!("HLS-{number:03}");
             let task = json!({"artifact_id": id, "generator": "hls-generator", "inputs": [input]});
-            json!({"project_id": "p", "tasks": [task]})
+            json!({"project_id": "default", "tasks": [task]})
         };
         for told in [None, Some("Approved")] {
             let error = stage.call("owner", "queue_tasks", task(500, "PRD-006_v1.md", told)).await.result.unwrap_err();
@@ -252,20 +252,21 @@ async fn of_a_document_that_is_here_only_its_own_approval_counts() {
         assert_eq!(approving("author").await.unwrap_err().code(), "INVALID_ARG");
         approving("owner").await.unwrap();
         stage.approve("PRD-006").await.result.unwrap();
-        output(&stage, "author", "queue_tasks", task(502, "PRD-006_v1.md", None)).await;
+        output(&stage, "author", "queue_tasks", task(520, "PRD-006_v1.md", None)).await;
         // A tracker cannot know the documents of other houses: it keeps what it is told, and adds nothing.
-        output(&stage, "author", "queue_tasks", task(503, "PRD-007_v1.md", Some("Approved"))).await;
-        output(&stage, "author", "queue_tasks", task(504, "PRD-007_v1.md", None)).await;
-        let listed = output(&stage, "author", "list_tasks", json!({"project_id": "p"})).await;
+        output(&stage, "author", "queue_tasks", task(521, "PRD-007_v1.md", Some("Approved"))).await;
+        output(&stage, "author", "queue_tasks", task(522, "PRD-007_v1.md", None)).await;
+        let listed = output(&stage, "author", "list_tasks", json!({})).await;
         let kept: Vec<_> = listed["tasks"]
             .as_array()
             .unwrap()
             .iter()
             .map(|it| (it["artifact_id"].as_str().unwrap(), it["inputs"][0]["status"].as_str().unwrap()))
+            .filter(|(id, _)| ["HLS-501", "HLS-520", "HLS-521", "HLS-522"].contains(id))
             .collect();
         assert_eq!(
             kept,
-            [("HLS-501", "Approved"), ("HLS-502", "Approved"), ("HLS-503", "Approved"), ("HLS-504", "Unknown")]
+            [("HLS-501", "Approved"), ("HLS-520", "Approved"), ("HLS-521", "Approved"), ("HLS-522", "Unknown")]
         );
     }
 }
@@ -411,6 +412,7 @@ async fn a_row_that_was_changed_by_other_hands_shows() {
 /// Puts a document into the table as it would be after approval or before it.
 async fn keep(
     stage: &Stage,
+    project: &'static str,
     artifact_type: &'static str,
     folder: &'static str,
     key: &str,
@@ -423,11 +425,19 @@ async fn keep(
         Box::pin(async move {
             let sql = "INSERT INTO artifacts (organisation_id, project_id, artifact_key, version, artifact_type, has_id, \
                  folder, file_name, title, status, content_sha256, size_bytes, n_revisions, created_by, created_at_us, \
-                 updated_at_us) VALUES ('here', 'default', $1, 3, $2, $3, $4, $5, 'Title', $6, '', 0, 1, 'author', 1, 1)";
+                 updated_at_us) VALUES ('here', $7, $1, 3, $2, $3, $4, $5, 'Title', $6, '', 0, 1, 'author', 1, 1)";
             let has_id = (folder != "research").into();
             tx.execute(
                 sql,
-                &[(&key).into(), artifact_type.into(), has_id, folder.into(), (&file).into(), status.into()],
+                &[
+                    (&key).into(),
+                    artifact_type.into(),
+                    has_id,
+                    folder.into(),
+                    (&file).into(),
+                    status.into(),
+                    project.into(),
+                ],
             )
             .await?;
             Ok(store::Applied { value: (), event: None, keep: store::Keep::Changes })
@@ -437,11 +447,16 @@ async fn keep(
     stage.store.write(None, deadline, apply).await.unwrap();
 }
 
-async fn keep_inputs_of_the_seed(stage: &Stage, prd_status: &'static str, research_status: &'static str) {
-    keep(stage, "prd", "prds", "PRD-006", "PRD-006_v3.md", prd_status).await;
+async fn keep_inputs_of_the_seed(
+    stage: &Stage,
+    project: &'static str,
+    prd_status: &'static str,
+    research_status: &'static str,
+) {
+    keep(stage, project, "prd", "prds", "PRD-006", "PRD-006_v3.md", prd_status).await;
     for kind in ["business_research", "implementation_research"] {
         let key = format!("AI_Agent_MCP_Server_{kind}");
-        keep(stage, kind, "research", &key, &format!("{key}.md"), research_status).await;
+        keep(stage, project, kind, "research", &key, &format!("{key}.md"), research_status).await;
     }
 }
 
@@ -449,7 +464,7 @@ async fn keep_inputs_of_the_seed(stage: &Stage, prd_status: &'static str, resear
 async fn add_task_answers_as_the_seed_does_once_its_inputs_are_there_and_approved() {
     for stage in both().await {
         number_from(&stage, 12).await;
-        keep_inputs_of_the_seed(&stage, "Approved", "Finalized").await;
+        keep_inputs_of_the_seed(&stage, SEED_PROJECT, "Approved", "Finalized").await;
         let added = output(&stage, "author", "add_task", batch(SEED_PROJECT, 12, 3)).await;
         assert_eq!(
             added,
@@ -481,7 +496,7 @@ async fn add_task_refuses_inputs_that_are_not_there_or_not_approved() {
     ] {
         for stage in both().await {
             if let Some(prd) = prd {
-                keep_inputs_of_the_seed(&stage, prd, research).await;
+                keep_inputs_of_the_seed(&stage, "default", prd, research).await;
             }
             let error = stage.call("author", "add_task", batch("default", 12, 3)).await.result.unwrap_err();
             assert_eq!((error.code(), error.message.as_str()), ("INVALID_ARG", message));
@@ -493,9 +508,42 @@ async fn add_task_refuses_inputs_that_are_not_there_or_not_approved() {
 }
 
 #[tokio::test]
+async fn what_another_project_approved_is_not_seen_by_this_one() {
+    for stage in both().await {
+        keep_inputs_of_the_seed(&stage, "default", "Approved", "Finalized").await;
+        keep_inputs_of_the_seed(&stage, "elsewhere", "Approved", "Finalized").await;
+        let named = |project: &str| {
+            let mut batch = batch("p", 12, 1);
+            for input in batch["tasks"][0]["inputs"].as_array_mut().unwrap() {
+                let uri = input["resource_uri"].as_str().unwrap();
+                input["resource_uri"] = json!(uri.replace("artifacts/", &format!("artifacts/projects/{project}/")));
+            }
+            batch
+        };
+        for foreign in [batch("p", 12, 1), named("elsewhere"), named("default")] {
+            let error = stage.call("author", "add_task", foreign.clone()).await.result.unwrap_err();
+            assert_eq!(error.message, "Input file not found: PRD-006_v3.md");
+            assert_eq!(error.details.expected.as_deref(), Some("the address of a stored document of project p"));
+        }
+        // A tracker believes what it is told, and says so.
+        output(&stage, "author", "queue_tasks", named("elsewhere")).await;
+        let listed = output(&stage, "viewer", "list_tasks", json!({"project_id": "p"})).await;
+        let unseen = json!(["prd", "business_research", "implementation_research"]);
+        assert_eq!(listed["tasks"][0]["unseen_inputs"], unseen, "{listed}");
+        // Of its own documents an address without a project finds them, and is written out.
+        keep_inputs_of_the_seed(&stage, "p", "Approved", "Finalized").await;
+        output(&stage, "author", "add_task", batch("p", 13, 1)).await;
+        let listed = output(&stage, "viewer", "list_tasks", json!({"project_id": "p"})).await;
+        let input = &listed["tasks"][1]["inputs"][0];
+        assert_eq!(input["mcp_resource_uri"], "mcp://resources/artifacts/projects/p/prds/PRD-006_v3.md");
+        assert_eq!(input["resource_path"], "artifacts/projects/p/prds/PRD-006_v3.md");
+    }
+}
+
+#[tokio::test]
 async fn a_batch_tells_which_approvals_are_only_stated() {
     for stage in both().await {
-        keep(&stage, "prd", "prds", "PRD-006", "PRD-006_v3.md", "Approved").await;
+        keep(&stage, "default", "prd", "prds", "PRD-006", "PRD-006_v3.md", "Approved").await;
         output(&stage, "author", "queue_tasks", batch("default", 12, 1)).await;
         let listed = output(&stage, "viewer", "list_tasks", json!({})).await;
         let task = &listed["tasks"][0];
@@ -510,7 +558,7 @@ async fn a_batch_tells_which_approvals_are_only_stated() {
     }
     // What is here and not approved is refused, whatever is stated of it.
     let stage = on_sqlite(OPERATIONS).await;
-    keep(&stage, "prd", "prds", "PRD-006", "PRD-006_v3.md", "Draft").await;
+    keep(&stage, "default", "prd", "prds", "PRD-006", "PRD-006_v3.md", "Draft").await;
     let error = stage.call("author", "queue_tasks", batch("default", 12, 1)).await.result.unwrap_err();
     assert_eq!(error.message, "Task validation failed: Input artifact PRD-006 not approved");
 }
@@ -518,8 +566,8 @@ async fn a_batch_tells_which_approvals_are_only_stated() {
 #[tokio::test]
 async fn no_task_makes_a_document_that_is_approved_already() {
     let stage = on_sqlite(OPERATIONS).await;
-    keep_inputs_of_the_seed(&stage, "Approved", "Finalized").await;
-    keep(&stage, "hls", "hls", "HLS-012", "HLS-012_v1.md", "Approved").await;
+    keep_inputs_of_the_seed(&stage, "default", "Approved", "Finalized").await;
+    keep(&stage, "default", "hls", "hls", "HLS-012", "HLS-012_v1.md", "Approved").await;
     let error = stage.call("author", "add_task", batch("default", 11, 3)).await.result.unwrap_err();
     assert_eq!((error.code(), error.message.as_str()), ("INVALID_ARG", "Artifact HLS-012 already approved"));
     assert_eq!(error.details.field.as_deref(), Some("tasks/1/artifact_id"));
@@ -536,7 +584,7 @@ async fn who_calls_what_is_no_more_is_told_what_took_its_place() {
 #[tokio::test]
 async fn add_task_names_the_missing_mandatory_input_as_the_seed_does() {
     let stage = on_sqlite(OPERATIONS).await;
-    keep_inputs_of_the_seed(&stage, "Approved", "Finalized").await;
+    keep_inputs_of_the_seed(&stage, "default", "Approved", "Finalized").await;
     let mut input = batch("default", 12, 1);
     input["tasks"][0]["inputs"].as_array_mut().unwrap().remove(0);
     let error = stage.call("author", "add_task", input).await.result.unwrap_err();
@@ -554,7 +602,7 @@ async fn add_task_names_the_missing_mandatory_input_as_the_seed_does() {
 #[tokio::test]
 async fn a_hundred_tasks_are_checked_and_added_in_a_moment() {
     for stage in both().await {
-        keep_inputs_of_the_seed(&stage, "Approved", "Finalized").await;
+        keep_inputs_of_the_seed(&stage, "default", "Approved", "Finalized").await;
         let started = std::time::Instant::now();
         output(&stage, "author", "add_task", batch("default", 1, 100)).await;
         assert!(started.elapsed() < std::time::Duration::from_secs(10), "{:?}", started.elapsed());

@@ -148,8 +148,12 @@ fn files(checked: Result<ops::FilesReport, store::StoreError>) -> Finding {
             Finding::fine(format!("{} documents stand as files", report.n_checked))
         }
         Ok(report) => Finding::wrong(
-            format!("{} files were changed by other hands, {} could not be read", report.n_changed, report.n_failed),
-            "the record holds; store an edited file as a new version, or delete it and run `materia rebuild`",
+            format!(
+                "{} documents differ from their files, {} could not be compared with them",
+                report.n_changed, report.n_failed
+            ),
+            "`materia audit verify` tells whether the record was changed by other hands; if it was not, the file was: \
+             store an edited file as a new version, or delete it and run `materia rebuild`",
         ),
         Err(error) => Finding::wrong(format!("the files could not be compared: {error}"), "is the database running?"),
     }

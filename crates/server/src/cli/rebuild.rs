@@ -31,7 +31,7 @@ pub async fn run(place: Place) -> anyhow::Result<ExitCode> {
     house.close().await;
     let line = match report {
         Some(report) => format!(
-            "{} documents compared with their files: {} written, {} changed by hand and left alone, {} failed",
+            "{} documents compared with their files: {} written, {} differ and are left alone, {} failed",
             report.n_checked, report.n_written, report.n_changed, report.n_failed
         ),
         None => "A server runs on this folder; it compares the files with the record when it starts.".to_owned(),

@@ -34,13 +34,15 @@ const fn any(calls: &'static str, stride: usize) -> Step {
     Step { calls, file: None, stride }
 }
 
-const STEPS: [Step; 9] = [
+const STEPS: [Step; 10] = [
     any("fsync,fdatasync", 9),
     // SQLite's way to write. `write` without a file would strike the pipes by which threads wake each other, which no disk
     // can break.
     any("pwrite64", 15),
     any("rename,renameat,renameat2", 1),
     any("unlink,unlinkat", 1),
+    // How files that were written ahead get their names.
+    any("linkat", 1),
     // Threads have counters of their own, and the database comes first: the files need to be named.
     at("write", "artifacts/prds/.PRD-006_v1.md.tmp"),
     at("fsync", "artifacts/prds/.PRD-006_v1.md.tmp"),
@@ -215,6 +217,16 @@ fn a_store_that_is_struck_leaves_all_or_nothing() {
     let (epic, prd) = (lab.file("epic.md", EPIC_006), lab.file("prd.md", PRD_006));
     printed(&lab.before, &["artifact", "store", &epic, "--json"]);
     lab.check("store", &["artifact", "store", &prd], |data| start_again(data).documents.len() == 2);
+}
+
+/// Into a folder that is there, files are written ahead.
+#[test]
+fn a_store_beside_another_that_is_struck_leaves_all_or_nothing() {
+    let lab = Lab::new();
+    let (first, second) =
+        (lab.file("first.md", EPIC_006), lab.file("second.md", &EPIC_006.replace("EPIC-006", "EPIC-007")));
+    printed(&lab.before, &["artifact", "store", &first, "--json"]);
+    lab.check("store beside", &["artifact", "store", &second], |data| start_again(data).documents.len() == 2);
 }
 
 #[test]

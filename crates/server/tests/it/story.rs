@@ -242,7 +242,7 @@ fn the_command_line_tells_the_same_story() {
     assert!(printed(&data, &["audit", "verify"]).contains("The log is whole."));
     assert_eq!(
         printed(&data, &["rebuild"]),
-        "4 documents compared with their files: 0 written, 0 changed by hand and left alone, 0 failed\n"
+        "4 documents compared with their files: 0 written, 0 differ and are left alone, 0 failed\n"
     );
     let unknown = run(&data, &["artifact", "approve", "PRD-999"]);
     assert_eq!(unknown.status.code(), Some(1));

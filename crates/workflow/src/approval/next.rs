@@ -7,7 +7,7 @@ use ::store::StoreError;
 use super::ApprovalError;
 use super::candidate::Candidate;
 use crate::catalogue::{Catalogue, Decomposition, Numbering};
-use crate::placeholders::{self, Kind, Token};
+use crate::placeholders::{self, Kind, Token, Twice};
 
 /// The documents of one type that come next.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,6 +35,9 @@ pub fn find(catalogue: &Catalogue, candidate: &Candidate<'_>) -> Result<Vec<Next
     }
     if let Some((token, line)) = placeholders::find_hidden(catalogue, text) {
         return Err(ApprovalError::HiddenPlaceholder { token, line });
+    }
+    if let Some(Twice { token, first_line, second_line }) = placeholders::find_twice(catalogue, text) {
+        return Err(ApprovalError::OneForTwo { token, first_line, second_line });
     }
     let found = placeholders::find(catalogue, text);
     let is_child = |token: &&Token<'_>| children.iter().any(|child| prefix(catalogue, child) == Some(token.prefix));

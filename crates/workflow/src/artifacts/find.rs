@@ -1,10 +1,11 @@
 //! Looking documents up.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 
-use ::store::{Conn, Row, StoreError};
+use ::store::{Conn, InList, Row, StoreError};
 
-use super::{ArtifactRow, Place};
+use super::{ArtifactRow, Place, small};
 use crate::address::Address;
 use crate::catalogue::DocumentType;
 use crate::tasks;
@@ -212,6 +213,24 @@ pub async fn list(
         )
         .await?;
     rows.iter().map(ArtifactRow::read).collect()
+}
+
+static REVISIONS: LazyLock<InList> = LazyLock::new(|| {
+    let sql = "SELECT artifact_key, n_revisions FROM artifacts WHERE organisation_id = $1 AND project_id = $2 \
+               AND version = $3 AND artifact_key IN";
+    InList::new(sql, 3, "")
+});
+
+/// How many revisions the given version of each document has, of those that are there.
+pub async fn read_revisions(
+    conn: &mut Conn,
+    place: Place<'_>,
+    version: u32,
+    keys: &[&str],
+) -> Result<Vec<(String, u32)>, StoreError> {
+    let before = [place.organisation_id.into(), place.project_id.into(), i64::from(version).into()];
+    let rows = REVISIONS.fetch(conn, &before, keys).await?;
+    rows.iter().map(|row| Ok((row.text(0)?, small(row.int(1)?)?))).collect()
 }
 
 /// Every document of every organisation, in the order of the key, page by page.

@@ -96,6 +96,23 @@ pub async fn list_revisions(conn: &mut Conn, place: Place<'_>, key: &str) -> Res
     rows.iter().map(read).collect()
 }
 
+/// The states that a version was in before the one of its row, as its row was then.
+pub async fn list_earlier(conn: &mut Conn, row: &ArtifactRow) -> Result<Vec<ArtifactRow>, StoreError> {
+    let place = Place { organisation_id: &row.organisation_id, project_id: &row.project_id };
+    let revisions = list_revisions(conn, place, &row.key).await?.into_iter();
+    // An approval is the last change of a version.
+    let earlier = revisions.filter(|it| it.version == row.version && it.cause == RevisionCause::Stored);
+    let as_it_was = earlier.filter(|it| it.revision < row.n_revisions).map(|it| ArtifactRow {
+        status: it.status,
+        content_sha256: it.content_sha256,
+        size_bytes: it.size_bytes,
+        n_revisions: it.revision,
+        approved: None,
+        ..row.clone()
+    });
+    Ok(as_it_was.collect())
+}
+
 /// A revision; the last of the version, or of the latest version, when none is named.
 pub async fn find_revision(
     conn: &mut Conn,

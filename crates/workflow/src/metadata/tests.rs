@@ -170,6 +170,23 @@ fn who_says_two_things_is_asked_which() {
 }
 
 #[test]
+fn a_status_line_names_one_status() {
+    for status in
+        ["Draft → Approved", "Draft/In Review", "Draft, then approved", "Draft Draft", "Draft | In Review (v2)"]
+    {
+        let head = format!("# Some title\n## Metadata\n- **PRD ID:** PRD-006\n- **Status:** {status}");
+        match read(&head) {
+            Err(MetadataError::Wrong { field: "Status", expected, .. }) => {
+                assert_eq!(expected, "one of Draft, In Review, Approved alone in line 4", "{status}");
+            }
+            other => panic!("{status}: {other:?}"),
+        }
+    }
+    check_version_and_status("- **Status:** Draft (was Approved) [approved by none]", 1, "Draft");
+    check_version_and_status("- **Status:** Draft, still undrafted", 1, "Draft");
+}
+
+#[test]
 fn an_id_is_not_cut_out_of_a_path() {
     let base = "# Some title\n## Metadata\n- **PRD ID:** PRD-006\n- **Status:** Draft\n- **Parent Epic:** EPIC-001";
     for (from, to, field) in [

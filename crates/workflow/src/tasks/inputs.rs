@@ -14,7 +14,8 @@ use crate::catalogue::Catalogue;
 #[derive(Debug, Clone, Copy)]
 pub struct Library<'a> {
     pub organisation_id: &'a str,
-    /// Project of the addresses that name none.
+    /// The tasks' own project: what stands in another one is not here.
+    pub project_id: &'a str,
     pub default_project_id: &'a str,
     pub catalogue: &'a Catalogue,
 }
@@ -37,7 +38,7 @@ pub enum Absent {
 
 /// What the documents say of an input.
 enum Found {
-    Status(String),
+    Here { status: String, address: Address },
     NotHere(Wrong),
     Wrong(Wrong),
 }
@@ -53,13 +54,19 @@ pub async fn find_inputs(
     let mut known: BTreeMap<String, Found> = BTreeMap::new();
     for (task_index, task) in tasks.iter_mut().enumerate() {
         for (index, input) in task.inputs.iter_mut().enumerate() {
-            if !known.contains_key(&input.mcp_resource_uri) {
+            let uri = input.mcp_resource_uri.clone();
+            if !known.contains_key(&uri) {
                 let at = format!("tasks/{task_index}/inputs/{index}");
                 let found = find_status(conn, library, &at, input).await?;
-                known.insert(input.mcp_resource_uri.clone(), found);
+                known.insert(uri.clone(), found);
             }
-            match known.get(&input.mcp_resource_uri) {
-                Some(Found::Status(status)) => input.status.clone_from(status),
+            match known.get(&uri) {
+                Some(Found::Here { status, address }) => {
+                    input.status.clone_from(status);
+                    // Written out, so that whoever opens it is led to the same document.
+                    input.mcp_resource_uri = address.uri();
+                    input.resource_path = address.path();
+                }
                 Some(Found::NotHere(_)) if absent == Absent::Believed => task.unseen_inputs.push(input.name.clone()),
                 Some(Found::NotHere(wrong) | Found::Wrong(wrong)) => return Err(InputsError::Wrong(wrong.clone())),
                 None => {}
@@ -84,15 +91,30 @@ async fn find_status(
     let Ok(address) = Address::parse_uri(&input.mcp_resource_uri) else {
         return Ok(Found::Wrong(wrong("Invalid resource_uri format".to_owned(), "the address of a document")));
     };
-    let project_id = address.project_id.as_deref().unwrap_or(library.default_project_id);
-    let place = Place { organisation_id: library.organisation_id, project_id };
-    let row = artifacts::find_at(conn, place, &address).await?;
-    let Some(row) = row else {
-        let message = format!("Input file not found: {}", address.file_name);
-        return Ok(Found::NotHere(wrong(message, "the address of a stored document")));
+    // An address without a project is one of the tasks' own, or else of the default project, as whoever opens it finds it.
+    let projects = match address.project_id.as_deref() {
+        Some(project_id) => vec![project_id],
+        None => vec![library.project_id, library.default_project_id],
     };
+    let mut row = None;
+    for project_id in projects {
+        if row.is_none() {
+            let place = Place { organisation_id: library.organisation_id, project_id };
+            row = artifacts::find_at(conn, place, &address).await?;
+        }
+    }
+    let not_here = || {
+        let expected = format!("the address of a stored document of project {}", library.project_id);
+        Ok(Found::NotHere(wrong(format!("Input file not found: {}", address.file_name), &expected)))
+    };
+    let Some(row) = row else { return not_here() };
     if library.catalogue.find_type(&row.artifact_type).is_some_and(|kind| kind.is_approved(&row.status)) {
-        return Ok(Found::Status(row.status));
+        // What another project approved, this one has not seen.
+        if row.project_id != library.project_id {
+            return not_here();
+        }
+        let address = row.address(library.default_project_id);
+        return Ok(Found::Here { status: row.status, address });
     }
     Ok(Found::Wrong(match row.has_id {
         true => wrong(format!("Input artifact {} not approved", row.key), "an approved document"),

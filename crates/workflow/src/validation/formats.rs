@@ -40,6 +40,12 @@ fn check_field(subject: &Subject<'_>, rule: &Rule, pattern: &Regex, label: &str)
         return Verdict::fail(format!("the metadata has no line `**{label}:**`"));
     };
     if pattern.is_match(field.value) {
+        // The pattern may be content with the first of two statuses.
+        if label.eq_ignore_ascii_case("Status")
+            && let Err(error) = metadata::find_status(subject.kind, &subject.document)
+        {
+            return Verdict::fail(error.to_string());
+        }
         return Verdict::pass(format!("{label} is '{}'", shown(field.value)));
     }
     let description = rule.criterion.description.trim_end_matches('.');

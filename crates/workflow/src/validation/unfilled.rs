@@ -10,7 +10,8 @@ use regex::Regex;
 use super::Subject;
 use super::markers::{is_marked, words};
 use super::report::{Verdict, shown};
-use crate::placeholders;
+use crate::markdown::without_code;
+use crate::placeholders::{self, HOW_WRITTEN};
 
 /// Words that stand for something still to be written.
 #[expect(clippy::expect_used, reason = "the expression is a constant, and the tests use it")]
@@ -30,6 +31,13 @@ pub fn check(subject: &Subject<'_>) -> Verdict {
     for token in placeholders::find_template_tokens(subject.catalogue, subject.text) {
         problems.push(format!("line {}: `{}` is a token of the template", token.line, token.text));
     }
+    if let Some((word, line)) = placeholders::find_hidden(subject.catalogue, subject.text) {
+        problems.push(format!("line {line}: `{}` is written as no placeholder is; {HOW_WRITTEN}", shown(&word)));
+    }
+    if let Some(twice) = placeholders::find_twice(subject.catalogue, subject.text) {
+        let placeholders::Twice { token, first_line, second_line } = twice;
+        problems.push(format!("lines {first_line} and {second_line}: `{token}` stands for two documents"));
+    }
     let waiting = placeholders::find(subject.catalogue, subject.text);
     if !subject.is_first_status {
         problems.extend(waiting.iter().map(|it| format!("line {}: `{}` has no final id yet", it.line, it.text)));
@@ -48,17 +56,6 @@ fn is_part_of_id(text: &str, start: usize) -> bool {
 fn is_marker(subject: &Subject<'_>, inner: &str) -> bool {
     let words = words(inner);
     subject.catalogue.markers().iter().any(|marker| is_marked(&words, &marker.marker))
-}
-
-/// The line with its inline code blanked out; bytes keep their places.
-fn without_code(line: &str) -> String {
-    let mut is_code = false;
-    line.chars()
-        .map(|c| {
-            is_code ^= c == '`';
-            if is_code || c == '`' { ' ' } else { c }
-        })
-        .collect()
 }
 
 fn unfilled_brackets(line: &str) -> Vec<&str> {
@@ -112,6 +109,5 @@ mod tests {
         ] {
             assert_eq!(unfilled_brackets(line), expected, "{line}");
         }
-        assert_eq!(without_code("a `[x y]` b"), "a         b");
     }
 }

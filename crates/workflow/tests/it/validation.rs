@@ -141,6 +141,32 @@ fn placeholders_of_ids_are_allowed_in_the_first_status_only() {
 }
 
 #[test]
+fn placeholders_that_no_approval_could_replace_are_told() {
+    let how = "is written as no placeholder is; write the placeholder alone, in capitals and with no mark inside";
+    for (writing, shown) in [("**HLS**-AAA", "HLS-AAA"), ("hls-aaa", "hls-aaa")] {
+        check_change(
+            "HLS-AAA comes first",
+            &format!("{writing} comes first"),
+            &[("CC-03", &format!("line 69: `{shown}` {how}"))],
+        );
+    }
+    check_change(
+        "### HLS-BBB: Call a tool",
+        "### HLS-AAA: Call a tool",
+        &[("CC-03", "lines 71 and 78: `HLS-AAA` stands for two documents")],
+    );
+}
+
+#[test]
+fn a_status_line_that_names_two_statuses_is_told() {
+    check_change(
+        "**Status:** Draft",
+        "**Status:** Draft → Approved",
+        &[("CC-01", "`Status`: expected one of Draft, In Review, Approved alone in line 7")],
+    );
+}
+
+#[test]
 fn references_must_lead_somewhere() {
     check_change(
         "EPIC-006\n\n## Appendix",
