@@ -23,7 +23,8 @@ use super::lexicon::{Lexicon, Translation, is_english_stop_word};
 use super::vectors::{Links, Vectors};
 use super::words::{gram_analyzer, has_thai, script_language, thai_parts, word_analyzer, words};
 use crate::graph::names::{APOSTROPHES, is_invisible};
-use crate::paths::closest;
+use crate::paths::{KNOWN_SHOWN_MAX, closest};
+use crate::rest;
 
 /// The share of vectors in the first fusion.
 const VECTORS: f64 = 0.45;
@@ -133,7 +134,7 @@ pub struct Unknown {
 impl Unknown {
     /// What could have been meant, to go on with after the message.
     pub fn advice(&self) -> String {
-        let known = if self.known.is_empty() { "none yet".to_owned() } else { self.known.join(", ") };
+        let known = if self.known.is_empty() { "none yet".to_owned() } else { rest::first(&self.known, KNOWN_SHOWN_MAX) };
         format!("; it has {known}")
     }
 }
