@@ -15,7 +15,7 @@ use contract::evidence::record::{Edge, Node, RecordKind, SameAs};
 use serde_json::Value;
 use store::{Conn, StoreError};
 
-use crate::graph::predicates::{HAS_INGREDIENT, IS_INGREDIENT_OF, IS_KIND_OF, holds_both_ways};
+use crate::graph::predicates::{HAS_INGREDIENT, IS_INGREDIENT_OF, holds_both_ways, is_kind_of};
 use crate::graph::{Direction, Graph, Hop, NodeNumber};
 use crate::network::{SameThing, same_things};
 use crate::record::papers::{self, Doubts};
@@ -198,10 +198,11 @@ fn inherits(graph: &Graph, entity: Entity) -> Vec<Ingredient> {
 }
 
 fn kinds(graph: &Graph, herb: NodeNumber) -> Vec<Ingredient> {
+    let predicates: Vec<&str> = is_kind_of().collect();
     let mut found = vec![Ingredient { node: herb, checked: Checked::Verified }];
     let mut at = 0;
     while let Some(Ingredient { node, checked }) = found.get(at).copied() {
-        for hop in hops_by(graph, node, Direction::Out, &IS_KIND_OF) {
+        for hop in hops_by(graph, node, Direction::Out, &predicates) {
             let is_known = found.iter().any(|it| it.node == hop.end);
             if !is_known && found.len() < INGREDIENTS_MAX && graph.nodes().is_a(hop.end, EntityKind::Herb.name()) {
                 found.push(Ingredient { node: hop.end, checked: checked.min(graph.edge_verified(hop.edge).into()) });

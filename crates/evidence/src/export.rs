@@ -61,13 +61,12 @@ fn terms(document: &Document, licence: &str) -> Option<String> {
 
 /// A reader of a citation must see that the paper does not stand.
 fn warning(document: &Document) -> Option<String> {
-    let retraction = document.retraction.as_ref()?;
+    let retraction = document.doubt()?;
     let (first, rest) = retraction.words().split_at(1);
     let what = first.to_uppercase() + rest;
-    Some(match &retraction.notice {
-        Some(notice) => format!("{what}: {}", plain(notice)),
-        None => what,
-    })
+    let by = retraction.source.map(|source| format!(" (by {})", plain(&source))).unwrap_or_default();
+    let notice = retraction.notice.map(|notice| format!(": {}", plain(&notice))).unwrap_or_default();
+    Some(format!("{what}{by}{notice}"))
 }
 
 #[cfg(test)]

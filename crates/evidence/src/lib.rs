@@ -12,6 +12,7 @@ pub mod network;
 pub mod paths;
 pub mod record;
 pub mod resolve;
+pub mod rest;
 pub mod search;
 
 use store::Migration;

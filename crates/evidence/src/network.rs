@@ -19,6 +19,7 @@ use crate::contraindications::{NOT_INTERACTS, is_no_interaction};
 use crate::graph::{Graph, Hop, NodeNumber};
 use crate::record::papers::{self, Doubts};
 use crate::record::read;
+use crate::rest;
 use statement::Statement;
 
 /// Statements that one answer shows.
@@ -369,13 +370,12 @@ impl Network {
     fn unknown_list(&self, named: impl Fn(NodeNumber) -> String) -> String {
         let shown = self.unknown_pairs.iter().take(PAIRS_SHOWN_MAX);
         let shown: Vec<String> = shown.map(|(one, other)| format!("- {} and {}", named(*one), named(*other))).collect();
-        let more = self.unknown_pairs.len() - shown.len();
-        let more = if more == 0 { String::new() } else { format!("\n- and {more} more pairs") };
-        format!("{OF_UNKNOWN}\n{}{more}", shown.join("\n"))
+        let more = rest::not_shown(self.unknown_pairs.len() - shown.len(), "pairs").map(|more| format!("\n- {more}"));
+        format!("{OF_UNKNOWN}\n{}{}", shown.join("\n"), more.unwrap_or_default())
     }
 
-    /// The statements in words, for a model: one line each, the gravest first.
-    pub fn text(&self, graph: &Graph, title: &str, edges: &Edges, place: Place) -> String {
+    /// The statements in words, for a model: one line each, the gravest first. Before them, what `notes` say of the question.
+    pub fn text(&self, graph: &Graph, title: &str, edges: &Edges, place: Place, notes: &[String]) -> String {
         let named = |node: NodeNumber| format!("{} ({})", graph.nodes().label(node), graph.nodes().id(node));
         let line = |it: &Statement| {
             let source = it.by(graph);
@@ -399,6 +399,7 @@ impl Network {
         let lines = |statements: &[Statement]| statements.iter().map(line).collect::<Vec<String>>().join("\n");
         let (main, others) = self.ordered(graph, edges);
         let mut parts = vec![format!("# Search Results for: {title}")];
+        parts.extend(notes.iter().cloned());
         if !self.unknown_pairs.is_empty() {
             parts.push(self.unknown_words());
         } else if main.is_empty() && others.is_empty() {
@@ -413,10 +414,7 @@ impl Network {
         if !others.is_empty() {
             parts.push(format!("{}\n{}", self.others.about, lines(&others)));
         }
-        let more = self.n_statements - self.statements.len();
-        if more > 0 {
-            parts.push(format!("{more} more statements are not shown."));
-        }
+        parts.extend(rest::not_shown(self.n_statements - self.statements.len(), "statements"));
         parts.join("\n\n")
     }
 }

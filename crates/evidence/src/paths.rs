@@ -13,7 +13,8 @@ use crate::graph::pattern::{Pattern, PatternError};
 use crate::graph::walk::{Filter, Stop, Walk};
 use crate::graph::{Graph, NodeNumber, Words};
 use crate::network::{SameThing, same_things};
-use crate::resolve::{Unresolved, resolve_all};
+use crate::resolve::{Unresolved, resolve};
+use crate::rest;
 use told::Told;
 
 /// As the type of the start: whatever has the id or name.
@@ -21,7 +22,7 @@ const ANY_TYPE: &str = "*";
 const TYPE: &str = "type of node";
 const PREDICATE: &str = "predicate";
 /// Words that a mistaken one is told with.
-const KNOWN_SHOWN_MAX: usize = 12;
+pub(crate) const KNOWN_SHOWN_MAX: usize = 12;
 
 /// Edges that a question may look at.
 pub const WORK_MAX: u64 = 20_000_000;
@@ -54,7 +55,7 @@ impl PathsError {
     pub fn advice(&self) -> String {
         match self {
             PathsError::Start(error) => error.advice(),
-            PathsError::Unknown { known, .. } => format!("; it has {}", known.join(", ")),
+            PathsError::Unknown { known, .. } => format!("; it has {}", rest::first(known, KNOWN_SHOWN_MAX)),
             PathsError::Pattern(_)
             | PathsError::TooDeep { .. }
             | PathsError::NoDepth
@@ -128,19 +129,20 @@ impl Question {
 
     fn answer<'g>(&self, graph: &'g Graph, limits: Limits<'g>) -> Result<Option<Found>, PathsError> {
         let kind = Some(self.kind.as_str()).filter(|kind| *kind != ANY_TYPE);
-        let (start, same) = resolve_all(graph, &self.id, kind).map_err(PathsError::Start)?;
+        let meant = resolve(graph, &self.id, kind).map_err(PathsError::Start)?;
         if let Some(kind) = self.pattern.as_ref().and_then(|pattern| pattern.start.as_deref())
-            && !graph.nodes().is_a(start, kind)
+            && !graph.nodes().is_a(meant.node, kind)
         {
             let (pattern, start) = (kind.to_owned(), self.kind.clone());
             return Err(PathsError::OtherStart { pattern, start });
         }
         self.check_words(graph)?;
-        let asked: Vec<NodeNumber> = std::iter::once(start).chain(same).collect();
+        let asked = meant.nodes();
         let is_wanted = |it: &SameThing| kind.is_none_or(|kind| graph.nodes().is_a(it.node, kind));
         let starts: Vec<SameThing> = same_things(graph, &asked).into_iter().filter(is_wanted).collect();
         if self.is_count {
-            return Ok(self.count(graph, &starts, limits)?.map(Found::count));
+            let found = self.count(graph, &starts, limits)?.map(Found::count);
+            return Ok(found.map(|found| Found { note: meant.note(graph, &self.id), ..found }));
         }
         let mut told = Told::new(graph, &starts, self.limit);
         let truncated = self.walk(graph, &starts, limits, &mut told)?;
@@ -148,9 +150,11 @@ impl Question {
             return Ok(None);
         }
         let mut found = told.finish(truncated);
+        let mut notes: Vec<String> = meant.note(graph, &self.id).into_iter().collect();
         if found.output.paths.is_empty() || self.asks_for_interactions() {
-            found.note = note::note(graph, &asked, &found.output);
+            notes.extend(note::note(graph, &asked, &found.output));
         }
+        found.note = (!notes.is_empty()).then(|| notes.join(" "));
         Ok(Some(found))
     }
 
@@ -256,10 +260,9 @@ fn unknown(field: &'static str, what: &'static str, word: &str, known: &Words) -
     PathsError::Unknown { field, what, word: word.to_owned(), known }
 }
 
-/// Of the words that could have been meant, those to show.
+/// The words that could have been meant, the likest first.
 pub(crate) fn closest(mut known: Vec<String>, word: &str) -> Vec<String> {
     known.sort_by_cached_key(|one| (Reverse(likeness(one, word)), one.clone()));
-    known.truncate(KNOWN_SHOWN_MAX);
     known
 }
 

@@ -7,6 +7,7 @@ pub mod audited;
 pub mod batches;
 mod checks;
 mod incoming;
+mod owners;
 pub mod papers;
 pub mod put;
 pub mod read;

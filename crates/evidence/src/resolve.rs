@@ -1,8 +1,11 @@
 //! From what somebody calls a thing to the node: its id, another id of it, or a name in any language.
 
+use contract::evidence::starter::is_own_source;
+
 use crate::graph::names::normalise;
 use crate::graph::{Graph, Named, NodeNumber};
 use crate::network::same_things;
+use crate::rest;
 
 /// Nodes that a misspelt name is told with, and how alike they have to be, 0…1.
 const NEAR_MAX: usize = 3;
@@ -11,7 +14,7 @@ const NEAR_FROM: f64 = 0.7;
 /// for each node, so beyond these nothing is suggested.
 const COMPARED_MAX: u32 = 20_000;
 const WORD_CHARS_MAX: usize = 60;
-/// Candidates that an ambiguous name is told with.
+/// Nodes that a name of several is told with.
 const CANDIDATES_MAX: usize = 10;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -31,19 +34,48 @@ impl Unresolved {
             Unresolved::Unknown { near, .. } if near.is_empty() => String::new(),
             Unresolved::Unknown { near, .. } => format!("; did you mean {}?", near.join(", ")),
             Unresolved::OtherKind { .. } => String::new(),
-            Unresolved::Ambiguous { candidates, .. } => format!(": {}; use one of these ids", candidates.join(", ")),
+            Unresolved::Ambiguous { candidates, .. } => {
+                format!(": {}; use one of these ids", rest::first(candidates, CANDIDATES_MAX))
+            }
         }
     }
 }
 
-/// The one node of a category that a word means; of any category where none is named.
-pub fn resolve(graph: &Graph, word: &str, kind: Option<&str>) -> Result<NodeNumber, Unresolved> {
-    resolve_all(graph, word, kind).map(|(first, _)| first)
+/// What a word means: a node, and others that have the word for an id or a name too. What is recorded of those is told as well:
+/// whoever else uses a name must neither hide what is known of a thing nor be taken for it in silence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Meant {
+    pub node: NodeNumber,
+    pub others: Vec<NodeNumber>,
 }
 
-/// As [`resolve`], with the other nodes that have the word for a name: a node whose id happens to be another one's name must
-/// not hide it. Nodes that only say that they are what the word means are not among them; the graph tells who says so.
-pub fn resolve_all(graph: &Graph, word: &str, kind: Option<&str>) -> Result<(NodeNumber, Vec<NodeNumber>), Unresolved> {
+impl Meant {
+    /// All of them, the first one first.
+    pub fn nodes(&self) -> Vec<NodeNumber> {
+        std::iter::once(self.node).chain(self.others.iter().copied()).collect()
+    }
+
+    /// That there are others, in words; `None` where there are none.
+    pub fn note(&self, graph: &Graph, word: &str) -> Option<String> {
+        let (nodes, sources) = (graph.nodes(), graph.sources());
+        let named = |node: &NodeNumber| {
+            format!("{} ({}, from {})", nodes.label(*node), nodes.id(*node), sources.id(nodes.source(*node)))
+        };
+        let others: Vec<String> = self.others.iter().map(named).collect();
+        (!others.is_empty()).then(|| {
+            format!(
+                "`{word}` means {} and is also an id or a name of {}. What is recorded of each is told; they may be different \
+                 things.",
+                named(&self.node),
+                rest::first(&others, CANDIDATES_MAX)
+            )
+        })
+    }
+}
+
+/// What a word means among the nodes of a category; of any category where none is named. Nodes that only say that they are what
+/// the word means are not among them where it is somebody's id: the graph tells who says so.
+pub fn resolve(graph: &Graph, word: &str, kind: Option<&str>) -> Result<Meant, Unresolved> {
     let nodes = graph.nodes();
     let is_wanted = |node: &NodeNumber| kind.is_none_or(|kind| nodes.is_a(*node, kind));
     let by_id = nodes.find(word);
@@ -51,7 +83,8 @@ pub fn resolve_all(graph: &Graph, word: &str, kind: Option<&str>) -> Result<(Nod
     // Stable: whose other ids somebody verified come first.
     by_other_id.sort_by_key(|node| !nodes.is_verified(*node));
     let known: Vec<NodeNumber> = by_id.into_iter().chain(by_name.iter().chain(&by_other_id).copied()).collect();
-    let Some(first) = known.iter().copied().find(is_wanted) else {
+    let wanted: Vec<NodeNumber> = known.iter().copied().filter(is_wanted).collect();
+    let Some(first) = wanted.first().copied() else {
         let expected = kind.unwrap_or("node").to_owned();
         return Err(match known.first() {
             Some(other) => {
@@ -61,28 +94,23 @@ pub fn resolve_all(graph: &Graph, word: &str, kind: Option<&str>) -> Result<(Nod
             None => Unresolved::Unknown { kind: expected, word: word.to_owned(), near: near(graph, word, is_wanted) },
         });
     };
-    if by_id != Some(first) {
-        check_one_thing(graph, word, first, known.into_iter().filter(is_wanted))?;
+    let by_name = by_name.into_iter().filter(is_wanted);
+    if by_id == Some(first) {
+        return Ok(Meant { node: first, others: by_name.filter(|node| *node != first).collect() });
     }
-    Ok((first, by_name.into_iter().filter(is_wanted).filter(|node| *node != first).collect()))
-}
-
-/// A word that is nobody's id must mean one thing.
-fn check_one_thing(
-    graph: &Graph,
-    word: &str,
-    first: NodeNumber,
-    meant: impl Iterator<Item = NodeNumber>,
-) -> Result<(), Unresolved> {
-    let meant: Vec<NodeNumber> = meant.collect();
-    let same: Vec<NodeNumber> = same_things(graph, &[first]).iter().map(|it| it.node).collect();
-    if meant.iter().all(|node| same.contains(node)) {
-        return Ok(());
+    // A name of what came with the program keeps meaning that, whoever else brings something under it.
+    let own = wanted.iter().copied().filter(|node| is_own_source(graph.sources().id(nodes.source(*node))));
+    let own: Vec<NodeNumber> = own.collect();
+    let meant = if own.is_empty() { &wanted } else { &own };
+    let node = meant.first().copied().unwrap_or(first);
+    let same: Vec<NodeNumber> = same_things(graph, &[node]).iter().map(|it| it.node).collect();
+    if !meant.iter().all(|node| same.contains(node)) {
+        let mut candidates: Vec<String> = wanted.iter().map(|node| nodes.id(*node).to_owned()).collect();
+        candidates.sort_unstable();
+        return Err(Unresolved::Ambiguous { word: word.to_owned(), candidates });
     }
-    let mut candidates: Vec<&str> = meant.iter().map(|node| graph.nodes().id(*node)).collect();
-    candidates.sort_unstable();
-    let candidates = candidates.into_iter().take(CANDIDATES_MAX).map(str::to_owned).collect();
-    Err(Unresolved::Ambiguous { word: word.to_owned(), candidates })
+    let by_other_id = by_other_id.into_iter().filter(is_wanted).filter(|node| !same.contains(node));
+    Ok(Meant { node, others: by_name.chain(by_other_id).filter(|other| *other != node).collect() })
 }
 
 /// Nodes whose label or id is spelt much like the word, the likeliest first.

@@ -112,17 +112,34 @@ async fn node_record(ctx: &Context<'_>, conn: &mut Conn, graph: &Graph, node: No
     stored.parse().map_err(store_error)
 }
 
+/// Says beside an answer what its question left open.
+fn note(metadata: &mut ResponseMetadata, notes: &[String]) {
+    if !notes.is_empty() {
+        metadata.insert("note".to_owned(), json!(notes.join(" ")));
+    }
+}
+
 /// A part of the graph in the standard answer of seed 003: in words for the model, and as something to look at.
 async fn show_network(
     ctx: &Context<'_>,
     graph: &Graph,
     network: &Network,
     title: &str,
+    notes: &[String],
 ) -> Result<Answer<Content>, OpError> {
     let mut reader = ctx.read().await?;
     let organisation_id = ctx.actor().organisation_id.as_str();
     let edges = network.edges(&mut reader, organisation_id, graph).await.map_err(store_error)?;
-    network_answer(graph, network, title, &edges, Place::Record)
+    let mut answer = network_answer(graph, network, title, &edges, Shown { place: Place::Record, notes })?;
+    note(&mut answer.metadata, notes);
+    Ok(answer)
+}
+
+/// Where statements are from, and what is to be said of the question.
+#[derive(Clone, Copy)]
+struct Shown<'a> {
+    place: Place,
+    notes: &'a [String],
 }
 
 /// As [`show_network`], of a graph that is at hand with its edges.
@@ -131,9 +148,9 @@ fn network_answer(
     network: &Network,
     title: &str,
     edges: &Edges,
-    place: Place,
+    Shown { place, notes }: Shown<'_>,
 ) -> Result<Answer<Content>, OpError> {
-    let mut answer = Answer::of(Content::text(network.text(graph, title, edges, place), Audience::Model));
+    let mut answer = Answer::of(Content::text(network.text(graph, title, edges, place, notes), Audience::Model));
     if !network.is_empty() {
         let shown = network.shown(graph, title, edges);
         answer.artifacts.push(Artifact {

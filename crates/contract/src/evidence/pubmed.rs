@@ -91,6 +91,9 @@ pub struct BibliographyEntry {
     /// Present once the paper was retracted, or doubted by its publisher.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retraction: Option<RetractionKind>,
+    /// The source that says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retraction_source: Option<String>,
 }
 
 pub const BIBLIOGRAPHY: &str = "application/vnd.bibliography";

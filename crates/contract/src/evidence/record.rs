@@ -270,6 +270,10 @@ pub struct Deletion {
     pub kind: RecordKind,
     #[schemars(length(min = 1, max = 200))]
     pub id: String,
+    /// Whose record it is: the source that withdraws it. Needed unless `replace_other_sources` is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 100))]
+    pub source: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]

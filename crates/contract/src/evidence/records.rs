@@ -20,7 +20,7 @@ pub struct PutRecords {
     /// Lets records replace and withdraw what came with the program. Its warnings are then the caller's to keep.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub replace_starter: bool,
-    /// Lets records replace those that another source brought under the same id, warnings among them.
+    /// Lets records replace and withdraw those of other sources, warnings among them, and change the terms of sources.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub replace_other_sources: bool,
 }

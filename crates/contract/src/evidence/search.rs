@@ -116,6 +116,9 @@ pub struct SearchHit {
     /// On every document, and on every node that stands for a paper.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retraction: Option<RetractionStatus>,
+    // The source that says so, where a paper was retracted or is doubted. Catalogues have no room for a description.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retraction_source: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -18,12 +18,30 @@ pub(super) fn both_ways() -> impl Iterator<Item = &'static str> {
 }
 
 /// From a thing to the classes that it is in: what is said of the end holds for the start.
-const IN_CLASS: [&str; 5] = ["member_of", "subclass_of", "is_a", "instance_of", "type_of"];
+const IN_CLASS: [(&str, Class); 5] = [
+    ("member_of", Class::Group),
+    ("subclass_of", Class::Kind),
+    ("is_a", Class::Kind),
+    ("instance_of", Class::Kind),
+    ("type_of", Class::Group),
+];
+
+/// What a class is to what is in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Class {
+    /// The same sort of thing, only broader: a herb is a kind of herb.
+    Kind,
+    /// Things that are put together for what they do.
+    Group,
+}
+
 /// From a class to what is in it.
 const HAS_MEMBER: [&str; 3] = ["has_member", "has_subclass", "superclass_of"];
 
 /// From a kind of thing to the kind that it is one of.
-pub const IS_KIND_OF: [&str; 3] = ["is_a", "subclass_of", "instance_of"];
+pub fn is_kind_of() -> impl Iterator<Item = &'static str> {
+    IN_CLASS.into_iter().filter(|(_, class)| *class == Class::Kind).map(|(predicate, _)| predicate)
+}
 
 /// From a thing to what is in it, for which the same is true; and from that to the thing.
 pub const HAS_INGREDIENT: [&str; 5] =
@@ -44,7 +62,8 @@ pub struct Leads {
 impl Leads {
     pub(super) fn of(predicates: &Words) -> Leads {
         let find = |predicate: &&str| predicates.find(predicate);
-        let along = IN_CLASS.iter().chain(&HAS_INGREDIENT).filter_map(find).map(|it| (it, Direction::Out));
+        let in_class = IN_CLASS.iter().map(|(predicate, _)| predicate);
+        let along = in_class.chain(&HAS_INGREDIENT).filter_map(find).map(|it| (it, Direction::Out));
         let against = IS_INGREDIENT_OF.iter().chain(&HAS_MEMBER).filter_map(find).map(|it| (it, Direction::In));
         Leads { upward: along.chain(against).collect(), same: SAME.iter().filter_map(find).collect() }
     }

@@ -5,7 +5,8 @@ mod classes;
 mod table;
 mod text;
 
-use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use contract::evidence::record::{Edge, Node, Record};
 use serde_json::{Value, json};
@@ -64,7 +65,8 @@ struct Class<'a> {
 /// Codes that were read, since an edge to a parent that the file does not hold would lead nowhere.
 struct Codes {
     source: String,
-    known: HashSet<String>,
+    /// Each with a hash of what the file says of it.
+    known: HashMap<String, u64>,
 }
 
 /// All versions together have fewer.
@@ -72,27 +74,20 @@ const CODES_MAX: usize = 500_000;
 
 impl Codes {
     fn new(source: String) -> Codes {
-        Codes { source, known: HashSet::new() }
+        Codes { source, known: HashMap::new() }
     }
 
-    /// Adds the class, and that it belongs to its parent. A code that stands twice counts as it stood first, so that a
-    /// file says the same whenever it is read.
+    /// Adds the class, and that it belongs to its parent. A code that stands twice with other words counts as it stood first,
+    /// so that a file says the same whenever it is read; in the same words it is repeated.
     fn push(&mut self, class: Class<'_>, out: &mut VecDeque<Item>) {
         let Class { prefix, code, name, lang, kind, parent, same_as, mut attributes } = class;
-        if self.known.contains(code) {
-            out.push_back(Item::rejected(
-                format!("code `{code}`"),
-                "it stands in the file twice; the first one counts",
-            ));
-            return;
-        }
         let id = format!("{prefix}:{code}");
         attributes.insert("icd_code".to_owned(), json!(code));
         if let Some(kind) = kind {
             attributes.insert("icd_level".to_owned(), json!(kind));
         }
         let parent = parent.or_else(|| self.shorter(code)).map(|parent| format!("{prefix}:{parent}"));
-        out.push_back(Item::of(Record::Node(Node {
+        let node = Node {
             id: id.clone(),
             categories: vec!["indication".to_owned(), "disease_or_phenotypic_feature".to_owned()],
             names: vec![vocabulary::name_in(name, lang)],
@@ -100,7 +95,14 @@ impl Codes {
             same_as,
             attributes,
             source: self.source.clone(),
-        })));
+        };
+        let content = content(&node);
+        if self.known.get(code).is_some_and(|known| *known != content) {
+            let reason = "it stands in the file twice, with other words; the first one counts";
+            out.push_back(Item::rejected(format!("code `{code}`"), reason));
+            return;
+        }
+        out.push_back(Item::of(Record::Node(node)));
         if let Some(parent) = parent {
             let edge = vocabulary::edge_id(&[&self.source, &id, "subclass_of", &parent], "");
             out.push_back(Item::of(Record::Edge(Edge {
@@ -115,7 +117,7 @@ impl Codes {
             })));
         }
         if self.known.len() < CODES_MAX {
-            self.known.insert(code.to_owned());
+            self.known.insert(code.to_owned(), content);
         }
     }
 
@@ -123,8 +125,14 @@ impl Codes {
     fn shorter(&self, code: &str) -> Option<String> {
         let lengths = (3..code.len()).rev();
         let mut prefixes = lengths.filter_map(|length| code.get(..length)).map(|prefix| prefix.trim_end_matches('.'));
-        prefixes.find(|prefix| self.known.contains(*prefix)).map(str::to_owned)
+        prefixes.find(|prefix| self.known.contains_key(*prefix)).map(str::to_owned)
     }
+}
+
+fn content(node: &Node) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    json!(node).to_string().hash(&mut hasher);
+    hasher.finish()
 }
 
 #[cfg(test)]
@@ -146,8 +154,8 @@ mod tests {
     }
 
     #[test]
-    fn a_code_that_stands_twice_counts_as_it_stood_first() {
-        let table = "code,description,ICD-10-WHO\nA00,Cholera,Y\nA000,Made up,Y\nA000,Made up,N\nA00.0,Made up,\n";
+    fn a_code_that_stands_twice_is_repeated_or_counts_as_it_stood_first() {
+        let table = "code,description,ICD-10-WHO\nA00,Cholera,Y\nA000,Made up,Y\nA000,Made up,N\nA00.0,Made up,Y\n";
         let options = Options { source: super::super::Format::Icd10.source(), lang: None };
         let items = super::super::open(super::super::Format::Icd10, options, table.as_bytes()).unwrap();
         let told = items.map(|item| match item.unwrap() {
@@ -159,7 +167,14 @@ mod tests {
         });
         assert_eq!(
             told.collect::<Vec<_>>(),
-            ["ICD10TM:A00 \"Y\"", "ICD10TM:A00.0 \"Y\"", "edge", "rejected code `A00.0`", "rejected code `A00.0`"]
+            [
+                "ICD10TM:A00 \"Y\"",
+                "ICD10TM:A00.0 \"Y\"",
+                "edge",
+                "rejected code `A00.0`",
+                "ICD10TM:A00.0 \"Y\"",
+                "edge"
+            ]
         );
     }
 }

@@ -90,7 +90,8 @@ impl Pubmed {
     fn delete(&mut self, number: &str) {
         match numbered(number) {
             Some((text, pmid)) => {
-                let deletion = Deletion { kind: RecordKind::Document, id: format!("PMID:{text}") };
+                let (id, source) = (format!("PMID:{text}"), Some(self.source.clone()));
+                let deletion = Deletion { kind: RecordKind::Document, id, source };
                 self.waiting.push_deletion(Item::of(Record::Deletion(deletion)), pmid);
             }
             None => {

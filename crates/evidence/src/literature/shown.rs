@@ -32,6 +32,7 @@ pub fn bibliography(documents: &[Document]) -> Vec<BibliographyEntry> {
         pmid: document.ids.get("pmid").cloned().unwrap_or_default(),
         id: (!document.ids.contains_key("pmid")).then(|| document.id.clone()),
         retraction: document.retraction.as_ref().map(|retraction| retraction.kind),
+        retraction_source: document.doubt().and_then(|retraction| retraction.source),
     };
     documents.iter().map(entry).collect()
 }

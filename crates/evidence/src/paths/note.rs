@@ -7,6 +7,7 @@ use contract::evidence::graph::QueryKgOutput;
 
 use crate::graph::{Direction, Graph, NodeNumber};
 use crate::network::stated::{self, Stated};
+use crate::rest;
 
 pub(super) const INTERACTS: &str = "interacts_with";
 
@@ -63,9 +64,8 @@ fn not_among(graph: &Graph, starts: &[NodeNumber], output: &QueryKgOutput) -> Op
         };
         format!("{} ({}{same}{grave})", graph.nodes().label(it.node), graph.nodes().id(it.node))
     };
-    let told: Vec<String> = own.chain(wider.iter().take(CLASSES_SHOWN_MAX).map(named)).collect();
-    let more = wider.len().saturating_sub(CLASSES_SHOWN_MAX);
-    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    let told: Vec<String> = own.chain(wider.iter().map(named)).collect();
+    let n_shown = told.len() - wider.len() + CLASSES_SHOWN_MAX;
     let mut patterns: Vec<String> = Vec::new();
     for pattern in stated.iter().map(|it| pattern(graph, it)) {
         if patterns.len() < PATTERNS_SHOWN_MAX && !patterns.contains(&pattern) {
@@ -73,8 +73,8 @@ fn not_among(graph: &Graph, starts: &[NodeNumber], output: &QueryKgOutput) -> Op
         }
     }
     Some(format!(
-        "Not among these paths: `{INTERACTS}` statements about the start or what it belongs to or contains: {}{more}. Ask {}.",
-        told.join(", "),
+        "Not among these paths: `{INTERACTS}` statements about the start or what it belongs to or contains: {}. Ask {}.",
+        rest::first(&told, n_shown),
         patterns.join(", ")
     ))
 }

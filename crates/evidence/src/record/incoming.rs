@@ -9,7 +9,9 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::Sha256;
-use super::checks::{check_integers, check_line, check_nul, check_reference, check_text, check_texts};
+use super::checks::{
+    check_integers, check_line, check_nul, check_reference, check_text, check_texts, passes_for_own_source,
+};
 use super::papers::Paper;
 use crate::contraindications::{self, Word};
 use crate::import::settle_negation;
@@ -31,7 +33,7 @@ pub struct Incoming {
     pub(super) id: String,
     /// Absent where the record is to be withdrawn.
     pub(super) content: Option<Content>,
-    /// The source it names.
+    /// The source it names; a deletion may name none.
     pub(super) source: Option<String>,
     /// The nodes that an edge connects.
     pub(super) ends: Option<[String; 2]>,
@@ -85,7 +87,10 @@ impl Incoming {
                     Incoming::of(position, RecordKind::Document, &document.id, document, Some(&document.source));
                 incoming.map(|it| Incoming { paper, ..it })
             }
-            Record::Deletion(deletion) => Ok(Incoming::bare(position, deletion.kind, &deletion.id)),
+            Record::Deletion(deletion) => {
+                let source = deletion.source.clone();
+                Ok(Incoming { source, ..Incoming::bare(position, deletion.kind, &deletion.id) })
+            }
         }?;
         check_text("id", &incoming.id)?;
         Ok(incoming)
@@ -142,6 +147,7 @@ fn check_document(document: &Document) -> Result<(), Unfit> {
     let mut links = document.links.iter().enumerate();
     links.try_for_each(|(at, link)| check_reference(&format!("links/{at}"), link))?;
     check_whose_word(document)?;
+    check_whose_summary(document)?;
     match Paper::named_otherwise(document) {
         Some((kind, named)) => Err(Unfit(format!("`ids/{kind}`: expected `{named}`, which the id says"))),
         None => Ok(()),
@@ -154,6 +160,18 @@ fn check_whose_word(document: &Document) -> Result<(), Unfit> {
         let reason = "`retraction/source`: expected to be absent, as a document speaks for its own source; leave out the \
             `retraction` that another one told of, and it stays";
         return Err(Unfit(reason.to_owned()));
+    }
+    Ok(())
+}
+
+/// Who reads that a summary is ours takes it for one that somebody here wrote and checked.
+fn check_whose_summary(document: &Document) -> Result<(), Unfit> {
+    let by = document.attributes.get("abstract_by").and_then(Value::as_str).unwrap_or_default();
+    if passes_for_own_source(by) && !is_own_source(&document.source) {
+        let reason = format!(
+            "`attributes/abstract_by`: expected whose words they are, as only what comes with the program is `{by}`'s own summary"
+        );
+        return Err(Unfit(reason));
     }
     Ok(())
 }

@@ -10,6 +10,7 @@ use store::{Bulk, Conn, InList, Param, StoreError, Tx};
 
 use super::batches::{self, Change};
 use super::incoming::Content;
+use super::owners::Owners;
 use super::papers::{self, Paper, Papers};
 use super::{Incoming, Sha256, read, sha256};
 
@@ -44,7 +45,8 @@ pub enum StarterData {
     MayChange,
 }
 
-/// Whether a batch may replace nodes, edges and documents that another source brought.
+/// Whether a batch may replace and withdraw nodes, edges and documents that another source brought, and change what is known
+/// of sources.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OtherSources {
     /// Who happens to use the id of somebody else's record has not taken it back.
@@ -93,7 +95,7 @@ pub async fn put(
 ) -> Result<Kept, StoreError> {
     let known = read_known(tx, organisation_id, incoming).await?;
     let owners = match other_sources {
-        OtherSources::Stay => Some(read_owners(tx, organisation_id, incoming, &known).await?),
+        OtherSources::Stay => Some(Owners::read(tx, organisation_id, incoming, &known).await?),
         OtherSources::MayChange => None,
     };
     let (fixed, guarded) = match starter {
@@ -144,34 +146,6 @@ async fn read_known(
         }
     }
     Ok(known)
-}
-
-/// The sources of the records that the batch has other words for. A source belongs to whoever names it.
-async fn read_owners(
-    conn: &mut Conn,
-    organisation_id: &str,
-    incoming: &[Incoming],
-    known: &HashMap<(RecordKind, String), Sha256>,
-) -> Result<HashMap<(RecordKind, String), String>, StoreError> {
-    #[derive(serde::Deserialize)]
-    struct Owned {
-        source: String,
-    }
-    let is_other = |record: &&Incoming| {
-        let now = known.get(&(record.kind, record.id.clone()));
-        now.is_some() && now != record.content.as_ref().map(|content| &content.sha256)
-    };
-    let mut owners = HashMap::new();
-    for kind in [RecordKind::Node, RecordKind::Edge, RecordKind::Document] {
-        let others = incoming.iter().filter(|record| record.kind == kind && record.source.is_some()).filter(is_other);
-        let ids: BTreeSet<&str> = others.map(|record| record.id.as_str()).collect();
-        let ids: Vec<&str> = ids.into_iter().collect();
-        for stored in read::find(conn, organisation_id, kind, &ids).await? {
-            let Owned { source } = stored.parse()?;
-            owners.insert((kind, stored.id), source);
-        }
-    }
-    Ok(owners)
 }
 
 /// Those of the batch's records that are there as the starter data put them.
@@ -330,7 +304,7 @@ struct Desk<'a> {
     /// Papers of the starter data that are not to be marked, by the keys that they are named by.
     guarded: HashMap<String, String>,
     /// Who brought the records of the batch that were there; absent where anybody may replace them.
-    owners: Option<HashMap<(RecordKind, String), String>>,
+    owners: Option<Owners>,
     /// Whether a record may say that it was compared with its source.
     may_vouch: bool,
     papers: Papers,
@@ -393,37 +367,8 @@ impl<'a> Desk<'a> {
             }
         }
         self.changes.put(record.kind, Cow::Borrowed(&record.id), content);
-        self.note_owner(record);
+        self.owners.iter_mut().for_each(|owners| owners.note(record));
         Ok(())
-    }
-
-    fn note_owner(&mut self, record: &Incoming) {
-        let Some(owners) = self.owners.as_mut() else { return };
-        let key = (record.kind, record.id.clone());
-        match &record.source {
-            Some(source) => owners.insert(key, source.clone()),
-            None => owners.remove(&key),
-        };
-    }
-
-    /// A deletion names no source, and is meant.
-    fn check_owner(&self, record: &Incoming) -> Result<(), String> {
-        let (Some(owners), Some(source)) = (&self.owners, &record.source) else { return Ok(()) };
-        let Some(owner) = owners.get(&(record.kind, record.id.clone())) else { return Ok(()) };
-        // Whoever may replace what came with the program has said so.
-        if owner == source || is_own_source(owner) {
-            return Ok(());
-        }
-        let what = match record.kind {
-            RecordKind::Edge => "is a statement of",
-            RecordKind::Source | RecordKind::Node | RecordKind::Document => "is of",
-        };
-        Err(format!(
-            "`id`: the {} `{}` {what} the source `{owner}` and stays as it is; use an id of your own, or say \
-             `replace_other_sources`",
-            record.kind.name(),
-            record.id
-        ))
     }
 
     /// Whether the record may become another than it is.
@@ -439,12 +384,27 @@ impl<'a> Desk<'a> {
                 record.id
             ));
         }
-        self.check_owner(record)?;
+        if let Some(owners) = &self.owners {
+            owners.check(record)?;
+            self.check_terms(record)?;
+        }
         let is_marked = content.is_some_and(Content::is_marked);
         let mut spoken_against = record.paper.iter().flat_map(|paper| paper.spoken_against(is_marked));
         if let Some(id) = spoken_against.find_map(|key| self.guarded.get(key)) {
             return Err(format!(
                 "`retraction`: `{id}` came with the program and is not marked by others; say `replace_starter` where it was retracted"
+            ));
+        }
+        Ok(())
+    }
+
+    /// Answers name the terms that a source has now, so they are those under which its records came.
+    fn check_terms(&self, record: &Incoming) -> Result<(), String> {
+        if record.kind == RecordKind::Source && self.find(RecordKind::Source, &record.id).is_some() {
+            return Err(format!(
+                "`id`: the source `{}` is known with another licence, title or address and stays as it is; use an id of your \
+                 own, or say `replace_other_sources`",
+                record.id
             ));
         }
         Ok(())

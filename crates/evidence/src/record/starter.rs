@@ -50,7 +50,7 @@ pub async fn load(tx: &mut Tx<'_>, organisation_id: &str, set: &[Incoming]) -> R
     let mut gone: Vec<&Key> = gone.filter(|(key, sha256)| now.get(*key) == Some(*sha256)).map(|(key, _)| key).collect();
     gone.sort_by(|a, b| b.cmp(a));
     for (position, (kind, id)) in (0..).zip(gone) {
-        let deletion = Record::Deletion(Deletion { kind: *kind, id: id.clone() });
+        let deletion = Record::Deletion(Deletion { kind: *kind, id: id.clone(), source: None });
         incoming.extend(Incoming::new(position, &deletion));
     }
     // What is left alone is no longer among them.

@@ -1,10 +1,13 @@
 //! What is searched: documents and nodes of the record in one form.
 
 use contract::evidence::record::{Document, Name, Node, Retraction};
+use contract::evidence::search::RetractionStatus;
+use contract::evidence::starter::is_own_source;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::words::script_language;
+use crate::record::passes_for_own_source;
 
 /// How vectors are made from an entry. Whoever changes that changes this word: it is part of every content hash, so that
 /// vectors that were made in another way are never taken for those of today.
@@ -36,6 +39,19 @@ pub struct Entry {
     /// The node that a document is about as a whole, such as the herb of a monograph.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub about: Option<String>,
+}
+
+/// Whether a paper stands, as far as the record knows, and whose word it is where it does not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Standing {
+    pub status: RetractionStatus,
+    pub source: Option<String>,
+}
+
+impl Default for Standing {
+    fn default() -> Standing {
+        Standing { status: RetractionStatus::NoneKnown, source: None }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -70,7 +86,9 @@ impl Entry {
             categories: vec![document.kind.clone()],
             names: Vec::new(),
             retraction: document.retraction.clone(),
-            abstract_by: attribute("abstract_by"),
+            // Records of old may say of somebody else's words that they are ours.
+            abstract_by: attribute("abstract_by")
+                .filter(|by| is_own_source(&document.source) || !passes_for_own_source(by)),
             about: attribute("about"),
         }
     }
@@ -96,6 +114,13 @@ impl Entry {
             abstract_by: None,
             about: None,
         }
+    }
+
+    /// Whether the paper stands.
+    pub fn standing(&self) -> Standing {
+        let Some(retraction) = &self.retraction else { return Standing::default() };
+        let source = retraction.source.as_ref().unwrap_or(&self.source);
+        Standing { status: Some(retraction.kind).into(), source: Some(source.clone()) }
     }
 
     /// Unique in an index.

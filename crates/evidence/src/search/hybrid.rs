@@ -7,13 +7,12 @@ use std::collections::BTreeSet;
 use std::ops::Bound;
 use std::sync::{Arc, OnceLock};
 
-use contract::evidence::search::RetractionStatus;
 use contract::model::ModelCard;
 use tantivy::query::{AllQuery, BooleanQuery, Occur, Query, RangeQuery, TermSetQuery};
 use tantivy::schema::Field;
 use tantivy::{DocAddress, Term};
 
-use super::entry::{Entry, EntryRecord, key};
+use super::entry::{Entry, EntryRecord, Standing, key};
 use super::fusion::{DEPTH, Stretched, highest};
 use super::gazetteer::Gazetteer;
 use super::index::{Allowed, SearchError, Snapshot};
@@ -23,7 +22,8 @@ use super::lexicon::{Lexicon, Translation, is_english_stop_word};
 use super::vectors::{Links, Vectors};
 use super::words::{gram_analyzer, has_thai, script_language, thai_parts, word_analyzer, words};
 use crate::graph::names::{APOSTROPHES, is_invisible};
-use crate::paths::closest;
+use crate::paths::{KNOWN_SHOWN_MAX, closest};
+use crate::rest;
 
 /// The share of vectors in the first fusion.
 const VECTORS: f64 = 0.45;
@@ -133,7 +133,8 @@ pub struct Unknown {
 impl Unknown {
     /// What could have been meant, to go on with after the message.
     pub fn advice(&self) -> String {
-        let known = if self.known.is_empty() { "none yet".to_owned() } else { self.known.join(", ") };
+        let known =
+            if self.known.is_empty() { "none yet".to_owned() } else { rest::first(&self.known, KNOWN_SHOWN_MAX) };
         format!("; it has {known}")
     }
 }
@@ -459,19 +460,16 @@ impl Library {
         self.snapshot.key(hit.address)
     }
 
-    /// Whether a paper was withdrawn, as far as the record knows; `None` where the entry is no paper. A node that stands for
-    /// a paper is as its document is.
-    pub fn retraction(&self, entry: &Entry) -> Result<Option<RetractionStatus>, SearchError> {
-        let status =
-            |entry: &Entry| RetractionStatus::from(entry.retraction.as_ref().map(|retraction| retraction.kind));
+    /// Whether a paper was withdrawn; `None` where the entry is no paper. A node that stands for a paper is as its document is.
+    pub fn standing(&self, entry: &Entry) -> Result<Option<Standing>, SearchError> {
         if entry.record == EntryRecord::Document {
-            return Ok(Some(status(entry)));
+            return Ok(Some(entry.standing()));
         }
         if let Some(address) = self.snapshot.find(&key(EntryRecord::Document, &entry.id))? {
-            return Ok(Some(status(&self.snapshot.entry(address)?)));
+            return Ok(Some(self.snapshot.entry(address)?.standing()));
         }
         let is_paper = entry.categories.iter().any(|category| PAPER_CATEGORIES.contains(&category.as_str()));
-        Ok(is_paper.then_some(RetractionStatus::NoneKnown))
+        Ok(is_paper.then(Standing::default))
     }
 
     /// Words of a filter that nothing here has.

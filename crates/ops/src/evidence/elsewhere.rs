@@ -8,7 +8,7 @@ use evidence::import::Format;
 use evidence::network::{Edges, Network, Place};
 use evidence::resolve::resolve;
 
-use super::{graph_error, network_answer};
+use super::{Shown, graph_error, network_answer};
 use crate::context::Context;
 use crate::operation::{Answer, store_error};
 
@@ -32,7 +32,8 @@ pub async fn ask(ctx: &Context<'_>, curies: &[String]) -> Result<Option<Elsewher
     };
     records.push(Record::Source(Format::Trapi.source()));
     let graph = Graph::of(&records).map_err(graph_error)?;
-    let found: Option<Vec<NodeNumber>> = curies.iter().map(|curie| resolve(&graph, curie, None).ok()).collect();
+    let found: Option<Vec<NodeNumber>> =
+        curies.iter().map(|curie| resolve(&graph, curie, None).ok().map(|meant| meant.node)).collect();
     let edges = records.into_iter().filter_map(|record| match record {
         Record::Edge(edge) => Some(edge),
         Record::Source(_) | Record::Node(_) | Record::Document(_) | Record::Deletion(_) => None,
@@ -48,6 +49,12 @@ pub async fn ask(ctx: &Context<'_>, curies: &[String]) -> Result<Option<Elsewher
 impl Elsewhere {
     /// A part of it, in the standard answer of seed 003.
     pub fn answer(&self, title: &str, part: impl FnOnce(&Graph) -> Network) -> Result<Answer<Content>, OpError> {
-        network_answer(&self.graph, &part(&self.graph), title, &self.edges, Place::Elsewhere)
+        network_answer(
+            &self.graph,
+            &part(&self.graph),
+            title,
+            &self.edges,
+            Shown { place: Place::Elsewhere, notes: &[] },
+        )
     }
 }

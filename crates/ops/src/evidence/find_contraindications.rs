@@ -5,9 +5,9 @@ use contract::error::OpError;
 use contract::evidence::contraindications::{EntityKind, FindContraindications, FindContraindicationsOutput};
 use evidence::contraindications::{self, Entity};
 use evidence::graph::Graph;
-use evidence::resolve::{Unresolved, resolve_all};
+use evidence::resolve::{Unresolved, resolve};
 
-use super::{graph, provenance_of, unresolved};
+use super::{graph, note, provenance_of, unresolved};
 use crate::context::Context;
 use crate::family::Family;
 use crate::operation::{Answer, Operation, Read, store_error};
@@ -31,11 +31,13 @@ impl Read for FindContraindications {
             return Err(OpError::invalid("herb_ids", "at least one herb or formulation"));
         }
         let graph = graph(ctx, self.min_version).await?;
-        let mut entities = find_all(&graph, "herb_ids", &self.herb_ids, EntityKind::Herb)?;
-        entities.extend(find_all(&graph, "formulation_ids", &self.formulation_ids, EntityKind::Formulation)?);
+        let mut asked = find_all(&graph, "herb_ids", &self.herb_ids, EntityKind::Herb)?;
+        let formulations = find_all(&graph, "formulation_ids", &self.formulation_ids, EntityKind::Formulation)?;
+        asked.entities.extend(formulations.entities);
+        asked.notes.extend(formulations.notes);
         let mut reader = ctx.read().await?;
         let organisation_id = ctx.actor().organisation_id.as_str();
-        let found = contraindications::find(&mut reader, organisation_id, &graph, &entities).await;
+        let found = contraindications::find(&mut reader, organisation_id, &graph, &asked.entities).await;
         let found = found.map_err(store_error)?;
         let mut answer = Answer::of(FindContraindicationsOutput {
             results: found.results,
@@ -44,29 +46,37 @@ impl Read for FindContraindications {
             truncated: found.is_truncated,
         });
         answer.metadata = provenance_of(&graph, found.sources);
+        note(&mut answer.metadata, &asked.notes);
         Ok(answer)
     }
 }
 
-/// The entities that are meant, each once.
-fn find_all(graph: &Graph, field: &str, words: &[String], kind: EntityKind) -> Result<Vec<Entity>, OpError> {
+/// The entities that are meant, each once, and which words mean more than one.
+struct Asked {
+    entities: Vec<Entity>,
+    notes: Vec<String>,
+}
+
+fn find_all(graph: &Graph, field: &str, words: &[String], kind: EntityKind) -> Result<Asked, OpError> {
     let mut entities: Vec<Entity> = Vec::with_capacity(words.len());
+    let mut notes = Vec::new();
     for (at, word) in words.iter().enumerate() {
-        let found = resolve_all(graph, word, Some(kind.name()));
-        let (node, same) = found.map_err(|error| {
+        let found = resolve(graph, word, Some(kind.name()));
+        let meant = found.map_err(|error| {
             let mut refusal = unresolved(&format!("{field}/{at}"), &error);
             if let Unresolved::OtherKind { found, .. } = &error {
                 refusal.message.push_str(advice(found));
             }
             refusal
         })?;
-        for node in std::iter::once(node).chain(same) {
+        notes.extend(meant.note(graph, word));
+        for node in meant.nodes() {
             if !entities.iter().any(|entity| entity.node == node) {
                 entities.push(Entity { node, kind });
             }
         }
     }
-    Ok(entities)
+    Ok(Asked { entities, notes })
 }
 
 /// Where to ask for what is neither a herb nor a formulation, or stands in the other one's field.

@@ -7,7 +7,7 @@ use contract::error::{Kind, OpError};
 use contract::evidence::search::{
     HitRecord, HybridSearch, HybridSearchOutput, RetractionStatus, SearchFilters, SearchHit, SearchLang, Span,
 };
-use evidence::search::entry::{Entry, EntryRecord};
+use evidence::search::entry::{Entry, EntryRecord, Standing};
 use evidence::search::hybrid::{Filter, Hit, Library, Mode, Reading, Unknown};
 use evidence::search::index::SearchError;
 use evidence::search::keeping::KeepError;
@@ -87,13 +87,14 @@ impl Read for HybridSearch {
             let mut reasons = Vec::new();
             for hit in found {
                 let entry = library.entry(&hit)?;
-                let retraction = library.retraction(&entry)?;
+                let standing = library.standing(&entry)?;
                 // A node stays in the index as it is when the paper that it stands for is withdrawn.
-                if filter.without_retracted && retraction.is_some_and(|status| status != RetractionStatus::NoneKnown) {
+                let is_doubted = standing.as_ref().is_some_and(|it| it.status != RetractionStatus::NoneKnown);
+                if filter.without_retracted && is_doubted {
                     continue;
                 }
                 reasons.push(reason(&hit, &entry));
-                hits.push(shown(&hit, entry, retraction, &reading, lang));
+                hits.push(shown(&hit, entry, standing, &reading, lang));
             }
             Ok((hits, reasons))
         })
@@ -101,7 +102,8 @@ impl Read for HybridSearch {
         if let Some(message) = nothing_from {
             metadata.insert("message".to_owned(), json!(message));
         }
-        let source_ids: Vec<&str> = hits.iter().map(|hit| hit.source.as_str()).collect();
+        let sources = hits.iter().flat_map(|hit| std::iter::once(&hit.source).chain(&hit.retraction_source));
+        let source_ids: Vec<&str> = sources.map(String::as_str).collect();
         metadata.insert("licences".to_owned(), credits(ctx, &source_ids).await?);
         metadata.insert("reasons".to_owned(), Value::Array(reasons));
         let mut answer = Answer::of(HybridSearchOutput { hits });
@@ -225,7 +227,7 @@ fn reason(hit: &Hit, entry: &Entry) -> Value {
     })
 }
 
-fn shown(hit: &Hit, entry: Entry, retraction: Option<RetractionStatus>, reading: &Reading, lang: &str) -> SearchHit {
+fn shown(hit: &Hit, entry: Entry, standing: Option<Standing>, reading: &Reading, lang: &str) -> SearchHit {
     // A node is called by its name in the reader's language, where it has one there.
     let named = entry.names.iter().find(|name| name.lang == lang).map(|name| name.text.clone());
     let title = named.unwrap_or_else(|| entry.title.clone());
@@ -247,6 +249,7 @@ fn shown(hit: &Hit, entry: Entry, retraction: Option<RetractionStatus>, reading:
         source: entry.source,
         year: entry.year,
         abstract_by: entry.abstract_by,
-        retraction,
+        retraction: standing.as_ref().map(|standing| standing.status),
+        retraction_source: standing.and_then(|standing| standing.source),
     }
 }

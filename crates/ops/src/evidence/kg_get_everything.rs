@@ -4,9 +4,8 @@ use contract::actor::Role;
 use contract::envelope::Content;
 use contract::error::OpError;
 use contract::evidence::network::KgGetEverything;
-use evidence::graph::NodeNumber;
 use evidence::network;
-use evidence::resolve::resolve_all;
+use evidence::resolve::{Meant, resolve};
 
 use super::{elsewhere, graph, show_network, unresolved};
 use crate::context::Context;
@@ -26,18 +25,18 @@ impl Operation for KgGetEverything {
 impl Read for KgGetEverything {
     async fn run(&self, ctx: &Context<'_>) -> Result<Answer<Content>, OpError> {
         let graph = graph(ctx, None).await?;
-        let found = resolve_all(&graph, &self.curie, None);
+        let found = resolve(&graph, &self.curie, None);
         // A name is known here only; an id may be known elsewhere too.
-        let id = |(node, _): &(NodeNumber, _)| graph.nodes().id(*node).to_owned();
+        let id = |meant: &Meant| graph.nodes().id(meant.node).to_owned();
         let curie = found.as_ref().map_or_else(|_| self.curie.clone(), id);
         if let Some(elsewhere) = elsewhere::ask(ctx, std::slice::from_ref(&curie)).await?
             && let Some(node) = elsewhere.nodes.first().copied()
         {
             return elsewhere.answer(&curie, |graph| network::everything(graph, &[node]));
         }
-        let (node, same) = found.map_err(|error| unresolved("curie", &error))?;
-        let thing: Vec<NodeNumber> = std::iter::once(node).chain(same).collect();
-        let title = format!("{} ({})", graph.nodes().label(node), graph.nodes().id(node));
-        show_network(ctx, &graph, &network::everything(&graph, &thing), &title).await
+        let meant = found.map_err(|error| unresolved("curie", &error))?;
+        let title = format!("{} ({})", graph.nodes().label(meant.node), graph.nodes().id(meant.node));
+        let notes: Vec<String> = meant.note(&graph, &self.curie).into_iter().collect();
+        show_network(ctx, &graph, &network::everything(&graph, &meant.nodes()), &title, &notes).await
     }
 }

@@ -8,7 +8,7 @@ use contract::error::OpError;
 use contract::evidence::network::KgNetworkNeighborhood;
 use evidence::graph::NodeNumber;
 use evidence::network;
-use evidence::resolve::{resolve, resolve_all};
+use evidence::resolve::{Meant, resolve};
 
 use super::{elsewhere, graph, show_network, unresolved};
 use crate::context::Context;
@@ -29,7 +29,7 @@ impl Read for KgNetworkNeighborhood {
     async fn run(&self, ctx: &Context<'_>) -> Result<Answer<Content>, OpError> {
         let graph = graph(ctx, None).await?;
         let id = |curie: &String| match resolve(&graph, curie, None) {
-            Ok(node) => graph.nodes().id(node).to_owned(),
+            Ok(meant) => graph.nodes().id(meant.node).to_owned(),
             Err(_) => curie.clone(),
         };
         let ids: BTreeSet<String> = self.curies.iter().map(id).collect();
@@ -40,19 +40,28 @@ impl Read for KgNetworkNeighborhood {
             let things: Vec<Vec<NodeNumber>> = elsewhere.nodes.iter().map(|node| vec![*node]).collect();
             return elsewhere.answer(&ids.join(", "), |graph| network::neighbourhood(graph, &things));
         }
-        let mut things: Vec<Vec<NodeNumber>> = Vec::with_capacity(self.curies.len());
+        let mut asked: Vec<Meant> = Vec::with_capacity(self.curies.len());
+        let mut notes = Vec::new();
         for (at, curie) in self.curies.iter().enumerate() {
-            let found = resolve_all(&graph, curie, None);
-            let (node, same) = found.map_err(|error| unresolved(&format!("curies/{at}"), &error))?;
-            if !things.iter().flatten().any(|known| *known == node) {
-                things.push(std::iter::once(node).chain(same).collect());
+            let found = resolve(&graph, curie, None);
+            let meant = found.map_err(|error| unresolved(&format!("curies/{at}"), &error))?;
+            if !asked.iter().any(|known| known.node == meant.node) {
+                notes.extend(meant.note(&graph, curie));
+                asked.push(meant);
             }
         }
-        if things.len() < 2 {
+        if asked.len() < 2 {
             return Err(OpError::invalid("curies", "at least two different things"));
         }
+        // Who has the name of another one and was asked for too is a thing of its own.
+        let is_asked = |node: &NodeNumber| asked.iter().any(|meant| meant.node == *node);
+        let thing = |meant: &Meant| {
+            let others = meant.others.iter().copied().filter(|node| !is_asked(node));
+            std::iter::once(meant.node).chain(others).collect()
+        };
+        let things: Vec<Vec<NodeNumber>> = asked.iter().map(thing).collect();
         let names = things.iter().filter_map(|thing| thing.first());
         let names: Vec<String> = names.map(|node| graph.nodes().id(*node).to_owned()).collect();
-        show_network(ctx, &graph, &network::neighbourhood(&graph, &things), &names.join(", ")).await
+        show_network(ctx, &graph, &network::neighbourhood(&graph, &things), &names.join(", "), &notes).await
     }
 }

@@ -141,7 +141,9 @@ async fn credits(documents: &[Document], is_of_record: bool, ctx: &Context<'_>) 
     if !is_of_record {
         return Ok(json!([sources::credit(Format::Pubmed.source())]));
     }
-    let ids: Vec<&str> = documents.iter().map(|document| document.source.as_str()).collect();
+    let doubted_by = documents.iter().filter_map(|document| document.doubt()?.source);
+    let ids: Vec<String> = documents.iter().map(|document| document.source.clone()).chain(doubted_by).collect();
+    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
     sources::credits(ctx, &ids).await
 }
 

@@ -144,10 +144,13 @@ fn parse(members: &Map<String, Value>) -> Result<Record, String> {
     }
 }
 
-/// What is said to be of the starter data must have come with the program.
+/// What is said to be of the starter data must have come with the program. Who withdraws something brings nothing.
 fn check_source(members: &Map<String, Value>) -> Result<(), String> {
-    let is_source = members.get("record").is_some_and(|kind| kind == "source");
-    let field = if is_source { "id" } else { "source" };
+    let field = match members.get("record").and_then(Value::as_str) {
+        Some("deletion") => return Ok(()),
+        Some("source") => "id",
+        Some(_) | None => "source",
+    };
     match members.get(field).and_then(Value::as_str).filter(|id| passes_for_own_source(id)) {
         Some(id) => Err(format!(
             "`{field}`: `{id}` is of the starter data, or looks as if it were; expected a source of your own"

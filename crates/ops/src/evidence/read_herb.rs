@@ -12,7 +12,7 @@ use evidence::resolve::resolve;
 use evidence::{details, paths};
 use store::StoreError;
 
-use super::{graph, node_record, provenance, unresolved};
+use super::{graph, node_record, note, provenance, unresolved};
 use crate::context::Context;
 use crate::family::Family;
 use crate::operation::{Answer, Operation, Read, store_error};
@@ -32,8 +32,9 @@ impl Operation for ReadHerb {
 impl Read for ReadHerb {
     async fn run(&self, ctx: &Context<'_>) -> Result<Answer<Herb>, OpError> {
         let graph = graph(ctx, None).await?;
-        let number =
-            resolve(&graph, &self.id, Some(EntityKind::Herb.name())).map_err(|error| unresolved("id", &error))?;
+        let meant = resolve(&graph, &self.id, Some(EntityKind::Herb.name()));
+        let meant = meant.map_err(|error| unresolved("id", &error))?;
+        let number = meant.node;
         let mut reader = ctx.read().await?;
         let node = node_record(ctx, &mut reader, &graph, number).await?;
         // Only the records of what it treats have the codes.
@@ -49,6 +50,7 @@ impl Read for ReadHerb {
         herb.sources = licences.iter().map(|(source, _)| source.clone()).collect();
         let mut answer = Answer::of(herb).touching("node", node.id);
         answer.metadata = provenance(&graph, licences);
+        note(&mut answer.metadata, meant.note(&graph, &self.id).as_slice());
         Ok(answer)
     }
 }

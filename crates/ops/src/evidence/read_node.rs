@@ -7,7 +7,7 @@ use evidence::details;
 use evidence::network::Edges;
 use evidence::resolve::resolve;
 
-use super::{graph, node_record, provenance_of, unresolved};
+use super::{graph, node_record, note, provenance_of, unresolved};
 use crate::context::Context;
 use crate::family::Family;
 use crate::operation::{Answer, Operation, Read, store_error};
@@ -27,7 +27,8 @@ impl Operation for ReadNode {
 impl Read for ReadNode {
     async fn run(&self, ctx: &Context<'_>) -> Result<Answer<NodeDetails>, OpError> {
         let graph = graph(ctx, None).await?;
-        let number = resolve(&graph, &self.curie, None).map_err(|error| unresolved("curie", &error))?;
+        let meant = resolve(&graph, &self.curie, None).map_err(|error| unresolved("curie", &error))?;
+        let number = meant.node;
         let mut reader = ctx.read().await?;
         let node = node_record(ctx, &mut reader, &graph, number).await?;
         let organisation_id = ctx.actor().organisation_id.as_str();
@@ -37,6 +38,7 @@ impl Read for ReadNode {
         let id = details.id.clone();
         let mut answer = Answer::of(details).touching("node", id);
         answer.metadata = provenance_of(&graph, sources);
+        note(&mut answer.metadata, meant.note(&graph, &self.curie).as_slice());
         Ok(answer)
     }
 }

@@ -14,6 +14,7 @@ use std::time::Duration;
 use anyhow::{Context as _, bail};
 use contract::evidence::record::Source;
 use evidence::import::{Format, Options, Rejection};
+use evidence::rest;
 use indicatif::ProgressBar;
 use serde_json::json;
 
@@ -63,8 +64,8 @@ pub struct Arguments {
     /// where no `--source` is named
     #[arg(long)]
     replace_starter: bool,
-    /// Let the file replace records that another source brought under the same id; their warnings may be lost. Papers do so
-    /// where no `--source` is named
+    /// Let the file replace and withdraw records that another source brought under the same id; their warnings may be lost.
+    /// Papers do so where no `--source` is named. Also lets `--title` and `--licence` change a source that is known
     #[arg(long)]
     replace_other_sources: bool,
     /// Print rejections and the totals as lines of JSON
@@ -149,7 +150,7 @@ async fn import(
     marks: &std::path::Path,
     desk: &mut Desk<'_>,
 ) -> anyhow::Result<()> {
-    let source = desk.settle_source(wanted_source(arguments)).await?;
+    let source = desk.settle_source(arguments).await?;
     let options = Options { source, lang: arguments.lang.clone() };
     for file in &mut files {
         file.find_mark(marks, arguments.format, &options).await?;
@@ -175,20 +176,24 @@ async fn import(
     Ok(())
 }
 
-fn wanted_source(arguments: &Arguments) -> (Source, bool) {
-    let mut source = arguments.format.source();
-    let is_stated = arguments.title.is_some() || arguments.licence.is_some();
-    if let Some(id) = &arguments.source {
-        source.id.clone_from(id);
-        source.title.clone_from(id);
-    }
+/// The source that the caller names, as the record knows it or else as its format has it, in the words that the caller says.
+fn wanted_source(arguments: &Arguments, known: Option<Source>) -> Source {
+    let named = || {
+        let mut source = arguments.format.source();
+        if let Some(id) = &arguments.source {
+            source.id.clone_from(id);
+            source.title.clone_from(id);
+        }
+        source
+    };
+    let mut source = known.unwrap_or_else(named);
     if let Some(title) = &arguments.title {
         source.title.clone_from(title);
     }
     if let Some(licence) = &arguments.licence {
         source.licence.clone_from(licence);
     }
-    (source, is_stated)
+    source
 }
 
 fn report(arguments: &Arguments, totals: Totals, rejections: &[(String, Rejection)]) -> anyhow::Result<()> {
@@ -201,9 +206,8 @@ fn report(arguments: &Arguments, totals: Totals, rejections: &[(String, Rejectio
         }
     });
     print_lines(shown)?;
-    if n_more > 0 {
-        let told = json!({ "more_rejected": n_more }).to_string();
-        print_lines([if arguments.json { told } else { format!("and {n_more} more rejected") }])?;
+    if let Some(more) = rest::not_shown(usize::try_from(n_more)?, "rejected") {
+        print_lines([if arguments.json { json!({ "more_rejected": n_more }).to_string() } else { more }])?;
     }
     let Totals { read, kept, repeated, rejected } = totals;
     print_lines([if arguments.json {

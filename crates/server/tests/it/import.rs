@@ -46,8 +46,20 @@ fn a_graph_is_imported_whatever_file_comes_first_and_a_second_time_only_repeated
     assert_eq!(rejected["reason"], "`object`: no node `X:9` is known");
     let second = run(&data, &["import", "kgx", nodes, edges, "--source", "mine"]);
     assert_eq!(last_line(&second), "read 5, kept 0, repeated 4, rejected 1");
-    let source = call(&data, "read_records", &json!({"kind": "source"}), &[]).expect("sources");
-    assert_eq!(source["records"][0]["licence"], "CC0-1.0", "an import without --licence leaves the terms alone");
+    let licence = || {
+        let found = call(&data, "read_records", &json!({"kind": "source"}), &[]).expect("sources");
+        found["records"][0]["licence"].clone()
+    };
+    assert_eq!(licence(), "CC0-1.0", "an import without --licence leaves the terms alone");
+    let again = run(&data, &["import", "kgx", nodes, edges, "--source", "mine", "--licence", "CC0-1.0"]);
+    assert_eq!(last_line(&again), "read 5, kept 0, repeated 4, rejected 1");
+    let other = ["import", "kgx", nodes, "--source", "mine", "--licence", "CC-BY-4.0", "--replace-other-sources"];
+    let refused = run(&data, other.split_last().expect("a flag").1);
+    let told = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(!refused.status.success() && told.contains("the source `mine` is known with another licence"), "{told}");
+    assert_eq!(licence(), "CC0-1.0");
+    assert_eq!(last_line(&run(&data, &other)), "read 3, kept 0, repeated 3, rejected 0");
+    assert_eq!(licence(), "CC-BY-4.0");
     assert!(std::fs::read_dir(data.join("imports")).is_ok_and(|mut found| found.next().is_none()), "no mark is left");
 }
 
@@ -128,7 +140,7 @@ fn many_rejections_end_with_how_many_more_there_are_and_utf_16_is_named() {
     std::fs::write(&file, "words\n".repeat(25)).expect("a file");
     let file = file.to_str().expect("a path");
     let told = String::from_utf8_lossy(&run(&data, &["import", "beir", file]).stdout).into_owned();
-    assert!(told.contains("\nand 5 more rejected\nread 25, kept 0,"), "{told}");
+    assert!(told.contains("\nand 5 more rejected not shown\nread 25, kept 0,"), "{told}");
     let told = String::from_utf8_lossy(&run(&data, &["import", "beir", file, "--json"]).stdout).into_owned();
     assert!(told.contains("\n{\"more_rejected\":5}\n{\"read\":25,"), "{told}");
     let wide: Vec<u8> = "\u{feff}id\tcategory\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
@@ -183,6 +195,26 @@ fn a_file_of_the_library_replaces_what_others_put_under_its_numbers_and_says_who
     let expected = (json!("pubmed"), json!({"kind": "retracted", "source": "mydb"}));
     assert_eq!((&paper["source"], &paper["retraction"]), (&expected.0, &expected.1), "{paper}");
     assert_eq!(last_line(&run(&data, &["import", "pubmed", file])), "read 1, kept 0, repeated 1, rejected 0");
+}
+
+#[test]
+fn a_file_withdraws_what_its_own_source_brought_and_nothing_else() {
+    let folder = testkit::temp_dir();
+    let data = folder.path().join("data");
+    let (paper, gone) = (folder.path().join("paper.xml"), folder.path().join("gone.xml"));
+    std::fs::write(&paper, ARTICLE).expect("a file");
+    let deletion = "<PubmedArticleSet><DeleteCitation><PMID>99000001</PMID></DeleteCitation></PubmedArticleSet>";
+    std::fs::write(&gone, deletion).expect("a file");
+    let (paper, gone) = (paper.to_str().expect("a path"), gone.to_str().expect("a path"));
+    let import =
+        |file: &str, source: &str| run(&data, &["import", "pubmed", file, "--source", source, "--licence", "CC0-1.0"]);
+    assert_eq!(last_line(&import(paper, "mine")), "read 1, kept 1, repeated 0, rejected 0");
+    let told = import(gone, "other");
+    assert_eq!(last_line(&told), "read 1, kept 0, repeated 0, rejected 1");
+    let told = String::from_utf8_lossy(&told.stdout).into_owned();
+    assert!(told.contains("is of the source `mine` and stays as it is; who withdraws it names that source"), "{told}");
+    assert_eq!(last_line(&import(gone, "mine")), "read 1, kept 1, repeated 0, rejected 0");
+    assert_eq!(last_line(&import(gone, "mine")), "read 1, kept 0, repeated 1, rejected 0");
 }
 
 const ARTICLE: &str = r#"<PubmedArticleSet><PubmedArticle><MedlineCitation><PMID>99000001</PMID><Article>

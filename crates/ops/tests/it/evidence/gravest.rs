@@ -41,7 +41,7 @@ async fn a_strong_statement_stands_before_a_mild_one_and_is_not_cut_off_by_many(
             assert_eq!(put(&stage, records).await["rejected"], json!([]));
         }
         let text = text_of(&stage, "kg_get_everything", json!({"curie": "H1"})).await;
-        assert!(text.contains("strength: high") && text.contains("more statements are not shown"), "{text}");
+        assert!(text.contains("strength: high") && text.contains("more statements not shown"), "{text}");
         let node = stage.call("agent", "read_node", json!({"curie": "H1"})).await.result.unwrap().output;
         let relations = node["relations"].as_array().unwrap();
         assert!(relations.iter().any(|it| it["edge_id"] == "A2"), "{} relations", relations.len());

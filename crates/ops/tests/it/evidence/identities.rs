@@ -118,9 +118,58 @@ async fn a_name_that_two_things_share_makes_them_no_one_thing() {
         let asked = json!({"start": {"type": "drug", "id": "B:1"}, "pattern": "drug -interacts_with-> *"});
         let found = house.call("agent", "query_kg", asked).await.result.unwrap();
         assert_eq!(found.output["paths"], json!([]));
-        let asked = house.call("agent", "kg_get_everything", json!({"curie": "Otherine"})).await;
-        let error = asked.result.unwrap_err();
-        assert_eq!(error.message, "`Otherine` is the name of several: B:1, otherine; use one of these ids");
+    }
+}
+
+#[tokio::test]
+async fn whoever_takes_a_name_of_the_starter_data_neither_hides_its_warnings_nor_is_hidden() {
+    for stage in both().await {
+        let house = house(&stage).await;
+        // One is called so, another says that it has that for an id, and a third differs in case alone.
+        let records = [
+            mine("B:1", "Madeupine", json!([])),
+            mine("B:2", "pill", json!(["เมดอัพพีน"])),
+            mine("MADEUPINE", "tablet", json!([])),
+            said("B:1", "interacts_with", "MYDB:7"),
+        ];
+        assert_eq!(put(&house, &records).await["rejected"], json!([]));
+        let note = "`Madeupine` means เมดอัพพีน (madeupine, from materia:label_madeupine) and is also an id or a name of Madeupine (B:1, from \
+            mydb), tablet (MADEUPINE, from mydb). What is recorded of each is told; they may be different things.";
+        let ask = async |operation: &str, input: Value| house.call("agent", operation, input).await.result.unwrap();
+        let both = ask("kg_network_neighborhood", json!({"curies": ["Madeupine", "otherine"]})).await;
+        let text = both.output["content"][0]["text"].as_str().unwrap();
+        assert!(text.contains("severity: critical by R-DDI-001. Avoid.") && text.contains(note), "{text}");
+        assert_eq!(both.metadata["note"], note);
+        let (text, _) = told(&house, "kg_get_everything", json!({"curie": "Madeupine"})).await;
+        assert!(text.contains("severity: critical by R-DDI-001") && text.contains(note), "{text}");
+        assert!(text.contains("Madeupine (B:1) interacts with pill seven (MYDB:7)"), "{text}");
+        let asked = json!({"start": {"type": "drug", "id": "Madeupine"}, "pattern": "drug -interacts_with-> drug"});
+        let found = ask("query_kg", asked).await;
+        let starts: Vec<&str> =
+            found.output["paths"].as_array().unwrap().iter().map(|path| path[0]["id"].as_str().unwrap()).collect();
+        assert_eq!(starts, ["madeupine", "B:1"], "{}", found.output);
+        assert!(found.metadata["note"].as_str().unwrap().starts_with(note), "{:?}", found.metadata);
+        // By what somebody calls its other id, too.
+        let (text, _) = told(&house, "kg_network_neighborhood", json!({"curies": ["เมดอัพพีน", "otherine"]})).await;
+        assert!(
+            text.contains("severity: critical by R-DDI-001. Avoid.") && text.contains("pill (B:2, from mydb)"),
+            "{text}"
+        );
+        // By its own id each is told apart from those whose ids differ in case alone, and never in silence.
+        for (id, other) in
+            [("madeupine", "tablet (MADEUPINE, from mydb)"), ("MADEUPINE", "(madeupine, from materia:label_madeupine)")]
+        {
+            let node = ask("read_node", json!({"curie": id})).await;
+            assert_eq!(node.output["id"], id);
+            assert!(node.metadata["note"].as_str().unwrap().contains(other), "{id}: {:?}", node.metadata);
+        }
+        // Two that were both asked for are two.
+        let (text, _) = told(&house, "kg_network_neighborhood", json!({"curies": ["Madeupine", "B:1"]})).await;
+        assert!(text.contains("No statement is recorded of 1 of the pairs"), "{text}");
+        // Names of others alone mean nothing that anybody vouches for.
+        put(&house, &[mine("B:4", "shared", json!([])), mine("B:5", "shared", json!([]))]).await;
+        let error = house.call("agent", "kg_get_everything", json!({"curie": "shared"})).await.result.unwrap_err();
+        assert_eq!(error.message, "`shared` is the name of several: B:4, B:5; use one of these ids");
     }
 }
 

@@ -151,7 +151,7 @@ async fn exports_come_in_pages_with_their_terms() {
         assert_eq!((&second["n_records"], second.get("next_cursor")), (&json!(1), None));
         let cited = export(json!({"format": "csl_json", "ids": ["PMID:13"]})).await;
         let items: Value = serde_json::from_str(cited["content"].as_str().unwrap()).unwrap();
-        assert_eq!((&items[0]["PMID"], &items[0]["note"]), (&json!("13"), &json!("Retracted: PMID:14")));
+        assert_eq!((&items[0]["PMID"], &items[0]["note"]), (&json!("13"), &json!("Retracted (by herbal): PMID:14")));
         assert_eq!(items[0]["license"], "CC0-1.0");
         let lacking = json!({"format": "csl_json", "ids": ["PMID:13", "PMID:0"]});
         let refused = stage.call("viewer", "export_records", lacking).await.result.unwrap_err();

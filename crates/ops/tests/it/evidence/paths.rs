@@ -142,8 +142,8 @@ async fn who_changes_the_record_sees_it_at_once_and_others_within_two_seconds() 
             put(&stage, &[node(&id, "constituent", names), edge(&id, "H3", "contains", &id)]).await;
             assert_eq!(ids(&ask(&stage, input.clone()).await.unwrap()).len(), n + 1);
         }
-        put(&stage, &[json!({"record": "deletion", "kind": "edge", "id": "N7"})]).await;
-        put(&stage, &[json!({"record": "deletion", "kind": "node", "id": "N8"})]).await;
+        put(&stage, &[json!({"record": "deletion", "kind": "edge", "id": "N7", "source": "herbal"})]).await;
+        put(&stage, &[json!({"record": "deletion", "kind": "node", "id": "N8", "source": "herbal"})]).await;
         assert_eq!(ids(&ask(&stage, input).await.unwrap()).len(), 18);
     }
     let here = on_postgres(ops::operations::OPERATIONS).await;

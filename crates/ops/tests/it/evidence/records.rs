@@ -82,7 +82,7 @@ async fn what_stands_on_nothing_is_rejected_and_the_rest_is_kept() {
 async fn what_is_withdrawn_is_gone_and_may_come_back() {
     for stage in both().await {
         put(&stage, &[source(), ginger()]).await;
-        let gone = json!({"record": "deletion", "kind": "node", "id": "H1"});
+        let gone = json!({"record": "deletion", "kind": "node", "id": "H1", "source": "herbal"});
         let found = put(&stage, &[gone.clone(), gone.clone()]).await;
         assert_eq!((&found["deleted"], &found["repeated"]), (&json!(1), &json!(1)), "{found}");
         assert_eq!(read(&stage, json!({"kind": "node"})).await["records"], json!([]));
@@ -191,7 +191,7 @@ async fn an_edge_of_one_source_is_not_replaced_by_another_source_under_its_id() 
         second["source"] = json!("book");
         let found = put(&stage, &[fresh, second.clone()]).await;
         assert_eq!((&found["kept"], found["rejected"].as_array().unwrap().len()), (&json!(1), 1), "{found}");
-        let withdrawn = json!({"record": "deletion", "kind": "edge", "id": "E2"});
+        let withdrawn = json!({"record": "deletion", "kind": "edge", "id": "E2", "source": "herbal"});
         let found = put(&stage, &[withdrawn, second]).await;
         assert_eq!((&found["kept"], &found["rejected"]), (&json!(1), &json!([])), "what is withdrawn is nobody's");
 
@@ -232,5 +232,79 @@ async fn nodes_and_documents_of_one_source_are_not_replaced_by_another_source_un
             assert_eq!((&found["changed"], &found["rejected"]), (&json!(1), &json!([])), "{found}");
             assert_eq!(read(&stage, asked).await["records"], json!([other]));
         }
+    }
+}
+
+#[tokio::test]
+async fn what_one_source_brought_is_withdrawn_by_that_source_alone() {
+    for stage in both().await {
+        let book = json!({"record": "source", "id": "book", "title": "Made-up book", "licence": "CC-BY-4.0"});
+        let paper = json!({"record": "document", "id": "PMID:11", "kind": "paper", "title": "On ginger", "text": "Words.",
+            "lang": "en", "source": "herbal"});
+        let warning = edge("E1", "H1", "contraindicated_in", "C1");
+        put(&stage, &[source(), book, ginger(), gingerol(), paper.clone(), warning.clone()]).await;
+        for (own, what) in [(warning, "is a statement of"), (paper, "is of"), (ginger(), "is of")] {
+            let (kind, id) = (own["record"].as_str().unwrap(), own["id"].as_str().unwrap());
+            let gone = json!({"record": "deletion", "kind": kind, "id": id});
+            let mut gone_by_other = gone.clone();
+            gone_by_other["source"] = json!("book");
+            let mut other = own.clone();
+            other["source"] = json!("book");
+            // What goes and comes in one call is not replaced in a roundabout way.
+            for hostile in [vec![gone.clone()], vec![gone_by_other.clone()], vec![gone.clone(), other.clone()]] {
+                let found = put(&stage, &hostile).await;
+                assert_eq!((&found["deleted"], &found["kept"]), (&json!(0), &json!(0)), "{found}");
+                let reason = format!(
+                    "`source`: the {kind} `{id}` {what} the source `herbal` and stays as it is; who withdraws it names that \
+                     source as their own, or says `replace_other_sources`"
+                );
+                assert_eq!(found["rejected"][0], json!({"position": 0, "id": id, "reason": reason}));
+                assert_eq!(found["rejected"].as_array().unwrap().len(), hostile.len(), "{found}");
+            }
+            let asked = json!({"kind": kind, "ids": [id]});
+            assert_eq!(read(&stage, asked.clone()).await["records"], json!([own]));
+            // Its own source may, and so may whoever says that they mean it.
+            let mut gone_by_own = gone.clone();
+            gone_by_own["source"] = json!("herbal");
+            assert_eq!(put(&stage, &[gone_by_own]).await["deleted"], 1);
+            put(&stage, std::slice::from_ref(&own)).await;
+            let input = json!({"records": [gone, other], "replace_other_sources": true});
+            let found = stage.call("curator", "put_records", input).await.result.unwrap().output;
+            assert_eq!((&found["deleted"], &found["kept"], &found["rejected"]), (&json!(1), &json!(1), &json!([])));
+            assert_eq!(read(&stage, asked).await["records"], json!([other]));
+        }
+        let unknown = json!({"record": "deletion", "kind": "node", "id": "C1", "source": "hearsay"});
+        let found = put(&stage, &[unknown]).await;
+        assert_eq!(found["rejected"][0]["reason"], "`source`: no source `hearsay` is known");
+        assert_eq!(verify(&stage).await["problems"], json!([]));
+    }
+}
+
+#[tokio::test]
+async fn the_terms_of_a_source_change_only_where_somebody_says_so() {
+    for stage in both().await {
+        put(&stage, &[source(), ginger()]).await;
+        assert_eq!(put(&stage, &[source()]).await["repeated"], 1);
+        let asked = json!({"kind": "source", "ids": ["herbal"]});
+        for (field, value) in [("licence", "public domain"), ("title", "Best herbal"), ("uri", "https://example.org")] {
+            let mut other = source();
+            other[field] = json!(value);
+            let found = put(&stage, &[other.clone(), ginger()]).await;
+            let reason = "`id`: the source `herbal` is known with another licence, title or address and stays as it is; use an \
+                id of your own, or say `replace_other_sources`";
+            assert_eq!(found["rejected"], json!([{"position": 0, "id": "herbal", "reason": reason}]));
+            assert_eq!((&found["repeated"], &found["changed"]), (&json!(1), &json!(0)), "{found}");
+            assert_eq!(read(&stage, asked.clone()).await["records"], json!([source()]));
+        }
+        let mut other = source();
+        other["licence"] = json!("CC-BY-4.0");
+        let input = json!({"records": [other], "replace_other_sources": true});
+        let found = stage.call("curator", "put_records", input).await.result.unwrap().output;
+        assert_eq!((&found["changed"], &found["rejected"]), (&json!(1), &json!([])), "{found}");
+        assert_eq!(read(&stage, asked).await["records"], json!([other]));
+        // Of two in one call the first one counts.
+        let named = |title: &str| json!({"record": "source", "id": "new", "title": title, "licence": "CC0-1.0"});
+        let found = put(&stage, &[named("One"), named("Two")]).await;
+        assert_eq!((&found["kept"], found["rejected"].as_array().unwrap().len()), (&json!(1), 1), "{found}");
     }
 }

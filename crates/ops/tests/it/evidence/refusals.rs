@@ -77,6 +77,22 @@ async fn what_looks_like_another_thing_is_refused() {
 }
 
 #[tokio::test]
+async fn a_summary_of_somebody_else_does_not_pass_for_ours() {
+    for stage in both().await {
+        put(&stage, &herbal()).await;
+        let paper = |by: Value| {
+            json!({"record": "document", "id": "X:1", "kind": "paper", "title": "t", "text": "Words.", "lang": "en",
+                "attributes": {"abstract_by": by}, "source": "herbal"})
+        };
+        for by in ["materia", "Materia", "mаteria", "materia:book"] {
+            let reason = reason(&stage, paper(json!(by))).await;
+            assert!(reason.starts_with("`attributes/abstract_by`: expected whose words they are"), "{by}: {reason}");
+        }
+        assert_eq!(put(&stage, &[paper(json!("a librarian"))]).await["kept"], 1);
+    }
+}
+
+#[tokio::test]
 async fn addresses_that_a_browser_would_run_are_refused() {
     for stage in both().await {
         put(&stage, &herbal()).await;

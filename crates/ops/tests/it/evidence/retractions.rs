@@ -47,7 +47,8 @@ async fn a_mark_stays_when_a_silent_record_of_the_paper_comes_and_goes_when_it_i
         assert_eq!(put(&stage, &[other.clone()]).await["changed"], 1);
         assert_eq!(mark(&stage, "PMID:11").await, retracted(), "a concern is less than what is known");
         assert_eq!(put(&stage, &[other]).await["repeated"], 1);
-        put(&stage, &[json!({"record": "deletion", "kind": "document", "id": "PMID:11"}), paper()]).await;
+        put(&stage, &[json!({"record": "deletion", "kind": "document", "id": "PMID:11", "source": "herbal"}), paper()])
+            .await;
         assert_eq!(mark(&stage, "PMID:11").await, Value::Null);
         assert_eq!(verify(&stage).await["problems"], json!([]));
     }
@@ -161,6 +162,18 @@ async fn a_retraction_names_the_source_whose_word_it_is() {
         assert!(details["content"][0]["text"].as_str().unwrap().contains("**RETRACTED** (by mydb)"), "{details}");
         let found = ask("find_contraindications", json!({"herb_ids": ["H1"]})).await.output;
         assert_eq!(found["results"][0]["evidence"], "[retracted: PMID:11 (by mydb)] bleeding was seen");
+        let found = ask("pubmed_search", json!({"terms": [{"term": "ginger"}]})).await;
+        let entries: Value = serde_json::from_str(&found.artifacts[0].content).unwrap();
+        let entry =
+            entries.as_array().unwrap().iter().find(|it| it["pmid"] == "11").unwrap_or_else(|| panic!("{entries}"));
+        assert_eq!((&entry["retraction"], &entry["retraction_source"]), (&json!("retracted"), &json!("mydb")));
+        assert!(found.metadata["licences"].to_string().contains("mydb"), "{:?}", found.metadata);
+        let found = ask("hybrid_search", json!({"query": "ginger"})).await;
+        let hit = found.output["hits"].as_array().unwrap().iter().find(|it| it["id"] == "PMID:11").unwrap();
+        assert_eq!((&hit["source"], &hit["retraction_source"]), (&json!("herbal"), &json!("mydb")), "{hit}");
+        assert!(found.metadata["licences"].to_string().contains("mydb"), "{:?}", found.metadata);
+        let cited = ask("export_records", json!({"format": "ris", "ids": ["PMID:11"]})).await.output;
+        assert!(cited["content"].as_str().unwrap().contains("N1  - Retracted (by mydb)\n"), "{cited}");
         assert_eq!(verify(&stage).await["problems"], json!([]));
         // Nobody speaks in another one's name.
         let mut forged = document("MYDB:2", json!({"pmid": "77"}));
@@ -229,7 +242,7 @@ async fn a_document_that_comes_twice_or_again_after_its_withdrawal_says_only_wha
         put(&stage, &[silent.clone()]).await;
         let found = verify(&stage).await;
         assert_eq!((&found["problems"], found["notes"].as_array().map(Vec::len)), (&json!([]), Some(1)), "{found}");
-        let deletion = |id: &str| json!({"record": "deletion", "kind": "document", "id": id});
+        let deletion = |id: &str| json!({"record": "deletion", "kind": "document", "id": id, "source": "herbal"});
         put(&stage, &[deletion("PMID:12"), silent, deletion("PMID:11"), paper()]).await;
         put(&stage, &[paper()]).await;
         assert_eq!(

@@ -164,10 +164,10 @@ async fn a_filter_of_a_word_that_nothing_has_is_refused_with_those_that_it_has()
         put(
             &stage,
             &[
-                json!({"record": "deletion", "kind": "document", "id": "P1"}),
-                json!({"record": "deletion", "kind": "document", "id": "P2"}),
-                json!({"record": "deletion", "kind": "document", "id": "P3"}),
-                json!({"record": "deletion", "kind": "document", "id": "P4"}),
+                json!({"record": "deletion", "kind": "document", "id": "P1", "source": "herbal"}),
+                json!({"record": "deletion", "kind": "document", "id": "P2", "source": "herbal"}),
+                json!({"record": "deletion", "kind": "document", "id": "P3", "source": "herbal"}),
+                json!({"record": "deletion", "kind": "document", "id": "P4", "source": "herbal"}),
             ],
         )
         .await;
@@ -178,16 +178,16 @@ async fn a_filter_of_a_word_that_nothing_has_is_refused_with_those_that_it_has()
 
 /// Also where the snippet begins after the mark that stands before the summary.
 #[tokio::test]
-async fn a_summary_of_our_own_is_called_one() {
+async fn a_summary_is_called_one() {
     let stage = on_sqlite(OPERATIONS).await;
     let text = format!("[Summary in our own words] {}Ginger eased nausea.", "Nothing else was found. ".repeat(20));
     let mut summary = paper("P9", "On ginger", &text, "en", 2021);
-    summary["attributes"] = json!({"abstract_by": "materia"});
+    summary["attributes"] = json!({"abstract_by": "a librarian"});
     put(&stage, &[source(), summary, paper("P2", "Ginger", "Nausea was eased.", "en", 2020)]).await;
     let found = search(&stage, json!({"query": "nausea"})).await;
     let hits = found["hits"].as_array().unwrap();
     let by = |id: &str| hits.iter().find(|hit| hit["id"] == id).unwrap();
-    assert_eq!(by("P9")["abstract_by"], "materia");
+    assert_eq!(by("P9")["abstract_by"], "a librarian");
     assert!(!by("P9")["snippet"].as_str().unwrap().contains("Summary"), "{found}");
     assert!(by("P2").get("abstract_by").is_none(), "{found}");
 }
@@ -201,22 +201,22 @@ async fn a_node_that_stands_for_a_paper_is_as_its_document_is() {
         put(&stage, &[source(), withdrawn, article("PMID:1"), article("PMID:2")]).await;
         put(&stage, &[node("H2", "herb", json!([{"text": "nausea root", "lang": "en"}]))]).await;
         let found = search(&stage, json!({"query": "nausea", "lang": "en"})).await;
-        let told: std::collections::BTreeMap<String, Value> = found["hits"]
+        let told: std::collections::BTreeMap<String, [Value; 2]> = found["hits"]
             .as_array()
             .unwrap()
             .iter()
             .map(|hit| {
                 (
                     format!("{} {}", hit["record"].as_str().unwrap(), hit["id"].as_str().unwrap()),
-                    hit["retraction"].clone(),
+                    [hit["retraction"].clone(), hit["retraction_source"].clone()],
                 )
             })
             .collect();
         let expected = [
-            ("document PMID:1", json!("retracted")),
-            ("node H2", Value::Null),
-            ("node PMID:1", json!("retracted")),
-            ("node PMID:2", json!("none_known")),
+            ("document PMID:1", [json!("retracted"), json!("herbal")]),
+            ("node H2", [Value::Null, Value::Null]),
+            ("node PMID:1", [json!("retracted"), json!("herbal")]),
+            ("node PMID:2", [json!("none_known"), Value::Null]),
         ];
         assert_eq!(told, expected.map(|(id, status)| (id.to_owned(), status)).into());
         let filters = json!({"without_retracted": true});
@@ -266,7 +266,7 @@ async fn changes_are_followed_and_names_count_for_older_papers_too() {
             node("D1", "device", json!([{"text": "ถุงน่องรัด", "lang": "th"}, {"text": "stockings", "lang": "en"}]));
         let version = put(&stage, &[stockings]).await["version"].clone();
         assert_eq!(ids(&search(&stage, json!({"query": "ถุงน่องรัด", "min_version": version})).await), ["D1", "P4"]);
-        put(&stage, &[json!({"record": "deletion", "kind": "document", "id": "P4"})]).await;
+        put(&stage, &[json!({"record": "deletion", "kind": "document", "id": "P4", "source": "herbal"})]).await;
         assert_eq!(ids(&search(&stage, json!({"query": "ถุงน่องรัด"})).await), ["D1"]);
         let error =
             stage.call("viewer", "hybrid_search", json!({"query": "x", "min_version": 99})).await.result.unwrap_err();

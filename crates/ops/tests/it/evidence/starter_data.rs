@@ -301,8 +301,11 @@ async fn papers_of_the_starter_data_are_not_replaced_withdrawn_or_retracted_by_o
         let mine = json!({"record": "source", "id": "mine", "title": "Mine", "licence": "CC0-1.0"});
         call(&stage, "put_records", json!({"records": [mine]})).await;
         let retraction = json!({"kind": "retracted", "notice": "PMID:77"});
-        let mut other = ours.clone();
-        other["source"] = json!("mine");
+        let mut own = ours.clone();
+        own["source"] = json!("mine");
+        // It is no summary of ours.
+        own["attributes"] = json!({});
+        let mut other = own.clone();
         other["title"] = json!(format!("{} (other)", ours["title"].as_str().unwrap()));
         let mut retracted = other.clone();
         retracted["retraction"] = retraction.clone();
@@ -326,9 +329,8 @@ async fn papers_of_the_starter_data_are_not_replaced_withdrawn_or_retracted_by_o
 
         // Nor by way of a document that has ids of both, whichever of the two comes first.
         let alias = |id: &str, pmc: &str| {
-            let mut alias = ours.clone();
+            let mut alias = own.clone();
             alias["id"] = json!(id);
-            alias["source"] = json!("mine");
             alias["ids"] = json!({"pmid": "2", "pmc": pmc});
             alias
         };

@@ -20,7 +20,7 @@ use tokio::sync::mpsc;
 use uuid::Uuid;
 
 use super::files::{Opened, Pass};
-use super::{REJECTIONS_SHOWN_MAX, Totals, check_totals, refused};
+use super::{Arguments, REJECTIONS_SHOWN_MAX, Totals, check_totals, refused, wanted_source};
 use crate::cli::say;
 use crate::owner::House;
 
@@ -111,17 +111,24 @@ impl<'a> Desk<'a> {
 
     /// The source as the record has it, or as it is to be. What a curator said about it stays unless the caller says
     /// otherwise.
-    pub async fn settle_source(&self, (wanted, is_stated): (Source, bool)) -> anyhow::Result<Source> {
-        let input = json!({ "kind": "source", "ids": [wanted.id] });
+    pub async fn settle_source(&self, arguments: &Arguments) -> anyhow::Result<Source> {
+        let id = arguments.source.clone().unwrap_or_else(|| arguments.format.source().id);
+        let input = json!({ "kind": "source", "ids": [id] });
         let (_, found): (_, ReadRecordsOutput) = self.ask("read_records", input).await?;
         let known = found.records.into_iter().next().map(|mut members| {
             members.remove("record");
             serde_json::from_value::<Source>(Value::Object(members))
         });
-        if let (Some(Ok(known)), false) = (known, is_stated) {
-            return Ok(known);
+        let known = known.transpose().context("the source cannot be read as what it is")?;
+        let wanted = wanted_source(arguments, known.clone());
+        if known.as_ref() == Some(&wanted) {
+            return Ok(wanted);
         }
-        let input = json!({ "records": [Record::Source(wanted.clone())] });
+        let mut input = json!({ "records": [Record::Source(wanted.clone())] });
+        // Papers of the library replace those of others without being asked, but terms change only where somebody says so.
+        if let Some(members) = input.as_object_mut().filter(|_| arguments.replace_other_sources) {
+            members.insert("replace_other_sources".to_owned(), true.into());
+        }
         let (_, output): (_, PutRecordsOutput) = self.ask("put_records", input).await?;
         match output.rejected.first() {
             Some(rejected) => Err(anyhow::anyhow!("the source cannot be kept: {}", rejected.reason)),
