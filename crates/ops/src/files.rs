@@ -386,7 +386,7 @@ impl Inner {
         drop(reader);
         match self.compare_with(row.clone(), content, Vec::new()).await? {
             Found::Changed => self.compare_again(row).await,
-            found => Ok(found),
+            found @ (Found::Same | Found::Missing | Found::Old) => Ok(found),
         }
     }
 
