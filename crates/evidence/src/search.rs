@@ -5,6 +5,7 @@
 
 pub mod embeddings;
 pub mod entry;
+pub mod filter;
 pub mod fusion;
 pub mod gazetteer;
 pub mod hybrid;

@@ -714,6 +714,7 @@ export interface Operations {
         record: "document" | "node";
         /** On every document, and on every node that stands for a paper. */
         retraction?: "retracted" | "expression_of_concern" | "none_known" | null;
+        retraction_source?: string | null;
         score: number;
         /** A part of the text, cut between words. */
         snippet: string;
@@ -1097,8 +1098,10 @@ export interface Operations {
         id: string;
         kind: "source" | "node" | "edge" | "document";
         record: "deletion";
+        /** Whose record it is: the source that withdraws it. Needed unless `replace_other_sources` is said. */
+        source?: string | null;
       })[];
-      /** Lets records replace those that another source brought under the same id, warnings among them. */
+      /** Lets records replace and withdraw those of other sources, warnings among them, and change the terms of sources. */
       replace_other_sources?: boolean;
       /** Lets records replace and withdraw what came with the program. Its warnings are then the caller's to keep. */
       replace_starter?: boolean;

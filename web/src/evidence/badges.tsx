@@ -35,11 +35,17 @@ export function CheckBadge({ isVerified }: { isVerified: boolean | undefined }) 
   return <span className="quiet">{t(evidence.verifiedUnknown)}</span>;
 }
 
-export function RetractionBadge({ status }: { status: string | null | undefined }) {
+/** `source`: whose word it is. */
+export function RetractionBadge({ status, source }: { status: string | null | undefined; source: string | null | undefined }) {
+  const { t } = useLanguage();
   const words = useWords();
-  if (status === 'retracted') return <Badge tone="bad">{words.retraction(status)}</Badge>;
-  if (status === 'expression_of_concern') return <Badge tone="warn">{words.retraction(status)}</Badge>;
-  return null;
+  if (status !== 'retracted' && status !== 'expression_of_concern') return null;
+  return (
+    <>
+      <Badge tone={status === 'retracted' ? 'bad' : 'warn'}>{words.retraction(status)}</Badge>
+      {source != null && <span>{t(evidence.toldBy, { who: source })}</span>}
+    </>
+  );
 }
 
 /** Whose words a text is, where it is not the authors' abstract. */

@@ -102,6 +102,7 @@ function RetractionNotice({ document }: { document: DocumentRecord }) {
   return (
     <Notice tone={isRetracted ? 'bad' : 'warn'} title={t(words)}>
       <p>{t(isRetracted ? evidence.retractedBody : evidence.concernBody)}</p>
+      <p>{t(evidence.toldBy, { who: document.retraction.source })}</p>
       {document.retraction.notice && (
         <p>
           {t(evidence.notice)}: <Mono>{document.retraction.notice}</Mono>

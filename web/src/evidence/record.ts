@@ -49,7 +49,8 @@ export interface DocumentRecord {
   year: number | undefined;
   ids: Readonly<Record<string, unknown>>;
   links: string[];
-  retraction: { kind: string; notice: string | undefined } | undefined;
+  /** `source`: whose word it is. */
+  retraction: { kind: string; notice: string | undefined; source: string } | undefined;
   attributes: Readonly<Record<string, unknown>>;
   source: string;
 }
@@ -105,7 +106,11 @@ export function documentOf(raw: Raw): DocumentRecord {
     year: typeof raw['year'] === 'number' ? raw['year'] : undefined,
     ids: object(raw['ids']),
     links: texts(raw['links']),
-    retraction: retraction && { kind: text(retraction['kind']) ?? '', notice: text(retraction['notice']) },
+    retraction: retraction && {
+      kind: text(retraction['kind']) ?? '',
+      notice: text(retraction['notice']),
+      source: text(retraction['source']) ?? text(raw['source']) ?? '',
+    },
     attributes: object(raw['attributes']),
     source: text(raw['source']) ?? '',
   };

@@ -99,7 +99,7 @@ export const RECORDS: Records = [
   monograph('testwort', 'en', 'Testwort', '## What it is\n\nTestwort is an invented plant that exists in tests only.\n\n## Use\n\nIt is used for invented cough, as page 12 says.\n\n## Safety\n\nIt must not be used in the imagined state.'),
   paper('SYN:1', 'Testwort for invented cough: a synthetic trial', 'Testwort with its constituent testol was compared with nothing at all. Invented cough became rarer among people who do not exist.', { ids: { doi: '10.9999/synthetic.1' } }),
   paper('SYN:2', 'Mockine and invented fever', 'Mockine was said to lower invented fever. The data were made up.', { year: 2019, retraction: { kind: 'retracted', notice: 'SYN:3' } }),
-  paper('SYN:5', 'A synthetic paper in our own words', `[Summary in our own words, not the authors' abstract] ${'Nothing in this sentence was ever measured by anybody. '.repeat(8)}Mirthwort made people who do not exist laugh.`, { attributes: { abstract_by: 'materia' } }),
+  paper('SYN:5', 'A synthetic paper in other words', `[Summary in other words, not the authors' abstract] ${'Nothing in this sentence was ever measured by anybody. '.repeat(8)}Mirthwort made people who do not exist laugh.`, { attributes: { abstract_by: 'a librarian' } }),
   paper('SYN:4', 'การศึกษาสมมุติของว่านทดสอบกับไอสมมุติ', 'ว่านทดสอบทำให้ไอสมมุติลดลงในอาสาสมัครที่ไม่มีอยู่จริง', { lang: 'th', year: 2022 }),
 ];
 

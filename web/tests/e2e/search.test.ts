@@ -26,15 +26,16 @@ test('a Thai question finds Thai and English, an English one too; each hit says 
   expect(await hits.first().getByRole('meter').count()).toBeGreaterThan(1);
 
   // The mark at the beginning of the text is not in the snippet; the hit says it all the same.
-  const summary = page.getByRole('article', { name: 'A synthetic paper in our own words' });
+  const summary = page.getByRole('article', { name: 'A synthetic paper in other words' });
   await page.getByLabel('Question or words').fill('mirthwort');
   await page.keyboard.press('Enter');
-  await summary.getByText('Our own summary').waitFor();
-  expect(await summary.locator('.hit-snippet').textContent()).not.toContain('Summary in our own words');
+  await summary.getByText('Summary by a librarian').waitFor();
+  expect(await summary.locator('.hit-snippet').textContent()).not.toContain('Summary in other words');
 
   await page.getByLabel('Question or words').fill('invented fever');
   await page.getByRole('button', { name: 'Search', exact: true }).click();
   await page.getByRole('article', { name: 'Mockine and invented fever' }).getByText('Retracted', { exact: true }).waitFor();
+  await page.getByRole('article', { name: 'Mockine and invented fever' }).getByText('Told by synthetic_papers').waitFor();
   await page.getByText('Filters').click();
   await page.getByLabel('Without retracted or doubted papers').check();
   await page.getByRole('button', { name: 'Search', exact: true }).click();

@@ -4,15 +4,14 @@
 //! two hits correct the question's vector, and the lists are fused again. No weight here was set on a test set.
 
 use std::collections::BTreeSet;
-use std::ops::Bound;
 use std::sync::{Arc, OnceLock};
 
 use contract::model::ModelCard;
-use tantivy::query::{AllQuery, BooleanQuery, Occur, Query, RangeQuery, TermSetQuery};
-use tantivy::schema::Field;
+use tantivy::query::Query;
 use tantivy::{DocAddress, Term};
 
 use super::entry::{Entry, EntryRecord, Standing, key};
+use super::filter::Filter;
 use super::fusion::{DEPTH, Stretched, highest};
 use super::gazetteer::Gazetteer;
 use super::index::{Allowed, SearchError, Snapshot};
@@ -22,8 +21,6 @@ use super::lexicon::{Lexicon, Translation, is_english_stop_word};
 use super::vectors::{Links, Vectors};
 use super::words::{gram_analyzer, has_thai, script_language, thai_parts, word_analyzer, words};
 use crate::graph::names::{APOSTROPHES, is_invisible};
-use crate::paths::{KNOWN_SHOWN_MAX, closest};
-use crate::rest;
 
 /// The share of vectors in the first fusion.
 const VECTORS: f64 = 0.45;
@@ -73,18 +70,6 @@ pub enum Mode {
     Both,
 }
 
-/// Conditions that every hit fulfils. An empty list is no condition.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Filter {
-    pub kinds: Vec<String>,
-    pub sources: Vec<String>,
-    pub categories: Vec<String>,
-    pub langs: Vec<String>,
-    pub year_from: Option<i32>,
-    pub year_to: Option<i32>,
-    pub without_retracted: bool,
-}
-
 /// A question as it was understood.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reading {
@@ -117,26 +102,6 @@ pub struct Reason {
     pub vector: Option<f64>,
     /// Nodes that both the question and the hit name.
     pub entities: Vec<String>,
-}
-
-/// A word of a filter that nothing has. What was meant would not be found, and that would look as if there were nothing.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the record has no {what} `{word}`")]
-pub struct Unknown {
-    pub field: &'static str,
-    pub what: &'static str,
-    pub word: String,
-    /// Words that it has, the likeliest first.
-    pub known: Vec<String>,
-}
-
-impl Unknown {
-    /// What could have been meant, to go on with after the message.
-    pub fn advice(&self) -> String {
-        let known =
-            if self.known.is_empty() { "none yet".to_owned() } else { rest::first(&self.known, KNOWN_SHOWN_MAX) };
-        format!("; it has {known}")
-    }
 }
 
 impl Library {
@@ -277,7 +242,7 @@ impl Library {
         mode: Mode,
         n_hits: usize,
     ) -> Result<Vec<Hit>, SearchError> {
-        let condition = self.condition(filter);
+        let condition = filter.condition(&self.snapshot);
         let allowed = match &condition {
             Some(condition) => Some(self.snapshot.matching(&**condition)?),
             None => None,
@@ -470,63 +435,6 @@ impl Library {
         }
         let is_paper = entry.categories.iter().any(|category| PAPER_CATEGORIES.contains(&category.as_str()));
         Ok(is_paper.then(Standing::default))
-    }
-
-    /// Words of a filter that nothing here has.
-    pub fn unknown(&self, filter: &Filter) -> Result<Vec<Unknown>, SearchError> {
-        let fields = *self.snapshot.fields();
-        let lists = [
-            ("filters/type", "type", fields.kind, &filter.kinds),
-            ("filters/source", "source", fields.source, &filter.sources),
-            ("filters/category", "category", fields.category, &filter.categories),
-        ];
-        let mut unknown = Vec::new();
-        for (path, what, field, words) in lists {
-            let holds = |word: &str| Ok(self.snapshot.n_with(&Term::from_field_text(field, word))? > 0);
-            for word in words {
-                if holds(word)? {
-                    continue;
-                }
-                let mut known = Vec::new();
-                for one in self.snapshot.terms(field)? {
-                    // What the last entry of a word was deleted from keeps the word for a while.
-                    if holds(&one)? {
-                        known.push(one);
-                    }
-                }
-                unknown.push(Unknown { field: path, what, word: word.clone(), known: closest(known, word) });
-            }
-        }
-        Ok(unknown)
-    }
-
-    fn condition(&self, filter: &Filter) -> Option<Box<dyn Query>> {
-        if *filter == Filter::default() {
-            return None;
-        }
-        let fields = *self.snapshot.fields();
-        let any = |field: Field, values: &[String]| -> Box<dyn Query> {
-            Box::new(TermSetQuery::new(values.iter().map(|value| Term::from_field_text(field, value))))
-        };
-        let mut must: Vec<(Occur, Box<dyn Query>)> = vec![(Occur::Must, Box::new(AllQuery))];
-        let lists = [
-            (fields.kind, &filter.kinds),
-            (fields.source, &filter.sources),
-            (fields.category, &filter.categories),
-            (fields.lang, &filter.langs),
-        ];
-        for (field, values) in lists.into_iter().filter(|(_, values)| !values.is_empty()) {
-            must.push((Occur::Must, any(field, values)));
-        }
-        if filter.year_from.is_some() || filter.year_to.is_some() {
-            let term = |year: i32| Term::from_field_i64(fields.year, i64::from(year));
-            let bound = |year: Option<i32>| year.map_or(Bound::Unbounded, |year| Bound::Included(term(year)));
-            must.push((Occur::Must, Box::new(RangeQuery::new(bound(filter.year_from), bound(filter.year_to)))));
-        }
-        if filter.without_retracted {
-            must.push((Occur::Must, any(fields.retraction, &["none".to_owned()])));
-        }
-        Some(Box::new(BooleanQuery::new(must)))
     }
 }
 

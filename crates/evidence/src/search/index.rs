@@ -1,13 +1,15 @@
 //! The text index: entries in, an unchanging view of them out.
 
-use std::collections::HashMap;
+mod counts;
+
+pub(super) use counts::{Counted, Counts};
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tantivy::columnar::{Column, StrColumn};
 use tantivy::directory::MmapDirectory;
-use tantivy::postings::TermInfo;
-use tantivy::query::{Bm25StatisticsProvider, BooleanQuery, Occur, Query, TermQuery};
+use tantivy::query::{BooleanQuery, Occur, Query, TermQuery};
 use tantivy::schema::{Field, IndexRecordOption, TantivyDocument, Value as _};
 use tantivy::{DocAddress, DocSet, Index, IndexReader, IndexWriter, ReloadPolicy, Searcher, TERMINATED, Term};
 
@@ -410,92 +412,6 @@ impl Allowed {
             let allowed = (0u32..).zip(segment).filter(|(_, allowed)| **allowed);
             allowed.map(move |(doc_id, _)| DocAddress { segment_ord, doc_id })
         })
-    }
-}
-
-impl View {
-    fn count(&self, term: &Term) -> tantivy::Result<Counted> {
-        let mut counted = Counted { n_entries: 0, places: Vec::with_capacity(self.segments.len()) };
-        for (reader, view) in self.searcher.segment_readers().iter().zip(&self.segments) {
-            let index = reader.inverted_index(term.field())?;
-            let place = index.get_term_info(term)?;
-            match &place {
-                Some(place) if view.has_deletes => {
-                    let mut postings = index.read_postings_from_terminfo(place, IndexRecordOption::Basic)?;
-                    while postings.doc() != TERMINATED {
-                        counted.n_entries += u64::from(!reader.is_deleted(postings.doc()));
-                        postings.advance();
-                    }
-                }
-                Some(place) => counted.n_entries += u64::from(place.doc_freq),
-                None => {}
-            }
-            counted.places.push(place);
-        }
-        Ok(counted)
-    }
-
-    fn n_tokens(&self, field: Field) -> tantivy::Result<u64> {
-        if field == self.fields.body {
-            Ok(self.n_words)
-        } else if field == self.fields.grams {
-            Ok(self.n_grams)
-        } else {
-            self.searcher.total_num_tokens(field)
-        }
-    }
-}
-
-/// A word that was looked up: in how many entries it is, and where each segment keeps them.
-pub(super) struct Counted {
-    pub n_entries: u64,
-    places: Vec<Option<TermInfo>>,
-}
-
-impl Counted {
-    pub fn place(&self, segment_ord: u32) -> Option<&TermInfo> {
-        self.places.get(segment_ord as usize)?.as_ref()
-    }
-}
-
-/// The words of one question, each looked up once.
-///
-/// tantivy counts deleted entries until a merge, and estimates lengths after one. Here both are exact, so that an index
-/// that grew and one that was rebuilt give the same scores.
-pub(super) struct Counts<'a> {
-    view: &'a View,
-    words: HashMap<&'a Term, Counted>,
-}
-
-impl<'a> Counts<'a> {
-    pub fn new(snapshot: &'a Snapshot) -> Counts<'a> {
-        Counts { view: &snapshot.0, words: HashMap::new() }
-    }
-
-    pub fn add(&mut self, term: &'a Term) -> Result<(), SearchError> {
-        self.words.insert(term, self.view.count(term).map_err(failed("counting a word"))?);
-        Ok(())
-    }
-
-    pub fn find(&self, term: &Term) -> Option<&Counted> {
-        self.words.get(term)
-    }
-}
-
-impl Bm25StatisticsProvider for Counts<'_> {
-    fn total_num_tokens(&self, field: Field) -> tantivy::Result<u64> {
-        self.view.n_tokens(field)
-    }
-
-    fn total_num_docs(&self) -> tantivy::Result<u64> {
-        Ok(self.view.n_docs)
-    }
-
-    fn doc_freq(&self, term: &Term) -> tantivy::Result<u64> {
-        match self.find(term) {
-            Some(counted) => Ok(counted.n_entries),
-            None => Ok(self.view.count(term)?.n_entries),
-        }
     }
 }
 

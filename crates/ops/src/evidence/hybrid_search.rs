@@ -8,7 +8,8 @@ use contract::evidence::search::{
     HitRecord, HybridSearch, HybridSearchOutput, RetractionStatus, SearchFilters, SearchHit, SearchLang, Span,
 };
 use evidence::search::entry::{Entry, EntryRecord, Standing};
-use evidence::search::hybrid::{Filter, Hit, Library, Mode, Reading, Unknown};
+use evidence::search::filter::{Filter, Unknown};
+use evidence::search::hybrid::{Hit, Library, Mode, Reading};
 use evidence::search::index::SearchError;
 use evidence::search::keeping::KeepError;
 use evidence::search::searches::Current;
@@ -203,7 +204,7 @@ async fn check_words(ctx: &Context<'_>, library: &Library, filter: &Filter) -> R
         return Ok(None);
     }
     let (library, filter) = (library.clone(), filter.clone());
-    let unknown = blocking(move || library.unknown(&filter)).await?;
+    let unknown = blocking(move || filter.unknown(library.snapshot())).await?;
     let of_sources = unknown.iter().filter(|one| one.what == "source").map(|one| one.word.as_str());
     let of_sources: Vec<&str> = of_sources.collect();
     let recorded = sources(ctx, &of_sources).await?;

@@ -85,6 +85,7 @@ export const evidence = {
     en: 'Its publisher has doubts about this paper.',
     th: 'ผู้จัดพิมพ์มีข้อกังวลเกี่ยวกับบทความนี้',
   },
+  toldBy: { en: 'Told by {who}', th: 'แจ้งโดย {who}' },
   notice: { en: 'Notice', th: 'ประกาศ' },
 
   authors: { en: 'Authors', th: 'ผู้เขียน' },

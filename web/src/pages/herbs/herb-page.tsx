@@ -187,7 +187,7 @@ function Papers({ papers, sources, onRead }: { papers: DocumentRecord[]; sources
             {paper.journal && <span>{paper.journal}</span>}
             {paper.year !== undefined && <span>{paper.year}</span>}
             <Mono>{paper.id}</Mono>
-            <RetractionBadge status={paper.retraction?.kind} />
+            <RetractionBadge status={paper.retraction?.kind} source={paper.retraction?.source} />
             <SourceLine id={paper.source} sources={sources} />
           </p>
         </li>

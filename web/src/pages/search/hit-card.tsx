@@ -42,7 +42,7 @@ export function HitCard({ hit, reason, sources, nameOf, isSelected, onSelect, ac
             <p className="hit-line">
               <KindTag kind={hit.type} />
               {hit.year != null && <span>{hit.year}</span>}
-              <RetractionBadge status={hit.retraction} />
+              <RetractionBadge status={hit.retraction} source={hit.retraction_source} />
               {hit.type === 'paper' && hit.retraction === 'none_known' && <span>{retraction('none_known')}</span>}
               <AbstractBadge by={hit.abstract_by} />
             </p>
