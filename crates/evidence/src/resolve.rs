@@ -64,8 +64,7 @@ impl Meant {
         let others: Vec<String> = self.others.iter().map(named).collect();
         (!others.is_empty()).then(|| {
             format!(
-                "`{word}` means {} and is also an id or a name of {}. What is recorded of each is told; they may be different \
-                 things.",
+                "`{word}` means {} and is also an id or a name of {}. They may be different things.",
                 named(&self.node),
                 rest::first(&others, CANDIDATES_MAX)
             )

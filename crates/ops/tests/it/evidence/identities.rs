@@ -133,8 +133,8 @@ async fn whoever_takes_a_name_of_the_starter_data_neither_hides_its_warnings_nor
             said("B:1", "interacts_with", "MYDB:7"),
         ];
         assert_eq!(put(&house, &records).await["rejected"], json!([]));
-        let note = "`Madeupine` means เมดอัพพีน (madeupine, from materia:label_madeupine) and is also an id or a name of Madeupine (B:1, from \
-            mydb), tablet (MADEUPINE, from mydb). What is recorded of each is told; they may be different things.";
+        let note = "`Madeupine` means เมดอัพพีน (madeupine, from materia:label_madeupine) and is also an id or a name of \
+            Madeupine (B:1, from mydb), tablet (MADEUPINE, from mydb). They may be different things.";
         let ask = async |operation: &str, input: Value| house.call("agent", operation, input).await.result.unwrap();
         let both = ask("kg_network_neighborhood", json!({"curies": ["Madeupine", "otherine"]})).await;
         let text = both.output["content"][0]["text"].as_str().unwrap();
