@@ -28,7 +28,7 @@ async fn check_rolled_back(place: &Place, settings: &Settings) -> anyhow::Result
     if !checkpoint_file(&place.data).exists() {
         must_be_there(place, settings)?;
     }
-    match assemble::enter(place.data.clone(), settings).await {
+    match assemble::look(place.data.clone(), settings).await {
         Ok(house) => {
             let is_served = !house.is_owner();
             house.close().await;
