@@ -11,7 +11,7 @@ use workflow::projection::Root;
 
 use crate::eutils::{self, EutilsError};
 use crate::outbound::OutboundError;
-use crate::owner::{House, HouseError, HouseOptions};
+use crate::owner::{House, HouseError, HouseOptions, StarterData};
 use crate::remote::{self, RemoteError};
 use crate::search;
 use crate::settings::Settings;
@@ -48,13 +48,23 @@ pub fn files(folder: &Path, settings: &Settings) -> Root {
     Root::new(base, settings.organisation_id.to_string())
 }
 
-/// The house of a data folder, as owner or as guest.
+/// The house of a data folder, as owner or as guest, for those who ask about facts: they find the starter data there.
 pub async fn enter(folder: PathBuf, settings: &Settings) -> Result<Arc<House>, AssembleError> {
+    open(folder, settings, StarterData::Load).await
+}
+
+/// The house as it is, for those who only look at it or need no facts.
+pub async fn look(folder: PathBuf, settings: &Settings) -> Result<Arc<House>, AssembleError> {
+    open(folder, settings, StarterData::Leave).await
+}
+
+async fn open(folder: PathBuf, settings: &Settings, starter_data: StarterData) -> Result<Arc<House>, AssembleError> {
     let options = HouseOptions {
         files: files(&folder, settings),
         services: services(&folder, settings)?,
         folder,
         organisation_id: settings.organisation_id.clone(),
+        starter_data,
         database_url: settings.database_url.clone(),
         entries: OPERATIONS,
         settings: settings.for_operations(),

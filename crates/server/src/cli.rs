@@ -28,7 +28,9 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
+use uuid::Uuid;
 
+use crate::owner::has_owner;
 use crate::settings::{Settings, data_folder};
 
 const EXAMPLES: &str = "\
@@ -178,9 +180,10 @@ async fn run() -> anyhow::Result<ExitCode> {
     }
 }
 
-/// A command that only looks makes no database: a mistyped folder would look like an empty house.
+/// A command that only looks makes no database: a mistyped folder would look like an empty house. Where a process owns the
+/// folder, its database may be anywhere; it is asked.
 fn must_be_there(place: &Place, settings: &Settings) -> anyhow::Result<()> {
-    if settings.database_url.is_none() && !place.data.join("materia.db").exists() {
+    if settings.database_url.is_none() && !place.data.join("materia.db").exists() && !has_owner(&place.data) {
         anyhow::bail!("there is no database in {}; is --data right?", place.data.display());
     }
     Ok(())
@@ -199,6 +202,21 @@ fn print_lines(lines: impl IntoIterator<Item = String>) -> anyhow::Result<()> {
         }
     }
     Ok(())
+}
+
+/// How a command ends that did what it was told and could not say so.
+const ANSWER_LOST: u8 = 3;
+
+/// Prints what a call answered. The call was made whether or not that succeeds: who took it for a failure would make it
+/// twice.
+fn print_answer(call_id: Uuid, lines: impl IntoIterator<Item = String>) -> ExitCode {
+    match print_lines(lines) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            say(format_args!("error: the call {call_id} was made, but its answer could not be written: {error:#}"));
+            ExitCode::from(ANSWER_LOST)
+        }
+    }
 }
 
 /// Says something to whoever watches. Where standard error is broken nobody does, and the work must not end for that.

@@ -21,7 +21,11 @@ pub async fn serve(listener: TcpListener, house: Arc<House>, stop: CancellationT
     let (reporter, health) = tonic_health::server::health_reporter();
     let look = async {
         loop {
-            let status = if house.ping().await.is_ok() { ServingStatus::Serving } else { ServingStatus::NotServing };
+            let status = if house.database_standing().await.problem().is_none() {
+                ServingStatus::Serving
+            } else {
+                ServingStatus::NotServing
+            };
             reporter.set_service_status("", status).await;
             tokio::time::sleep(LOOK_EVERY).await;
         }

@@ -26,15 +26,13 @@ pub fn routes(health: Health) -> Router {
 }
 
 async fn show(State(health): State<Health>) -> Response {
-    let database = health.house.ping().await;
-    let (status, word) = match &database {
-        Ok(()) => (StatusCode::OK, "ok"),
-        Err(_) => (StatusCode::SERVICE_UNAVAILABLE, "degraded"),
-    };
+    let database = health.house.database_standing().await;
+    let is_fine = database.problem().is_none();
+    let (status, word) = if is_fine { (StatusCode::OK, "ok") } else { (StatusCode::SERVICE_UNAVAILABLE, "degraded") };
     // Who does not answer one question would let the second wait as long.
-    let witnesses = if database.is_ok() { health.house.witness_standings().await } else { Vec::new() };
+    let witnesses = if is_fine { health.house.witness_standings().await } else { Vec::new() };
     let is_contradicted = witnesses.iter().any(|witness| witness.standing.is_contradiction());
-    let log = if database.is_ok() { health.house.log_standing().await } else { None };
+    let log = if is_fine { health.house.log_standing().await } else { None };
     // Reads are answered all the same, so the status code stays that of a server in service.
     let word = match &log {
         _ if is_contradicted => "contradicted",
@@ -42,8 +40,7 @@ async fn show(State(health): State<Health>) -> Response {
         Some(LogStanding::Stalled { .. } | LogStanding::Stopped { .. }) => "degraded",
         Some(LogStanding::Fine) | None => word,
     };
-    let mut dependencies =
-        Map::from_iter([("database".to_owned(), json!(if database.is_ok() { "ok" } else { "unreachable" }))]);
+    let mut dependencies = Map::from_iter([("database".to_owned(), json!(database.word()))]);
     if let Some(log) = log {
         dependencies.insert("log".to_owned(), json!(log.word()));
     }

@@ -1,29 +1,33 @@
 //! One owner per data folder. The first process to come owns it; the others call the owner over a socket in the
 //! folder, and one of them takes over when it dies.
 
-mod database;
+pub mod database;
 pub mod feed;
 mod files;
 mod guest;
 pub mod keys;
 pub mod notary;
+mod replies;
 mod socket;
 mod starter_data;
+mod wire;
 pub mod witnesses;
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
 use crate::settings::witness::{self, Witness};
 use crate::telemetry::traces::{self, CallSpan};
 use contract::actor::Actor;
-use contract::dialect::Dialect;
 use contract::error::{Kind, OpError};
 use contract::id::{IdempotencyKey, KeyId, OrganisationId};
+use database::DatabaseStanding;
 use ops::keys::KeyRecord;
-use ops::refusals::{RefusalCounter, Refused};
+use ops::refusals::RefusalCounter;
 use ops::{Call, Clock, Entry, LogStanding, Platform, Reply, Services, Table, TableError};
+use replies::{NO_OWNER, silent_reply, unreachable_reply};
 use store::{OwnerLock, Store, Target};
 use tokio::sync::Mutex;
 use tokio::task::JoinHandle;
@@ -68,10 +72,20 @@ pub enum HouseError {
     Socket { path: PathBuf, source: std::io::Error },
 }
 
+/// What becomes of the facts that come with the program when this process takes over a folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StarterData {
+    /// They are loaded where they are due and the settings want them.
+    Load,
+    Leave,
+}
+
 pub struct HouseOptions {
     pub folder: PathBuf,
     /// Whose starter data the house keeps.
     pub organisation_id: OrganisationId,
+    /// Who only looks adds nothing to what they look at.
+    pub starter_data: StarterData,
     pub database_url: Option<String>,
     pub entries: &'static [Entry],
     pub settings: ops::Settings,
@@ -103,6 +117,11 @@ pub fn store_options(folder: &Path, database_url: Option<&str>) -> store::Option
     }
 }
 
+/// Whether a running process owns the folder and answers in it.
+pub fn has_owner(folder: &Path) -> bool {
+    socket::path(folder).is_ok_and(|(address, _open)| std::os::unix::net::UnixStream::connect(address).is_ok())
+}
+
 /// The way to the door from any process.
 pub struct House {
     options: HouseOptions,
@@ -112,6 +131,8 @@ pub struct House {
     owned: RwLock<Option<Owned>>,
     /// Held while this process tries to become the owner.
     taking_over: Mutex<()>,
+    /// The owner keeps its record in a database that this process has no address of.
+    is_mere_guest: AtomicBool,
 }
 
 struct Owned {
@@ -137,6 +158,7 @@ impl House {
             feed: feed::Feed::default(),
             owned: RwLock::new(None),
             taking_over: Mutex::new(()),
+            is_mere_guest: AtomicBool::new(false),
         });
         house.take_over().await?;
         house.check_database().await?;
@@ -147,7 +169,10 @@ impl House {
 
     /// Refuses to be the guest of an owner with another database than the one that was asked for.
     async fn check_database(&self) -> Result<(), HouseError> {
-        let Some(url) = self.options.database_url.as_deref() else { return Ok(()) };
+        let Some(url) = self.options.database_url.as_deref() else {
+            self.learn_database().await;
+            return Ok(());
+        };
         let give_up = Instant::now() + OWNER_WITHIN;
         while !self.is_owner() {
             match guest::has_database(&self.options.folder, database::identity(Some(url))).await {
@@ -160,6 +185,16 @@ impl House {
             self.take_over().await?;
         }
         Ok(())
+    }
+
+    /// Who named no database is the guest of any owner. After an owner with a database elsewhere, they would begin an
+    /// empty record in the folder; they never take over.
+    async fn learn_database(&self) {
+        if !self.is_owner()
+            && let Ok(false) = guest::has_database(&self.options.folder, database::identity(None)).await
+        {
+            self.is_mere_guest.store(true, Ordering::Relaxed);
+        }
     }
 
     pub fn folder(&self) -> &Path {
@@ -279,13 +314,13 @@ impl House {
         &self.refusals
     }
 
-    /// Is the store in reach? Guests ask by being in reach of the owner.
-    pub async fn ping(&self) -> Result<(), OpError> {
+    /// How the database stands; guests ask the owner.
+    pub async fn database_standing(&self) -> DatabaseStanding {
         match self.platform() {
-            Some(platform) => platform.ping().await,
-            None => guest::ping(&self.options.folder)
+            Some(platform) => DatabaseStanding::of(platform.ping().await),
+            None => guest::database_standing(&self.options.folder)
                 .await
-                .map_err(|error| OpError::busy(error.to_string(), 1_000).with_source(error)),
+                .unwrap_or_else(|error| DatabaseStanding::Unreachable { reason: error.to_string() }),
         }
     }
 
@@ -320,7 +355,7 @@ impl House {
     /// Becomes the owner if there is none; otherwise stays what it is.
     async fn take_over(&self) -> Result<(), HouseError> {
         let _one_at_a_time = self.taking_over.lock().await;
-        if self.is_owner() {
+        if self.is_owner() || self.is_mere_guest.load(Ordering::Relaxed) {
             return Ok(());
         }
         let folder = &self.options.folder;
@@ -366,7 +401,9 @@ impl House {
         }
         notary::record_acceptance(folder, &platform, &self.options.organisation_id).await;
         platform.files().mend().await;
-        starter_data::load(&platform, &self.options.organisation_id).await;
+        if self.options.starter_data == StarterData::Load {
+            starter_data::load(&platform, &self.options.organisation_id).await;
+        }
         let files_check = tokio::spawn(files::keep(platform.clone(), self.options.database_url.is_some()));
         let database = database::identity(self.options.database_url.as_deref());
         let socket = socket::listen(folder, platform.clone(), Arc::clone(&witnesses), database)
@@ -437,34 +474,6 @@ impl House {
     }
 }
 
-const NO_OWNER: &str = "the owner of the data folder does not answer, try again";
-
-fn unreachable_reply(error: impl std::error::Error + Send + Sync + 'static) -> Reply {
-    failed_reply(OpError::busy(NO_OWNER, 1_000).with_source(error))
-}
-
-/// The owner has the call and may carry it out when it wakes up.
-fn silent_reply(error: guest::GuestError, is_write: bool) -> Reply {
-    let caution =
-        if is_write { "; the write was handed over and may still happen, so look before you repeat it" } else { "" };
-    failed_reply(OpError::timeout(format!("{error}{caution}")).with_source(error))
-}
-
-fn failed_reply(error: OpError) -> Reply {
-    Reply {
-        call_id: Uuid::now_v7(),
-        dialect: Dialect::Common,
-        result: Err(error),
-        audit: contract::audit::AuditBlock {
-            in_hash: String::new(),
-            out_hash: String::new(),
-            latency_ms: 0,
-            seed: 0,
-            status: contract::audit::AuditStatus::Error,
-        },
-    }
-}
-
 /// Takes over when the owner has died, and records refusals, for as long as the house stands.
 async fn look_after(house: std::sync::Weak<House>) {
     let mut recorded = Instant::now();
@@ -482,36 +491,3 @@ async fn look_after(house: std::sync::Weak<House>) {
         }
     }
 }
-
-/// What travels over the socket: one line of JSON each.
-#[derive(serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Asked {
-    Call(Box<(Actor, Call)>),
-    Refusals(Vec<Refused>),
-    Key(KeyId),
-    /// The change feed from a place on.
-    Changes(Option<u64>),
-    Witnesses,
-    /// How the log stands.
-    Log,
-    /// Whether the owner's database is the one of this identity.
-    Database(String),
-    Ping,
-}
-
-#[derive(serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Told {
-    Progress { done: f64, total: Option<f64>, message: String },
-    Reply(Box<Reply>),
-    Key(Box<Result<Option<KeyRecord>, OpError>>),
-    Changes(Box<Result<ops::feed::Changes, OpError>>),
-    Witnesses(Vec<WitnessStanding>),
-    Log(LogStanding),
-    IsDatabase(bool),
-    Done,
-}
-
-/// A line longer than this is not one of ours.
-const LINE_BYTES_MAX: u64 = 8 * 1024 * 1024;

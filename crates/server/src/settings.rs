@@ -1,5 +1,6 @@
 //! Settings: a default for each, then `materia.toml`, then `MATERIA_*`, then flags; the later one wins.
 
+pub mod explained;
 mod mistakes;
 pub mod oauth;
 mod ranges;
@@ -16,6 +17,7 @@ use contract::strict::Limits;
 use figment::Figment;
 use figment::providers::{Env, Format, Serialized, Toml};
 use ops::limits;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tracing_subscriber::EnvFilter;
 
@@ -35,13 +37,15 @@ pub enum SettingsError {
     DatabaseUrl,
     #[error("`{setting}` is {found}, expected {min} to {max}")]
     OutOfRange { setting: &'static str, found: u64, min: u64, max: u64 },
+    #[error("`workflow_folder` is `{}`, which is no folder; mend the path or leave it out", _0.display())]
+    WorkflowFolder(PathBuf),
     #[error("`log` is no filter: expected `error`, `warn`, `info`, `debug`, or a list such as `info,ops=debug`")]
     Log,
     #[error("no data folder: give --data, or set MATERIA_DATA or HOME")]
     NoDataFolder,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Auth {
     /// Every request carries the start token or an API key.
@@ -51,7 +55,7 @@ pub enum Auth {
 }
 
 /// A key that a program calls with. Only the hash is kept.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ApiKey {
     pub actor_id: ActorId,
@@ -62,35 +66,44 @@ pub struct ApiKey {
     pub organisation_id: Option<OrganisationId>,
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+/// What can be set. `materia config` prints what is said here of each.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
-    /// Web UI, MCP, REST, metrics.
+    /// Address of the web UI, MCP, REST and metrics.
     pub listen: SocketAddr,
-    /// Task Tracking service.
+    /// Address of the Task Tracking service.
     pub tasks_listen: SocketAddr,
-    /// ID Management service.
+    /// Address of the ID Management service.
     pub ids_listen: SocketAddr,
-    /// gRPC.
+    /// Address of gRPC.
     pub grpc_listen: SocketAddr,
     /// `postgres://…`; the embedded SQLite when absent.
     pub database_url: Option<String>,
+    /// `token`: every request carries the start token or an API key. `none`: everybody who reaches the port is the owner;
+    /// loopback addresses only.
     pub auth: Auth,
+    /// Keys of programs, each by its hash: `[[api_keys]]` with `actor_id`, `sha256`, `roles`, `organisation_id`.
     pub api_keys: Vec<ApiKey>,
-    /// Authorization servers whose tokens are accepted.
+    /// Authorization servers whose tokens are accepted: `[[oauth]]` with `issuer`, `audience`, `jwks_url` and more.
+    #[schemars(with = "Vec<serde_json::Value>")]
     pub oauth: Vec<oauth::Issuer>,
     /// Names under which clients reach this server, beside loopback.
     pub allowed_hosts: Vec<String>,
     /// Web origins that may call, beside the server's own.
     pub allowed_origins: Vec<String>,
+    /// Whose record the owner of the data folder works in.
     pub organisation_id: OrganisationId,
+    /// The project of calls that name none.
     pub default_project_id: ProjectId,
-    /// A team's own document types, generators, checklists and templates, on top of those that ship.
+    /// A team's own document types, generators, checklists and templates, on top of those that ship; a folder that is there.
     pub workflow_folder: Option<PathBuf>,
     /// Where documents stand as files; `artifacts` in the data folder when absent.
     pub artifacts_base_dir: Option<PathBuf>,
     /// Who may approve what they stored themselves: `never`, `owner` (of this house) or `anybody`.
+    #[schemars(with = "String")]
     pub self_approval: ops::SelfApproval,
+    /// Whether agents may approve documents.
     pub agents_may_approve: bool,
     /// Ask the person behind an MCP client, where it can ask, before a document is approved.
     pub confirm_approval: bool,
@@ -98,49 +111,63 @@ pub struct Settings {
     pub research: BTreeMap<String, String>,
     /// The log's signing key; `ledger.key` in the data folder when absent. Servers on one database share it.
     pub ledger_key_file: Option<PathBuf>,
-    /// Servers that cosign the log's checkpoints.
+    /// Servers that cosign the log's checkpoints: `[[witness]]` with `url`, `key`, `name`.
+    #[schemars(with = "Vec<serde_json::Value>")]
     pub witness: Vec<witness::Witness>,
     /// How many of them must have cosigned a checkpoint that counts; all of them when absent.
     pub witness_cosignatures_min: Option<usize>,
     /// Where backups are made; `backups` in the data folder when absent.
     pub backup_folder: Option<PathBuf>,
+    /// Milliseconds that a call may take, where its operation sets no time of its own.
     pub call_deadline_ms: u64,
+    /// Minutes for which reserved ids are kept for whoever reserved them.
     pub reservation_expires_after_minutes: u64,
+    /// Reservations that a caller may make in a minute.
     pub reservations_per_minute_max: u32,
-    /// Others may claim a claimed task after this; 0 for never.
+    /// Others may claim a claimed task after so many minutes; 0 for never.
     pub task_lease_minutes: u64,
-    /// Another server's Task Tracking service, which then keeps the tasks; a key for it.
+    /// Another server's Task Tracking service, which then keeps the tasks.
     pub tasks_url: Option<String>,
+    /// A key for it.
     pub tasks_key: Option<String>,
-    /// Another server's ID Management service, which then gives out ids; a key for it.
+    /// Another server's ID Management service, which then gives out ids.
     pub ids_url: Option<String>,
+    /// A key for it.
     pub ids_key: Option<String>,
-    /// NCBI's E-utilities, which `pubmed_search` then asks: `https://eutils.ncbi.nlm.nih.gov/entrez/eutils`; a key for
-    /// more requests a second, and the address at which NCBI may reach whoever runs this.
+    /// NCBI's E-utilities, which `pubmed_search` then asks: `https://eutils.ncbi.nlm.nih.gov/entrez/eutils`.
     pub eutils_url: Option<String>,
+    /// A key for more requests a second there.
     pub eutils_key: Option<String>,
+    /// The address at which NCBI may reach whoever runs this.
     pub eutils_email: Option<String>,
     /// Where a TRAPI server takes queries, which `kg_get_everything` and `kg_network_neighborhood` then ask.
     pub trapi_url: Option<String>,
     /// Keep the facts that come with the program, and bring them up to date when it is.
     pub starter_data: bool,
+    /// Bytes of a request's body.
     pub body_bytes_max: usize,
     /// Requests a principal may make per second, on average; 0 for no limit.
     pub rate_per_second: u32,
+    /// Requests a principal may make at once after a rest, where there is a rate.
     pub rate_burst: u32,
-    /// Requests at work at once, in all and by one principal.
+    /// Requests at work at once.
     pub calls_in_flight_max: usize,
+    /// Requests of one principal at work at once.
     pub calls_per_principal_max: usize,
+    /// Open connections of one port.
     pub connections_max: usize,
+    /// Milliseconds that a client may take to send the head of a request.
     pub header_timeout_ms: u64,
+    /// Milliseconds that a client may take to send the body of a request.
     pub body_timeout_ms: u64,
-    /// How long a client may take nothing of an answer.
+    /// Milliseconds for which a client may take nothing of an answer.
     pub write_timeout_ms: u64,
-    /// Time that running requests get when the server stops.
+    /// Milliseconds that running requests get when the server stops; 0 for none.
     pub shutdown_grace_ms: u64,
     /// `error`, `warn`, `info`, `debug`, or a filter such as `info,ops=debug`.
     pub log: String,
-    /// Calls that take longer get a line of their own in the log, with name, duration and call id; 0 for none.
+    /// Calls that take longer, in milliseconds, get a line of their own in the log, with name, duration and call id; 0 for
+    /// none.
     pub slow_call_ms: u64,
 }
 
@@ -236,6 +263,10 @@ impl Settings {
             return Err(SettingsError::DatabaseUrl);
         }
         ranges::check(self)?;
+        // Nothing in it would be missed, so a mistyped path would take a team's types away without a word.
+        if let Some(folder) = self.workflow_folder.as_ref().filter(|folder| !folder.is_dir()) {
+            return Err(SettingsError::WorkflowFolder(folder.clone()));
+        }
         EnvFilter::try_new(&self.log).map_err(|_| SettingsError::Log)?;
         oauth::check(&self.oauth).map_err(SettingsError::Oauth)?;
         witness::check(&self.witness, self.witness_cosignatures_min).map_err(SettingsError::Witness)?;
@@ -278,63 +309,6 @@ impl Settings {
     pub fn slow_call_after(&self) -> Option<Duration> {
         (self.slow_call_ms > 0).then(|| Duration::from_millis(self.slow_call_ms))
     }
-
-    /// Each setting with its value and where it came from, for `materia config`. Secrets are masked.
-    pub fn explain(data: &Path, flags: &Flags) -> Result<Vec<(String, String, String)>, SettingsError> {
-        let settings = Settings::read(data, flags)?;
-        let figment = figment(data, flags);
-        let value = serde_json::to_value(&settings).unwrap_or_default();
-        let Some(members) = value.as_object() else { return Ok(Vec::new()) };
-        Ok(members
-            .iter()
-            .map(|(name, value)| {
-                let source = figment.find_metadata(name).map_or("default".to_owned(), |found| found.name.to_string());
-                // What comes from a type of ours is called by the type's name.
-                let source = match source {
-                    source if source.contains("Settings") => "default".to_owned(),
-                    source if source.contains("Flags") => "flag of the command line".to_owned(),
-                    source => source,
-                };
-                (name.clone(), shown(name, value), source)
-            })
-            .collect())
-    }
-}
-
-fn shown(name: &str, value: &serde_json::Value) -> String {
-    match (name, value) {
-        ("database_url" | "tasks_url" | "ids_url" | "eutils_url" | "trapi_url", serde_json::Value::String(url)) => {
-            masked_url(url)
-        }
-        ("tasks_key" | "ids_key" | "eutils_key", serde_json::Value::String(_)) => "***".to_owned(),
-        ("api_keys", serde_json::Value::Array(keys)) => format!("{} keys", keys.len()),
-        ("oauth", serde_json::Value::Array(issuers)) => {
-            let named = issuers.iter().filter_map(|issuer| issuer.get("issuer")?.as_str());
-            format!("[{}]", named.collect::<Vec<_>>().join(", "))
-        }
-        ("witness", serde_json::Value::Array(witnesses)) => {
-            let named = witnesses.iter().filter_map(|witness| witness.get("url")?.as_str());
-            format!("[{}]", named.map(masked_url).collect::<Vec<_>>().join(", "))
-        }
-        (_, serde_json::Value::String(text)) => text.clone(),
-        (_, serde_json::Value::Null) => "-".to_owned(),
-        (_, other) => other.to_string(),
-    }
-}
-
-/// The URL without user and password, and without the values of its query: any of them may be a password or a key.
-fn masked_url(url: &str) -> String {
-    let (place, query) = url.split_once('?').unwrap_or((url, ""));
-    let place = match (place.split_once("://"), place.rsplit_once('@')) {
-        (Some((scheme, _)), Some((_, rest))) => format!("{scheme}://***@{rest}"),
-        // The question mark may be one of a password's.
-        (Some((scheme, _)), None) if query.contains('@') => return format!("{scheme}://***"),
-        (_, _) => place.to_owned(),
-    };
-    let masked = |pair: &str| pair.split_once('=').map_or("***".to_owned(), |(name, _)| format!("{name}=***"));
-    let query: Vec<String> = query.split('&').filter(|pair| !pair.is_empty()).map(masked).collect();
-    let mark = if query.is_empty() { "" } else { "?" };
-    format!("{place}{mark}{}", query.join("&"))
 }
 
 fn figment(data: &Path, flags: &Flags) -> Figment {
@@ -401,49 +375,18 @@ mod tests {
     }
 
     #[test]
+    fn a_workflow_folder_that_is_not_there_is_refused_by_name() {
+        let wrong = |folder: &str| Settings { workflow_folder: Some(folder.into()), ..Settings::default() };
+        let error = wrong("/nope").check().unwrap_err().to_string();
+        assert_eq!(error, "`workflow_folder` is `/nope`, which is no folder; mend the path or leave it out");
+        assert!(wrong("/dev/null").check().is_err());
+        assert!(wrong("/tmp").check().is_ok());
+    }
+
+    #[test]
     fn an_unknown_setting_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("materia.toml"), "listne = \"127.0.0.1:1\"\n").unwrap();
         assert!(Settings::read(folder.path(), &Flags::default()).is_err());
-    }
-
-    #[test]
-    fn a_key_for_a_service_is_never_shown() {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::write(
-            folder.path().join("materia.toml"),
-            "tasks_key = \"secret\"\nids_key = \"secret\"\neutils_key = \"secret\"\n",
-        )
-        .unwrap();
-        let shown = Settings::explain(folder.path(), &Flags::default()).unwrap();
-        assert!(shown.iter().any(|(name, value, _)| name == "tasks_key" && value == "***"));
-        assert!(!format!("{shown:?}").contains("secret"));
-    }
-
-    #[test]
-    fn a_password_is_never_shown() {
-        for (url, shown) in [
-            ("postgres://u:secret@db/x", "postgres://***@db/x"),
-            (
-                "postgres://db/x?user=u&password=secret&sslmode=require",
-                "postgres://db/x?user=***&password=***&sslmode=***",
-            ),
-            // A password that was not escaped.
-            ("postgres://u:sec?ret@db/x", "postgres://***"),
-            ("https://trapi.example/query?key=secret", "https://trapi.example/query?key=***"),
-            ("https://trapi.example/query?secret", "https://trapi.example/query?***"),
-            ("http://127.0.0.1:8080", "http://127.0.0.1:8080"),
-        ] {
-            assert_eq!(masked_url(url), shown);
-        }
-    }
-
-    #[test]
-    fn a_flag_is_named_as_the_source_in_words() {
-        let folder = tempfile::tempdir().unwrap();
-        let flags = Flags { database_url: Some("postgres://db/x".to_owned()), ..Flags::default() };
-        let shown = Settings::explain(folder.path(), &flags).unwrap();
-        let (_, _, source) = shown.into_iter().find(|(name, ..)| name == "database_url").unwrap();
-        assert_eq!(source, "flag of the command line");
     }
 }

@@ -1,5 +1,6 @@
 //! Logs as JSON lines on standard error, metrics in the Prometheus text format, traces over OTLP.
 
+mod described;
 pub mod traces;
 
 use std::sync::{LazyLock, OnceLock};
@@ -78,7 +79,9 @@ pub fn start_metrics() {
         let builder = PrometheusBuilder::new()
             .set_buckets(&[0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0])
             .ok()?;
-        builder.install_recorder().ok()
+        let recorder = builder.install_recorder().ok()?;
+        described::describe();
+        Some(recorder)
     });
 }
 

@@ -391,6 +391,47 @@ pub(crate) fn error_kind(error: &sqlx::Error) -> StoreErrorKind {
     }
 }
 
+/// What is wrong with a file that is no database of SQLite, or no longer one.
+pub(crate) fn find_file_damage(error: &sqlx::Error) -> Option<String> {
+    const CORRUPT: u32 = 11;
+    const NOTADB: u32 = 26;
+    match code(error) {
+        Some(Code::Sqlite(code)) if matches!(code & 0xff, CORRUPT | NOTADB) => {
+            error.as_database_error().map(|error| error.message().to_owned())
+        }
+        Some(Code::Sqlite(_) | Code::Postgres(_)) | None => None,
+    }
+}
+
+/// Where a PostgreSQL server was looked for, and why it lets nobody in. Nothing of user and password.
+pub(crate) fn find_refusal(error: &sqlx::Error, url: &str) -> Option<(String, String)> {
+    let settings = PgConnectOptions::from_str(url).ok()?;
+    let host = settings.get_socket().map_or(settings.get_host().to_owned(), |socket| socket.display().to_string());
+    let why = match code(error) {
+        Some(Code::Postgres(code)) => match code.as_ref() {
+            "3D000" => {
+                let name = settings.get_database().unwrap_or(settings.get_username());
+                format!("has no database `{name}`; make it with `createdb`, or mend `database_url`")
+            }
+            "28P01" | "28000" => "does not let this user in; are user and password right?".to_owned(),
+            "53300" => "has no connection left; raise its `max_connections`".to_owned(),
+            "55000" => "takes no connections to this database".to_owned(),
+            "57P03" => "is starting or stopping; try again in a moment".to_owned(),
+            _ => return None,
+        },
+        Some(Code::Sqlite(_)) => return None,
+        None => match error {
+            sqlx::Error::PoolTimedOut | sqlx::Error::Io(_) => {
+                let waited_s = ACQUIRE_TIMEOUT.as_secs();
+                format!("could not be reached within {waited_s} s; is it running, and the address right?")
+            }
+            sqlx::Error::Tls(_) => "could not agree on TLS; is `sslmode` right?".to_owned(),
+            _ => return None,
+        },
+    };
+    Some((format!("{host}:{}", settings.get_port()), why))
+}
+
 /// Whether the connection that reported the error must not be used again.
 pub(crate) fn is_connection_lost(error: &sqlx::Error) -> bool {
     match code(error) {

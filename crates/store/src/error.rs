@@ -123,7 +123,11 @@ impl fmt::Display for StoreError {
 
 impl Error for StoreError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
-        Some(self.cause.as_ref())
+        match self.driver() {
+            // It has the database's own error both in its text and as its source.
+            Some(sqlx::Error::Database(error)) => Some(error.as_error()),
+            Some(_) | None => Some(self.cause.as_ref()),
+        }
     }
 }
 
@@ -158,6 +162,11 @@ pub enum OpenError {
         #[source]
         error: sqlx::Error,
     },
+    /// In words of our own: the driver's say neither where nor what, and say it twice.
+    #[error("the PostgreSQL server at `{place}` {why}")]
+    Unreachable { place: String, why: String },
+    #[error("the database file `{path}` is damaged: {problem}", path = path.display())]
+    Damaged { path: PathBuf, problem: String },
     #[error("could not connect to the database")]
     Connect {
         #[source]

@@ -69,7 +69,7 @@ impl Store {
         let result = prepare(&pools, &options.migrations).await;
         if let Err(error) = result {
             pools.write.close().await;
-            return Err(error);
+            return Err(explained(error, &options.target));
         }
         let Pools { read, write, sequence } = pools;
         let writer = Writer::new(engine, write, options.write_queue_max, options.batch_max);
@@ -213,6 +213,26 @@ async fn prepare(pools: &Pools, migrations: &[Migration]) -> Result<(), OpenErro
         conn.close_after_use();
     }
     migrations::apply(&mut conn, migrations).await
+}
+
+/// The error in words that say what to mend, where the driver knows it.
+fn explained(error: OpenError, target: &Target) -> OpenError {
+    let driver = match &error {
+        OpenError::Connect { error } | OpenError::ReadMigrations { error } | OpenError::Migrate { error, .. } => {
+            error.driver()
+        }
+        _ => None,
+    };
+    match target {
+        Target::Sqlite(path) => match driver.and_then(dialect::find_file_damage) {
+            Some(problem) => OpenError::Damaged { path: path.clone(), problem },
+            None => error,
+        },
+        Target::Postgres(url) => match driver.and_then(|driver| dialect::find_refusal(driver, url)) {
+            Some((place, why)) if matches!(error, OpenError::Connect { .. }) => OpenError::Unreachable { place, why },
+            Some(_) | None => error,
+        },
+    }
 }
 
 async fn check_version(conn: &mut Conn) -> Result<(), OpenError> {

@@ -17,7 +17,7 @@ use workflow::catalogue::Catalogue;
 use workflow::markdown::Document;
 use workflow::metadata;
 
-use super::{Place, must_be_there, print_lines, say, table};
+use super::{Place, must_be_there, print_answer, say, table};
 use crate::assemble;
 use crate::auth::owner;
 use crate::settings::Settings;
@@ -137,7 +137,7 @@ pub async fn run(place: Place, arguments: Arguments) -> anyhow::Result<ExitCode>
     if let Some(project) = &arguments.project {
         input.insert("project_id".to_owned(), json!(project));
     }
-    let house = assemble::enter(place.data, &settings).await?;
+    let house = assemble::look(place.data, &settings).await?;
     let call = Call { operation: operation.to_owned(), input: Value::Object(input), ..Call::default() };
     let reply = house.call(&owner(&settings.organisation_id), call).await;
     house.close().await;
@@ -149,8 +149,9 @@ pub async fn run(place: Place, arguments: Arguments) -> anyhow::Result<ExitCode>
         }
     };
     let has_failed = output.get("passed") == Some(&Value::Bool(false));
-    print_lines(if arguments.json { vec![output.to_string()] } else { shown(&arguments.command, output)? })?;
-    Ok(if has_failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    let lines = if arguments.json { vec![output.to_string()] } else { shown(&arguments.command, output)? };
+    let printed = print_answer(reply.call_id, lines);
+    Ok(if has_failed { ExitCode::FAILURE } else { printed })
 }
 
 fn input(command: &Command, settings: &Settings) -> anyhow::Result<(&'static str, Map<String, Value>)> {

@@ -103,7 +103,7 @@ pub async fn run(place: Place, command: Command) -> anyhow::Result<ExitCode> {
     }
     telemetry::start(&settings.log);
     must_be_there(&place, &settings)?;
-    let house = match assemble::enter(place.data, &settings).await {
+    let house = match assemble::look(place.data, &settings).await {
         Ok(house) => house,
         // Found to be wrong, not impossible to check.
         Err(error) => match (&command, wrong(&error)) {

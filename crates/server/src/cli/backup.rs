@@ -64,7 +64,7 @@ pub async fn back_up(place: Place, arguments: BackupArguments) -> anyhow::Result
     if arguments.folder.exists() {
         bail!("{} is there already; a backup overwrites nothing", arguments.folder.display());
     }
-    let house = assemble::enter(place.data, &settings).await?;
+    let house = assemble::look(place.data, &settings).await?;
     let backups = house.backup_folder();
     let (progress, shown) = show_progress();
     let name = format!("backup-{}", uuid::Uuid::now_v7());
@@ -139,7 +139,7 @@ pub async fn put_back(place: Place, arguments: RestoreArguments) -> anyhow::Resu
     };
     drop(lock);
     // The last checkpoint beside the database, and the witnesses, may know of more than the backup holds.
-    let doubt = match assemble::enter(place.data, &settings).await {
+    let doubt = match assemble::look(place.data, &settings).await {
         Ok(house) => {
             let standings = house.witness_standings().await;
             house.close().await;

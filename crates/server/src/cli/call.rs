@@ -5,11 +5,12 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use contract::dialect;
+use contract::error::OpError;
 use contract::id::IdempotencyKey;
 use contract::strict::{self, Limits};
 use ops::Call;
 
-use super::{Place, print_lines, say};
+use super::{Place, print_answer, say};
 use crate::assemble;
 use crate::auth::owner;
 use crate::settings::Settings;
@@ -20,7 +21,8 @@ use crate::telemetry;
     materia call get_next_available_id '{\"artifact_type\":\"backlog_story\",\"project_id\":\"demo\"}'\n  \
     echo '{\"artifact_type\":\"hls\",\"count\":3}' | materia call reserve_id_range -\n\n\
     The output goes to standard output, an error to standard error. Exit code 0: it succeeded; 1: the operation \
-    refused or failed, and says why; 2: the call was not made, as the data folder, the settings or the arguments are wrong.")]
+    refused or failed, and says why; 2: the call was not made, as the data folder, the settings or the arguments are wrong; \
+    3: it succeeded, and its answer could not be written.")]
 pub struct Arguments {
     /// Name of the operation; `materia tools` lists them
     operation: String,
@@ -42,21 +44,10 @@ pub async fn run(place: Place, arguments: Arguments) -> anyhow::Result<ExitCode>
         "off".clone_into(&mut settings.log);
     }
     telemetry::start(&settings.log);
-    let text = match arguments.input.as_str() {
-        "-" => {
-            let mut text = String::new();
-            let bytes_max = u64::try_from(Limits::DEFAULT.bytes_max)? + 1;
-            std::io::stdin().take(bytes_max).read_to_string(&mut text).context("could not read standard input")?;
-            text
-        }
-        given => given.to_owned(),
-    };
-    let input = match strict::parse(text.as_bytes(), Limits::DEFAULT) {
+    let text = read_input(&arguments.input)?;
+    let input = match strict::parse(&text, Limits::DEFAULT) {
         Ok(input) => input,
-        Err(error) => {
-            say(dialect::common(&error.into()));
-            return Ok(ExitCode::FAILURE);
-        }
+        Err(problem) => return refuse(place, &settings, &problem.into()).await,
     };
     let idempotency_key =
         arguments.idempotency_key.as_deref().map(IdempotencyKey::parse).transpose().context("--idempotency-key")?;
@@ -67,12 +58,31 @@ pub async fn run(place: Place, arguments: Arguments) -> anyhow::Result<ExitCode>
     match reply.result {
         Ok(success) => {
             let whole = arguments.full.then(|| serde_json::to_string(&success)).transpose()?;
-            print_lines([whole.unwrap_or_else(|| success.output.to_string())])?;
-            Ok(ExitCode::SUCCESS)
+            Ok(print_answer(reply.call_id, [whole.unwrap_or_else(|| success.output.to_string())]))
         }
         Err(error) => {
             say(dialect::body(reply.dialect, &error, Some(&reply.audit)));
             Ok(ExitCode::FAILURE)
         }
     }
+}
+
+/// The input as bytes, and no more of them than the parser takes and one: whatever is wrong with it, the parser says.
+fn read_input(given: &str) -> anyhow::Result<Vec<u8>> {
+    if given != "-" {
+        return Ok(given.as_bytes().to_vec());
+    }
+    let mut text = Vec::new();
+    let bytes_max = u64::try_from(Limits::DEFAULT.bytes_max)? + 1;
+    std::io::stdin().take(bytes_max).read_to_end(&mut text).context("could not read standard input")?;
+    Ok(text)
+}
+
+/// What is no call is refused and recorded, as it is over every other protocol.
+async fn refuse(place: Place, settings: &Settings, error: &OpError) -> anyhow::Result<ExitCode> {
+    say(dialect::common(error));
+    let house = assemble::look(place.data, settings).await?;
+    house.refusals().note_of(&owner(&settings.organisation_id), "BODY");
+    house.close().await;
+    Ok(ExitCode::FAILURE)
 }

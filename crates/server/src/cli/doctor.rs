@@ -4,16 +4,19 @@ mod search;
 
 use std::net::{SocketAddr, TcpListener};
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use ops::LogStanding;
+use rustix::fs::Access;
 
 use super::{Place, print_lines};
 use crate::assemble::{self, AssembleError};
 use crate::oauth;
+use crate::owner::database::DatabaseStanding;
 use crate::owner::witnesses::{Standing, WitnessStanding};
-use crate::owner::{House, HouseError};
+use crate::owner::{House, HouseError, has_owner};
 use crate::settings::Settings;
 
 /// One line of the report, with advice where something can be done.
@@ -67,24 +70,24 @@ pub async fn run(place: &Place) -> anyhow::Result<ExitCode> {
 
 async fn look(place: &Place, settings: &Settings) -> Vec<Finding> {
     let mut findings = Vec::new();
-    if settings.database_url.is_none() && !place.data.join("materia.db").exists() {
-        findings.push(Finding::fine(format!("{} holds no data yet; `materia serve` makes it", place.data.display())));
+    let holds_database = settings.database_url.is_some() || place.data.join("materia.db").exists();
+    if !holds_database && !has_owner(&place.data) {
+        findings.push(no_data(&place.data));
         findings.extend(ports(settings));
         return findings;
     }
-    match assemble::enter(place.data.clone(), settings).await {
+    match assemble::look(place.data.clone(), settings).await {
         Ok(house) => {
             let who = if house.is_owner() { "no other process uses it" } else { "a running process owns it" };
             findings.push(Finding::fine(format!("data folder {} ({who})", place.data.display())));
-            match house.ping().await {
-                Ok(()) => findings.push(Finding::fine("the database answers")),
-                Err(error) => {
-                    findings.push(Finding::wrong(format!("the database does not answer: {error}"), "is it running?"));
-                }
+            let standing = house.database_standing().await;
+            findings.push(database(&standing));
+            // Without it the rest is what the owner last knew.
+            if standing.problem().is_none() {
+                findings.extend(damage(&house).await);
+                findings.extend(house.log_standing().await.as_ref().map(log));
+                findings.extend(house.witness_standings().await.iter().map(witness));
             }
-            findings.extend(damage(&house).await);
-            findings.extend(house.log_standing().await.as_ref().map(log));
-            findings.extend(house.witness_standings().await.iter().map(witness));
             if let Some(platform) = house.platform() {
                 findings.push(files(platform.files().check_all().await));
             }
@@ -124,11 +127,43 @@ async fn look(place: &Place, settings: &Settings) -> Vec<Finding> {
     findings
 }
 
+/// A folder without a database: whether `materia serve` could make one there.
+fn no_data(folder: &Path) -> Finding {
+    let is_there = |place: &&Path| place.exists() || place.as_os_str().is_empty();
+    let nearest = folder.ancestors().find(is_there).unwrap_or(folder);
+    let nearest = if nearest.as_os_str().is_empty() { Path::new(".") } else { nearest };
+    if !nearest.is_dir() {
+        return Finding::wrong(
+            format!("{} is no folder, so no data can be kept in {}", nearest.display(), folder.display()),
+            "give a folder with --data",
+        );
+    }
+    match rustix::fs::access(nearest, Access::WRITE_OK | Access::EXEC_OK) {
+        Ok(()) => Finding::fine(format!("{} holds no data yet; `materia serve` makes it", folder.display())),
+        Err(error) => Finding::wrong(
+            format!("{} holds no data, and nothing can be written to {}: {error}", folder.display(), nearest.display()),
+            "is the folder yours, and may you write to it? Give another with --data",
+        ),
+    }
+}
+
+fn database(standing: &DatabaseStanding) -> Finding {
+    match standing {
+        DatabaseStanding::Fine => Finding::fine("the database answers"),
+        DatabaseStanding::Full { reason } => Finding::wrong(reason, "make room on the disk of the database"),
+        DatabaseStanding::Unreachable { reason } => Finding::wrong(
+            format!("the database does not answer: {reason}"),
+            "is it running, and in reach of its owner?",
+        ),
+    }
+}
+
 /// Reading a whole file takes its time.
 const LOOKED_FOR_DAMAGE: Duration = Duration::from_secs(30);
 
+const DAMAGED: &str = "stop the server and put a backup into a new folder (`materia restore`)";
+
 async fn damage(house: &House) -> Option<Finding> {
-    let advice = "stop the server and put a backup into a new folder (`materia restore`)";
     match tokio::time::timeout(LOOKED_FOR_DAMAGE, house.find_damage()).await {
         Ok(Ok(None)) => None,
         Err(_) => {
@@ -136,8 +171,8 @@ async fn damage(house: &House) -> Option<Finding> {
             Some(Finding::fine(format!("the file of the database was not read to its end within {waited_s} s")))
         }
         // The text names pages and tables, and nothing of what is in them.
-        Ok(Ok(Some(found))) => Some(Finding::wrong(format!("the file of the database is damaged: {found}"), advice)),
-        Ok(Err(error)) => Some(Finding::wrong(format!("the file of the database cannot be read: {error}"), advice)),
+        Ok(Ok(Some(found))) => Some(Finding::wrong(format!("the file of the database is damaged: {found}"), DAMAGED)),
+        Ok(Err(error)) => Some(Finding::wrong(format!("the file of the database cannot be read: {error}"), DAMAGED)),
     }
 }
 
@@ -171,7 +206,9 @@ fn advice(error: &AssembleError) -> &'static str {
         }
         AssembleError::House(HouseError::Store(error)) => match error {
             OpenError::SchemaTooNew { .. } => "use the program that wrote it, or a newer one",
-            OpenError::Connect { .. } | OpenError::ParseUrl { .. } => "is the database running, and its address right?",
+            OpenError::Unreachable { .. } | OpenError::ParseUrl { .. } => "mend the database or `database_url`",
+            OpenError::Damaged { .. } => DAMAGED,
+            OpenError::Connect { .. } => "is the database running, and may you use it?",
             OpenError::CreateFile { .. } => "is there room on the disk, and may you write to the folder?",
             OpenError::SqliteTooOld { .. } | OpenError::DuplicateMigration { .. } => "build the program anew",
             OpenError::ChangedMigration { .. } | OpenError::ReadMigrations { .. } | OpenError::Migrate { .. } => {

@@ -12,7 +12,7 @@ use contract::evidence::export::{ExportFormat, ExportedRecords};
 use ops::Call;
 use serde_json::{Value, json};
 
-use super::Place;
+use super::{Place, must_be_there};
 use crate::assemble;
 use crate::auth::owner;
 use crate::owner::House;
@@ -52,7 +52,8 @@ pub async fn run(place: Place, arguments: Arguments) -> anyhow::Result<ExitCode>
         "off".clone_into(&mut settings.log);
     }
     telemetry::start(&settings.log);
-    let house = assemble::enter(place.data, &settings).await?;
+    must_be_there(&place, &settings)?;
+    let house = assemble::look(place.data, &settings).await?;
     let reader = Reader { house: Arc::clone(&house), actor: owner(&settings.organisation_id), ids: arguments.ids };
     let written = write(&reader, arguments.format, arguments.out.as_deref()).await;
     house.close().await;

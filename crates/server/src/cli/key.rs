@@ -9,7 +9,7 @@ use ops::Call;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-use super::{Place, must_be_there, print_lines, say, table};
+use super::{Place, must_be_there, print_answer, say, table};
 use crate::assemble;
 use crate::auth::owner;
 use crate::settings::Settings;
@@ -81,19 +81,18 @@ pub async fn run(place: Place, arguments: Arguments) -> anyhow::Result<ExitCode>
         Command::List => ("list_keys", json!({})),
         Command::Revoke { key_id } => ("revoke_key", json!({ "key_id": key_id })),
     };
-    let house = assemble::enter(place.data, &settings).await?;
+    let house = assemble::look(place.data, &settings).await?;
     let call = Call { operation: operation.to_owned(), input, ..Call::default() };
     let reply = house.call(&owner(&organisation_id), call).await;
     house.close().await;
     match reply.result {
-        Ok(success) if arguments.json => print_lines([success.output.to_string()])?,
-        Ok(success) => print_lines(shown(&arguments.command, success.output)?)?,
+        Ok(success) if arguments.json => Ok(print_answer(reply.call_id, [success.output.to_string()])),
+        Ok(success) => Ok(print_answer(reply.call_id, shown(&arguments.command, success.output)?)),
         Err(error) => {
             say(dialect::body(reply.dialect, &error, Some(&reply.audit)));
-            return Ok(ExitCode::FAILURE);
+            Ok(ExitCode::FAILURE)
         }
     }
-    Ok(ExitCode::SUCCESS)
 }
 
 fn create_input(wanted: &CreateArguments) -> Value {

@@ -8,7 +8,7 @@ use contract::evidence::search::EmbedRecordsOutput;
 use ops::Call;
 use serde_json::json;
 
-use super::{Place, print_lines, say};
+use super::{Place, must_be_there, print_lines, say};
 use crate::assemble;
 use crate::auth::owner;
 use crate::owner::House;
@@ -17,9 +17,12 @@ use crate::settings::Settings;
 
 pub async fn run(place: Place) -> anyhow::Result<ExitCode> {
     let settings = Settings::read(&place.data, &place.flags())?;
+    must_be_there(&place, &settings)?;
     let index = place.data.join(INDEX_FOLDER);
-    let house = assemble::enter(place.data, &settings).await?;
-    house.ping().await?;
+    let house = assemble::look(place.data, &settings).await?;
+    if let Some(problem) = house.database_standing().await.problem() {
+        bail!("the database cannot be used: {problem}");
+    }
     let report = match house.platform() {
         Some(platform) => {
             let report = platform.files().check_all().await?;

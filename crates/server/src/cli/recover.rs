@@ -31,7 +31,7 @@ async fn find_rollback(place: &Place, settings: &Settings) -> anyhow::Result<Rol
     if !checkpoint_file(&place.data).exists() {
         must_be_there(place, settings)?;
     }
-    match assemble::enter(place.data.clone(), settings).await {
+    match assemble::look(place.data.clone(), settings).await {
         Ok(house) => {
             let is_served = !house.is_owner();
             house.close().await;

@@ -1,8 +1,53 @@
-//! Which database somebody means, as a hash: told between processes, it gives away neither password nor host.
+//! Which database somebody means, as a hash: told between processes, it gives away neither password nor host. And how it
+//! stands.
 
 use contract::canonical::digest;
+use contract::error::OpError;
+use serde::{Deserialize, Serialize};
+use store::{StoreError, StoreErrorKind};
 
 const DEFAULT_PORT: &str = "5432";
+
+/// How the database of a house stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DatabaseStanding {
+    Fine,
+    /// It answers, and its disk takes nothing more.
+    Full {
+        reason: String,
+    },
+    Unreachable {
+        reason: String,
+    },
+}
+
+impl DatabaseStanding {
+    pub fn of(answer: Result<(), OpError>) -> DatabaseStanding {
+        let Err(error) = answer else { return DatabaseStanding::Fine };
+        let cause = std::error::Error::source(&error).and_then(|cause| cause.downcast_ref::<StoreError>());
+        let is_full = cause.is_some_and(|cause| *cause.kind() == StoreErrorKind::DiskFull);
+        let reason = error.to_string();
+        if is_full { DatabaseStanding::Full { reason } } else { DatabaseStanding::Unreachable { reason } }
+    }
+
+    /// The word of `/health`.
+    pub fn word(&self) -> &'static str {
+        match self {
+            DatabaseStanding::Fine => "ok",
+            DatabaseStanding::Full { .. } => "full",
+            DatabaseStanding::Unreachable { .. } => "unreachable",
+        }
+    }
+
+    /// What is wrong, if anything.
+    pub fn problem(&self) -> Option<&str> {
+        match self {
+            DatabaseStanding::Fine => None,
+            DatabaseStanding::Full { reason } | DatabaseStanding::Unreachable { reason } => Some(reason),
+        }
+    }
+}
 
 /// Equal for URLs that lead to the same database, whoever signs in and with which options.
 pub fn identity(database_url: Option<&str>) -> String {

@@ -14,7 +14,9 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::UnixStream;
 use tokio::time::{Instant, timeout_at};
 
-use super::{Asked, LINE_BYTES_MAX, Told, WitnessStanding, socket};
+use super::database::DatabaseStanding;
+use super::wire::{Asked, LINE_BYTES_MAX, Told};
+use super::{WitnessStanding, socket};
 
 /// How long a question takes at most that the owner answers from memory.
 const ANSWER_WITHIN: Duration = Duration::from_millis(1_500);
@@ -52,9 +54,13 @@ pub async fn call(folder: &Path, actor: &Actor, call: &Call, give_up: Instant) -
         match answers.next().await? {
             Told::Progress { done, total, message } => call.progress.report(done, total, &message),
             Told::Reply(reply) => return Ok(*reply),
-            Told::Key(_) | Told::Changes(_) | Told::Witnesses(_) | Told::Log(_) | Told::IsDatabase(_) | Told::Done => {
-                return Err(GuestError::Other);
-            }
+            Told::Key(_)
+            | Told::Changes(_)
+            | Told::Witnesses(_)
+            | Told::Log(_)
+            | Told::IsDatabase(_)
+            | Told::DatabaseStanding(_)
+            | Told::Done => return Err(GuestError::Other),
         }
     }
 }
@@ -69,6 +75,7 @@ pub async fn find_key(folder: &Path, key_id: &KeyId) -> Result<Result<Option<Key
         | Told::Witnesses(_)
         | Told::Log(_)
         | Told::IsDatabase(_)
+        | Told::DatabaseStanding(_)
         | Told::Done => Err(GuestError::Other),
     }
 }
@@ -83,6 +90,7 @@ pub async fn changes_from(folder: &Path, index: Option<u64>) -> Result<Result<Ch
         | Told::Witnesses(_)
         | Told::Log(_)
         | Told::IsDatabase(_)
+        | Told::DatabaseStanding(_)
         | Told::Done => Err(GuestError::Other),
     }
 }
@@ -96,6 +104,7 @@ pub async fn witness_standings(folder: &Path) -> Result<Vec<WitnessStanding>, Gu
         | Told::Key(_)
         | Told::Log(_)
         | Told::IsDatabase(_)
+        | Told::DatabaseStanding(_)
         | Told::Done => Err(GuestError::Other),
     }
 }
@@ -110,13 +119,14 @@ pub async fn log_standing(folder: &Path) -> Result<LogStanding, GuestError> {
         | Told::Key(_)
         | Told::Witnesses(_)
         | Told::IsDatabase(_)
+        | Told::DatabaseStanding(_)
         | Told::Done => Err(GuestError::Other),
     }
 }
 
 /// Whether the owner's database is the one of this identity.
 pub async fn has_database(folder: &Path, identity: String) -> Result<bool, GuestError> {
-    match ask_once(folder, &Asked::Database(identity), LOOKUP_WITHIN).await? {
+    match ask_once(folder, &Asked::Database(identity), ANSWER_WITHIN).await? {
         Told::IsDatabase(is_same) => Ok(is_same),
         Told::Changes(_)
         | Told::Progress { .. }
@@ -124,20 +134,28 @@ pub async fn has_database(folder: &Path, identity: String) -> Result<bool, Guest
         | Told::Key(_)
         | Told::Witnesses(_)
         | Told::Log(_)
+        | Told::DatabaseStanding(_)
         | Told::Done => Err(GuestError::Other),
     }
 }
 
-pub async fn ping(folder: &Path) -> Result<(), GuestError> {
-    done(folder, &Asked::Ping, ANSWER_WITHIN).await
+/// How the owner's database stands.
+pub async fn database_standing(folder: &Path) -> Result<DatabaseStanding, GuestError> {
+    match ask_once(folder, &Asked::DatabaseStanding, ANSWER_WITHIN).await? {
+        Told::DatabaseStanding(standing) => Ok(standing),
+        Told::Changes(_)
+        | Told::Progress { .. }
+        | Told::Reply(_)
+        | Told::Key(_)
+        | Told::Witnesses(_)
+        | Told::Log(_)
+        | Told::IsDatabase(_)
+        | Told::Done => Err(GuestError::Other),
+    }
 }
 
 pub async fn record_refusals(folder: &Path, refused: &[Refused]) -> Result<(), GuestError> {
-    done(folder, &Asked::Refusals(refused.to_vec()), LOOKUP_WITHIN).await
-}
-
-async fn done(folder: &Path, asked: &Asked, within: Duration) -> Result<(), GuestError> {
-    match ask_once(folder, asked, within).await? {
+    match ask_once(folder, &Asked::Refusals(refused.to_vec()), LOOKUP_WITHIN).await? {
         Told::Done => Ok(()),
         Told::Progress { .. }
         | Told::Reply(_)
@@ -145,6 +163,7 @@ async fn done(folder: &Path, asked: &Asked, within: Duration) -> Result<(), Gues
         | Told::Changes(_)
         | Told::Witnesses(_)
         | Told::Log(_)
+        | Told::DatabaseStanding(_)
         | Told::IsDatabase(_) => Err(GuestError::Other),
     }
 }

@@ -3,6 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use ops::{Platform, Progress};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
@@ -10,9 +11,13 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use super::{Asked, LINE_BYTES_MAX, Told, Witnesses};
+use super::Witnesses;
+use super::database::DatabaseStanding;
+use super::wire::{Asked, LINE_BYTES_MAX, Told};
 
 const PROGRESS_QUEUE_MAX: usize = 64;
+/// How long the database may take to answer; less than a guest waits for the owner.
+const DATABASE_WITHIN: Duration = Duration::from_secs(1);
 
 /// Socket addresses hold about a hundred bytes; a longer folder is reached through its open descriptor.
 pub fn path(folder: &Path) -> std::io::Result<(PathBuf, Option<std::fs::File>)> {
@@ -49,7 +54,7 @@ pub fn listen(
                 }
                 Err(error) => {
                     tracing::warn!(error = %error, "Could not accept a guest");
-                    tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+                    tokio::time::sleep(Duration::from_millis(100)).await;
                 }
             }
         }
@@ -73,7 +78,13 @@ async fn answer(stream: UnixStream, platform: Platform, witnesses: &Witnesses, d
     reader.read_line(&mut line).await?;
     match serde_json::from_str(&line)? {
         Asked::Database(asked) => tell(&mut writer, &Told::IsDatabase(asked == database)).await,
-        Asked::Ping => tell(&mut writer, &Told::Done).await,
+        Asked::DatabaseStanding => {
+            let standing = match tokio::time::timeout(DATABASE_WITHIN, platform.ping()).await {
+                Ok(answer) => DatabaseStanding::of(answer),
+                Err(_) => DatabaseStanding::Unreachable { reason: "it gave the owner no answer in time".to_owned() },
+            };
+            tell(&mut writer, &Told::DatabaseStanding(standing)).await
+        }
         Asked::Witnesses => tell(&mut writer, &Told::Witnesses(witnesses.standings())).await,
         Asked::Log => tell(&mut writer, &Told::Log(platform.log_standing())).await,
         Asked::Refusals(refused) => {

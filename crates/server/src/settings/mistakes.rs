@@ -1,6 +1,9 @@
 //! What is wrong with the settings, in words that never show a value: it may be a key or a password.
 
+use figment::Source;
 use figment::error::{Actual, Kind};
+
+use super::ranges;
 
 /// Every mistake, with the setting, where it was read and what was expected.
 pub fn told(errors: figment::Error) -> String {
@@ -8,19 +11,37 @@ pub fn told(errors: figment::Error) -> String {
 }
 
 fn told_of_one(error: &figment::Error) -> String {
-    let place = error.metadata.as_ref().map_or_else(String::new, |metadata| format!(" in {}", metadata.name));
-    let setting = if error.path.is_empty() { String::new() } else { format!("`{}`: ", error.path.join(".")) };
-    format!("{setting}{}{place}", mistake(&error.kind))
+    let (name, place) = (error.path.join("."), place(error));
+    match &error.kind {
+        Kind::UnknownField(unknown, _) if error.path.len() < 2 => {
+            format!("there is no setting `{unknown}`{place}; `materia config` lists them")
+        }
+        kind if name.is_empty() => format!("{}{place}", mistake(kind, "")),
+        kind => format!("`{name}`{place}: {}", mistake(kind, &name)),
+    }
 }
 
-fn mistake(kind: &Kind) -> String {
+/// Where it was read.
+fn place(error: &figment::Error) -> String {
+    let Some(metadata) = &error.metadata else { return String::new() };
+    match metadata.source.as_ref().and_then(Source::file_path) {
+        Some(path) => format!(" in {}", path.display()),
+        None if metadata.name.contains("environment") => {
+            format!(" in the variable MATERIA_{}", error.path.join("_").to_uppercase())
+        }
+        None if metadata.name.contains("Flags") => " on the command line".to_owned(),
+        None => format!(" in {}", metadata.name),
+    }
+}
+
+fn mistake(kind: &Kind, setting: &str) -> String {
     match kind {
         Kind::Message(text) => without_excerpt(text),
         Kind::InvalidType(found, expected) | Kind::InvalidValue(found, expected) => {
-            format!("found {}, expected {expected}", form(found))
+            format!("found {}, expected {}", form(found), form_wanted(&expected.to_string(), setting))
         }
         Kind::UnknownVariant(_, known) => format!("expected one of {}", known.join(", ")),
-        Kind::UnknownField(name, _) => format!("there is no setting `{name}`; `materia config` lists them"),
+        Kind::UnknownField(_, known) => format!("there is no such setting, expected one of {}", known.join(", ")),
         Kind::Unsupported(found) => format!("{} cannot be a setting", form(found)),
         Kind::UnsupportedKey(found, expected) => format!("found {} as a name, expected {expected}", form(found)),
         Kind::InvalidLength(..)
@@ -31,11 +52,21 @@ fn mistake(kind: &Kind) -> String {
     }
 }
 
+/// What was wanted, without the names that Rust has for numbers.
+fn form_wanted(expected: &str, setting: &str) -> String {
+    match (expected, ranges::find(setting)) {
+        ("u8" | "u16" | "u32" | "u64" | "usize", Some((min, max))) => format!("a whole number from {min} to {max}"),
+        ("u8" | "u16" | "u32" | "u64" | "usize", None) => "a whole number from 0 on".to_owned(),
+        (other, _) => other.to_owned(),
+    }
+}
+
 /// What was found, without the value itself.
 fn form(found: &Actual) -> &'static str {
     match found {
         Actual::Bool(_) => "a truth value",
-        Actual::Unsigned(_) | Actual::Signed(_) => "an integer",
+        Actual::Signed(number) if *number < 0 => "a negative number",
+        Actual::Unsigned(_) | Actual::Signed(_) => "a whole number",
         Actual::Float(_) => "a number",
         Actual::Char(_) | Actual::Str(_) | Actual::Bytes(_) => "a text",
         Actual::Seq => "a list",
@@ -74,6 +105,8 @@ mod tests {
         ids_key: Option<String>,
         #[expect(dead_code, reason = "only whether it can be read matters")]
         numbers: Option<Vec<u32>>,
+        #[expect(dead_code, reason = "only whether it can be read matters")]
+        rate_burst: Option<u32>,
     }
 
     fn check(toml: &str, expected: &str) {
@@ -84,9 +117,14 @@ mod tests {
 
     #[test]
     fn mistakes_are_told_without_the_value() {
-        check("ids_key = 987654321", "`ids_key`: found an integer, expected a string");
+        check("ids_key = 987654321", "`ids_key` in TOML source string: found a whole number, expected a string");
         check("ids_key = \"SECRET", "line 1, column");
-        check("numbers = [\"SECRET\"]", "found a text, expected u32");
-        check("ids_kee = \"SECRET\"", "there is no setting `ids_kee`");
+        check("numbers = [\"SECRET\"]", "found a text, expected a whole number from 0 on");
+        check("rate_burst = 987654321987654321", "found a whole number, expected a whole number from 1 to 1000000");
+        check("rate_burst = -987654", "found a negative number, expected a whole number from 1 to 1000000");
+        check(
+            "ids_kee = \"SECRET\"",
+            "there is no setting `ids_kee` in TOML source string; `materia config` lists them",
+        );
     }
 }

@@ -13,6 +13,7 @@
 mod attacks;
 mod authorisation;
 mod clients;
+mod commands;
 mod conformance;
 mod contention;
 mod evidence;

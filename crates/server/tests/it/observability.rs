@@ -49,13 +49,21 @@ async fn every_metric_of_the_dashboard_is_one_that_the_server_exposes() {
     let text = std::fs::read_to_string(&settings).expect("settings");
     std::fs::write(&settings, format!("slow_call_ms = 1\n{text}")).expect("settings can be written");
     let serving = log.serve();
-    let exposed = async || {
-        ids::next(&ids::http_client(), &serving.http, "seen", None).await.expect("an id");
-        let page = serving.get("/metrics").await;
+    let exposed = |page: &str| {
         let lines = page.lines().filter(|line| !line.starts_with('#'));
         lines.filter_map(|line| line.split(['{', ' ']).next().map(str::to_owned)).collect::<BTreeSet<String>>()
     };
-    until("all of them show", async || wanted.is_subset(&exposed().await)).await;
+    let page = async || {
+        ids::next(&ids::http_client(), &serving.http, "seen", None).await.expect("an id");
+        serving.get("/metrics").await
+    };
+    until("all of them show", async || wanted.is_subset(&exposed(&page().await))).await;
+    let page = page().await;
+    let of_kind = |kind: &str| -> BTreeSet<String> {
+        let lines = page.lines().filter_map(|line| line.strip_prefix(kind));
+        lines.filter_map(|line| line.split(' ').next().map(str::to_owned)).collect()
+    };
+    assert_eq!(of_kind("# TYPE "), of_kind("# HELP "), "a metric that says what it counts is worth more");
 }
 
 #[derive(Clone, Default)]

@@ -14,7 +14,7 @@ use server::auth::owner;
 use server::mcp::handler::Handler;
 use server::mcp::lifted::Lifted;
 use server::mcp::stdio::Lines as Transport;
-use server::owner::{House, HouseOptions};
+use server::owner::{House, HouseOptions, StarterData};
 use server::serve::Server;
 use server::settings::{ApiKey, Settings};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf, split};
@@ -58,6 +58,7 @@ impl Lab {
             files: workflow::projection::Root::new(folder.path().join("artifacts"), "here".to_owned()),
             folder: folder.path().to_path_buf(),
             organisation_id: settings.organisation_id.clone(),
+            starter_data: StarterData::Load,
             database_url: None,
             entries,
             settings: settings.for_operations(),

@@ -14,7 +14,7 @@ use store::{Applied, Apply, Keep};
 use super::answers::{ANSWER_WITHIN, wait_until};
 use super::record::{block_on, count, open};
 use super::target::{PROJECT, Target, TargetOptions};
-use super::wire::Answer;
+use super::wire::{Answer, Request};
 
 const RECOVERED_WITHIN: Duration = Duration::from_secs(5);
 const EROFS: i32 = 30;
@@ -108,6 +108,9 @@ fn a_read_only_broken_or_full_disk_is_waited_out() {
             check_unavailable(&take(target));
         }
         check_unavailable_over_mcp(target);
+        let health = target.send(&target.request(Request::get("/health"))).json();
+        let word = if errno == ENOSPC { "full" } else { "unreachable" };
+        assert_eq!(health["dependencies"]["database"], word, "{health}");
         // A read whose event cannot be kept is not answered either.
         let read = || target.send(&target.rest("list_artifact_types", "{}"));
         wait_until("reads are refused", RECOVERED_WITHIN, || read().status == 503);

@@ -9,7 +9,7 @@ use ops::operations::OPERATIONS;
 use ops::{Call, Clock, Reply};
 use serde_json::{Value, json};
 use server::auth::owner;
-use server::owner::{House, HouseOptions};
+use server::owner::{House, HouseOptions, StarterData};
 use server::settings::Settings;
 use tokio::task::JoinSet;
 
@@ -98,6 +98,7 @@ async fn house(folder: &Path, clock: &Clock) -> Arc<House> {
     let options = HouseOptions {
         folder: folder.to_path_buf(),
         organisation_id: settings.organisation_id.clone(),
+        starter_data: StarterData::Load,
         database_url: None,
         entries: OPERATIONS,
         settings: settings.for_operations(),

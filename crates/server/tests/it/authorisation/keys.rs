@@ -10,7 +10,7 @@ use ops::operations::OPERATIONS;
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 use server::assemble;
-use server::owner::{House, HouseOptions};
+use server::owner::{House, HouseOptions, StarterData};
 use server::serve::Server;
 use server::settings::Settings;
 
@@ -125,6 +125,7 @@ async fn house(data: &std::path::Path, clock: Clock) -> (Arc<House>, Settings) {
     let options = HouseOptions {
         folder: data.to_owned(),
         organisation_id: settings.organisation_id.clone(),
+        starter_data: StarterData::Load,
         database_url: None,
         entries: OPERATIONS,
         settings: settings.for_operations(),

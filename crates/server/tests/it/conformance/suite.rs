@@ -9,7 +9,7 @@ use std::sync::Arc;
 use contract::job::{AnswerJob, CancelJob, JobStatus, StartJob};
 use ops::{Clock, Entry};
 use serde_json::Value;
-use server::owner::{House, HouseOptions};
+use server::owner::{House, HouseOptions, StarterData};
 use server::serve::Server;
 use server::settings::{Auth, Settings};
 use tokio::sync::broadcast;
@@ -69,6 +69,7 @@ async fn serve(folder: &Path, database_url: Option<&str>) -> Server {
         files: workflow::projection::Root::new(folder.join("artifacts"), "here".to_owned()),
         folder: folder.to_path_buf(),
         organisation_id: settings.organisation_id.clone(),
+        starter_data: StarterData::Load,
         database_url: database_url.map(str::to_owned),
         entries: entries(),
         settings: settings.for_operations(),
