@@ -128,6 +128,10 @@ pub struct Settings {
     /// Requests a principal may make per second, on average; 0 for no limit.
     pub rate_per_second: u32,
     pub rate_burst: u32,
+    /// Requests without a token that counts, from one address per second on average; 0 for no limit, as where a proxy that
+    /// limits them itself stands before everybody.
+    pub auth_failures_per_second: u32,
+    pub auth_failures_burst: u32,
     /// Requests at work at once, in all and by one principal.
     pub calls_in_flight_max: usize,
     pub calls_per_principal_max: usize,
@@ -189,6 +193,8 @@ impl Default for Settings {
             body_bytes_max: Limits::DEFAULT.bytes_max,
             rate_per_second: 200,
             rate_burst: 400,
+            auth_failures_per_second: 20,
+            auth_failures_burst: 60,
             calls_in_flight_max: 512,
             calls_per_principal_max: 128,
             connections_max: 2_048,

@@ -16,6 +16,8 @@ pub fn check(settings: &Settings) -> Result<(), SettingsError> {
         ("body_bytes_max", size(settings.body_bytes_max), 1_024, 1024 * 1024 * 1024),
         ("rate_per_second", u64::from(settings.rate_per_second), 0, COUNT_MAX),
         ("rate_burst", u64::from(settings.rate_burst), 1, COUNT_MAX),
+        ("auth_failures_per_second", u64::from(settings.auth_failures_per_second), 0, COUNT_MAX),
+        ("auth_failures_burst", u64::from(settings.auth_failures_burst), 1, COUNT_MAX),
         ("calls_in_flight_max", size(settings.calls_in_flight_max), 1, COUNT_MAX),
         ("calls_per_principal_max", size(settings.calls_per_principal_max), 1, COUNT_MAX),
         ("connections_max", size(settings.connections_max), 1, COUNT_MAX),
