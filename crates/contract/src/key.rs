@@ -71,6 +71,12 @@ pub fn key_id(text: &str) -> Option<KeyId> {
     if secret.is_empty() { None } else { KeyId::parse(id).ok() }
 }
 
+/// As [`key_id`], where it is also one as this program makes them: 16 hexadecimal digits. What anybody else wrote there
+/// may be a secret of theirs.
+pub fn made_key_id(text: &str) -> Option<KeyId> {
+    key_id(text).filter(|id| id.as_str().len() == 16 && id.as_str().bytes().all(|byte| byte.is_ascii_hexdigit()))
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListKeys {}

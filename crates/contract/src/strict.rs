@@ -134,11 +134,24 @@ pub fn parse(bytes: &[u8], limits: Limits) -> Result<Value, StrictError> {
     let parsed =
         Strict { scan: &mut scan }.deserialize(&mut deserializer).and_then(|value| deserializer.end().map(|()| value));
     parsed.map_err(|error| {
-        scan.found.take().unwrap_or_else(|| StrictError {
-            path: String::new(),
-            problem: Problem::Syntax { line: error.line(), column: error.column() },
+        scan.found.take().unwrap_or_else(|| {
+            let (line, column) = (error.line(), error.column());
+            if ends_beyond_doubles(bytes, line, column) {
+                return StrictError { path: scan.pointer(), problem: Problem::IntegerOutOfRange };
+            }
+            StrictError { path: String::new(), problem: Problem::Syntax { line, column } }
         })
     })
+}
+
+/// Whether the number that ends where the library gave up is larger than any double. Such a number is JSON all the same.
+fn ends_beyond_doubles(bytes: &[u8], line: usize, column: usize) -> bool {
+    let before = bytes.split(|byte| *byte == b'\n').nth(line.saturating_sub(1)).and_then(|text| text.get(..column));
+    let is_of_number = |byte: &u8| matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-');
+    let text = before.unwrap_or_default();
+    let n_other = text.iter().rposition(|byte| !is_of_number(byte)).map_or(0, |last| last + 1);
+    let number = text.get(n_other..).and_then(|number| std::str::from_utf8(number).ok());
+    number.and_then(|number| number.parse::<f64>().ok()).is_some_and(f64::is_infinite)
 }
 
 /// A number of a megabyte would cost the library ten times as much memory, only to be refused.
@@ -345,6 +358,17 @@ mod tests {
     }
 
     #[test]
+    fn a_number_beyond_every_double_is_json_and_refused_with_its_path() {
+        let digits = "7".repeat(401);
+        check("1e400", "", Problem::IntegerOutOfRange);
+        check(r#"{"a":1,"count":1e400}"#, "/count", Problem::IntegerOutOfRange);
+        check("{\n \"a\": [0,\n -1.5E+99999999999, 2]}", "/a/1", Problem::IntegerOutOfRange);
+        check(&format!("{{\"count\":{digits}}}"), "/count", Problem::IntegerOutOfRange);
+        check("[1 1e400]", "", Problem::Syntax { line: 1, column: 4 });
+        assert!(parse(b"[1e-400]", Limits::DEFAULT).is_ok());
+    }
+
+    #[test]
     fn a_long_number_is_refused_and_long_digits_in_a_text_are_not() {
         let digits = "7".repeat(2_000);
         check(&digits, "", Problem::IntegerOutOfRange);
@@ -378,7 +402,7 @@ mod tests {
     #[test]
     fn what_is_not_json_is_a_syntax_problem() {
         let texts: [&[u8]; 9] =
-            [b"", b"{", b"\xff", b"\"\\ud800\"", b"\xef\xbb\xbf{}", b"1 2", b"NaN", b"1e400", b"{\"a\":1,}"];
+            [b"", b"{", b"\xff", b"\"\\ud800\"", b"\xef\xbb\xbf{}", b"1 2", b"NaN", b"1e", b"{\"a\":1,}"];
         for text in texts {
             let error = parse(text, Limits::DEFAULT).unwrap_err();
             assert!(matches!(error.problem, Problem::Syntax { .. }), "{text:?}: {error}");

@@ -222,7 +222,9 @@ impl Platform {
     /// Records requests that were refused before anybody was authenticated, one event per source and reason.
     pub async fn record_refusals(&self, refused: &[Refused]) {
         let now_us = self.0.clock.now_us();
-        for event in refused.iter().filter_map(|refused| refusals::event(refused, now_us)) {
+        for refused in refused {
+            let Some(event) = refusals::event(refused, now_us) else { continue };
+            refusals::warn(refused, &event.call_id);
             if self.0.queue.try_push(event).is_err() {
                 tracing::error!("An event of refused requests was lost: the event queue is full");
             }

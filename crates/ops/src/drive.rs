@@ -11,6 +11,7 @@ use contract::event::{Outcome, Touched};
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use serde_path_to_error::Segment;
 use store::{Applied, Keep, StoreError, StoreErrorKind, Tx, WriteError, idempotency};
 
 use crate::context::Context;
@@ -230,7 +231,7 @@ fn admit<T: Operation>(inner: &Inner, tool: &Tool, input: &Value) -> Result<(T, 
     check_input(&tool.input, input).map_err(|error| refuse(retired::<T>(input).unwrap_or(error)))?;
     let mut operation: T = match T::deserialize(input) {
         Ok(operation) => operation,
-        Err(error) => return Err(refuse(misfit(&error))),
+        Err(error) => return Err(refuse(misfit::<T>(input, &error))),
     };
     operation.fill_defaults(&inner.settings);
     match canonical::hash(&operation) {
@@ -240,12 +241,29 @@ fn admit<T: Operation>(inner: &Inner, tool: &Tool, input: &Value) -> Result<(T, 
 }
 
 /// Our own types say what they expect. What the library says by itself may repeat the value.
-fn misfit(error: &serde_json::Error) -> OpError {
-    const LIBRARY: [&str; 7] =
-        ["invalid ", "unknown ", "missing ", "duplicate ", "data did not", "expected ", "trailing "];
+fn misfit<T: Operation>(input: &Value, error: &serde_json::Error) -> OpError {
+    const LIBRARY: [&str; 5] = ["invalid ", "unknown ", "missing ", "duplicate ", "data did not"];
     let text = error.to_string();
-    let is_ours = text.starts_with("expected a ") || !LIBRARY.iter().any(|start| text.starts_with(start));
-    if is_ours { OpError::new(Kind::Invalid, text) } else { OpError::invalid("input", "values that fit the schema") }
+    let field = misfit_path::<T>(input);
+    if LIBRARY.iter().any(|start| text.starts_with(start)) {
+        return OpError::invalid(field, "values that fit the schema");
+    }
+    match text.strip_prefix("expected ") {
+        Some(expected) => OpError::invalid(field, expected),
+        None => OpError::new(Kind::Invalid, text),
+    }
+}
+
+/// Where in an input the value is that its type refuses, as far as that can be told.
+fn misfit_path<T: Operation>(input: &Value) -> String {
+    let Err(error) = serde_path_to_error::deserialize::<_, T>(input) else { return "input".to_owned() };
+    let steps = error.path().iter().filter_map(|segment| match segment {
+        Segment::Seq { index } => Some(index.to_string()),
+        Segment::Map { key } => Some(key.clone()),
+        Segment::Enum { .. } | Segment::Unknown => None,
+    });
+    let path = steps.collect::<Vec<_>>().join("/");
+    if path.is_empty() { "input".to_owned() } else { path }
 }
 
 /// Whoever still sends a field of an earlier version is told what replaced it.

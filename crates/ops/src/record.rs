@@ -118,19 +118,26 @@ pub(crate) fn error_hash(error: &OpError) -> String {
 
 /// The caller's correlation ids: those given beside the call, else those among the input's own fields that are as the
 /// schema wants them. With them, whether the task is one of the record that the input names.
+///
+/// Where both name a task, the input's is the task, and the other one is kept as the request's.
 pub(crate) fn correlate(beside: Correlation, input: &Value, fields: Option<&Fields>) -> (Correlation, bool) {
-    let names_task = beside.task_id.is_none() && fields.is_some_and(|fields| !fields.is_correlation_id("task_id"));
-    let field = |given: Option<CorrelationId>, name: &str| {
-        given.or_else(|| {
-            let value = input.get(name).filter(|value| fields.is_some_and(|fields| fields.fits(name, value)))?;
-            CorrelationId::parse(value.as_str()?).ok()
-        })
+    let field = |name: &str| {
+        let value = input.get(name).filter(|value| fields.is_some_and(|fields| fields.fits(name, value)))?;
+        CorrelationId::parse(value.as_str()?).ok()
     };
-    let correlation = Correlation {
-        task_id: field(beside.task_id, "task_id"),
-        run_id: field(beside.run_id, "run_id"),
-        request_id: field(beside.request_id, "request_id"),
-        conversation_id: field(beside.conversation_id, "conversation_id"),
+    let in_input = field("task_id");
+    let is_record = fields.is_some_and(|fields| !fields.is_correlation_id("task_id"));
+    let names_task = is_record && (in_input.is_some() || beside.task_id.is_none());
+    let mut correlation = Correlation {
+        task_id: in_input.or_else(|| beside.task_id.clone()),
+        run_id: beside.run_id.or_else(|| field("run_id")),
+        request_id: beside.request_id.or_else(|| field("request_id")),
+        conversation_id: beside.conversation_id.or_else(|| field("conversation_id")),
     };
+    let other = beside.task_id.filter(|id| correlation.task_id.as_ref() != Some(id));
+    let Correlation { run_id, request_id, conversation_id, .. } = &mut correlation;
+    if let Some(free) = [request_id, run_id, conversation_id].into_iter().find(|place| place.is_none()) {
+        *free = other;
+    }
     (correlation, names_task)
 }

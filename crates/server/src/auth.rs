@@ -17,6 +17,7 @@ use contract::canonical::digest;
 use contract::id::{ActorId, OrganisationId};
 use contract::key;
 use http::HeaderMap;
+use ops::refusals::Shown;
 use subtle::ConstantTimeEq;
 
 pub use refusal::Refusal;
@@ -51,6 +52,13 @@ pub struct Caller {
     pub actor: Actor,
     /// When their token or key expires, in microseconds since 1970.
     pub expires_at_us: Option<i64>,
+}
+
+/// Whether the cookie of a browser session says who is calling.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sessions {
+    Count,
+    Ignored,
 }
 
 pub struct Authenticator {
@@ -102,9 +110,10 @@ impl Authenticator {
     }
 
     /// Tokens count only in the `Authorization` header, sessions only as a cookie; a URL never carries either.
-    pub async fn identify(&self, headers: &HeaderMap) -> Result<Caller, Refusal> {
+    pub async fn identify(&self, headers: &HeaderMap, sessions: Sessions) -> Result<Caller, Refusal> {
         let everybody = || self.everybody.clone().map(|actor| Caller { actor, expires_at_us: None });
-        let caller = match (bearer(headers), cookie(headers, SESSION_COOKIE)) {
+        let session = cookie(headers, SESSION_COOKIE).filter(|_| sessions == Sessions::Count);
+        let caller = match (bearer(headers), session) {
             // Also where nobody has to: who says who they are acts as that, with those roles and no more.
             (Some(token), _) => self.find_bearer(token).await?,
             // A browser sends the cookie of a session that ended long ago without anybody's doing.
@@ -140,13 +149,33 @@ impl Authenticator {
             .cloned()
     }
 
+    /// What somebody showed who was refused, for the record: the public id of a key and no more.
+    pub fn shown(&self, headers: &HeaderMap, refusal: Refusal) -> Shown {
+        let of_session = || match self.known_session(cookie(headers, SESSION_COOKIE)?)?.actor.credential {
+            Credential::Key { key_id } => Some(key_id),
+            Credential::House | Credential::Token { .. } => None,
+        };
+        match (bearer(headers), refusal) {
+            (Some(token), Refusal::KeyRevoked | Refusal::KeyExpired) => {
+                key::key_id(token).map_or(Shown::Nothing, Shown::Held)
+            }
+            (Some(token), _) => key::made_key_id(token).map_or(Shown::Nothing, Shown::Claimed),
+            (None, Refusal::KeyRevoked | Refusal::KeyExpired | Refusal::TokenExpired) => {
+                of_session().map_or(Shown::Nothing, Shown::Held)
+            }
+            (None, _) => Shown::Nothing,
+        }
+    }
+
+    fn known_session(&self, session: &str) -> Option<Caller> {
+        let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        let (caller, since) = sessions.get(&digest(session.as_bytes()))?;
+        (since.elapsed() < SESSION_KEPT_FOR).then(|| caller.clone())
+    }
+
     /// A session ends with what it was opened with: its token's expiry, its key's expiry or revocation.
     async fn find_session(&self, session: &str) -> Result<Caller, Refusal> {
-        let found = {
-            let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-            sessions.get(&digest(session.as_bytes())).cloned()
-        };
-        let (caller, _) = found.filter(|(_, since)| since.elapsed() < SESSION_KEPT_FOR).ok_or(Refusal::UnknownToken)?;
+        let caller = self.known_session(session).ok_or(Refusal::UnknownToken)?;
         if caller.expires_at_us.is_some_and(|expires_at_us| expires_at_us <= self.house.now_us()) {
             return Err(Refusal::TokenExpired);
         }
@@ -249,6 +278,7 @@ fn read_token(path: &Path) -> Result<Option<String>, AuthError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use contract::id::KeyId;
     use http::HeaderValue;
 
     fn headers(name: http::HeaderName, value: &'static str) -> HeaderMap {
@@ -265,7 +295,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let auth = authenticator(folder.path()).await;
         let check = async |headers: HeaderMap, expected: Result<&str, Refusal>| {
-            let found = auth.identify(&headers).await.map(|caller| caller.actor.id.to_string());
+            let found = auth.identify(&headers, Sessions::Count).await.map(|caller| caller.actor.id.to_string());
             assert_eq!(found, expected.map(str::to_owned));
         };
         check(headers(http::header::AUTHORIZATION, "Bearer right"), Ok("owner")).await;
@@ -290,7 +320,7 @@ mod tests {
         let house = crate::assemble::enter(folder.path().to_owned(), &settings).await.unwrap();
         let auth = Authenticator::new(&settings, "right", house).unwrap();
         let check = async |headers: HeaderMap, expected: Result<&str, Refusal>| {
-            let found = auth.identify(&headers).await.map(|caller| caller.actor.id.to_string());
+            let found = auth.identify(&headers, Sessions::Count).await.map(|caller| caller.actor.id.to_string());
             assert_eq!(found, expected.map(str::to_owned));
         };
         check(HeaderMap::new(), Ok("owner")).await;
@@ -308,7 +338,7 @@ mod tests {
             let session = auth.open_session(Caller { actor, expires_at_us }).unwrap();
             let value = HeaderValue::from_str(&format!("a=b; materia_session={session}")).unwrap();
             let headers = HeaderMap::from_iter([(http::header::COOKIE, value)]);
-            assert_eq!(auth.identify(&headers).await.is_ok(), is_open, "{expires_at_us:?}");
+            assert_eq!(auth.identify(&headers, Sessions::Count).await.is_ok(), is_open, "{expires_at_us:?}");
         };
         check(None, true).await;
         check(Some(i64::MAX), true).await;
@@ -323,9 +353,25 @@ mod tests {
         let session = auth.open_session(Caller { actor, expires_at_us: None }).unwrap();
         let value = HeaderValue::from_str(&format!("materia_session={session}")).unwrap();
         let headers = HeaderMap::from_iter([(http::header::COOKIE, value)]);
-        assert!(auth.identify(&headers).await.is_ok());
+        assert!(auth.identify(&headers, Sessions::Count).await.is_ok());
+        assert_eq!(auth.identify(&headers, Sessions::Ignored).await.err(), Some(Refusal::NoToken));
         auth.close_session(&headers);
-        assert_eq!(auth.identify(&headers).await.map(|caller| caller.actor.id), Err(Refusal::UnknownToken));
+        assert_eq!(auth.identify(&headers, Sessions::Count).await.err(), Some(Refusal::UnknownToken));
+    }
+
+    #[tokio::test]
+    async fn of_what_was_shown_only_the_public_id_of_a_key_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let auth = authenticator(folder.path()).await;
+        let check = |token: &'static str, refusal: Refusal, expected: Shown| {
+            assert_eq!(auth.shown(&headers(http::header::AUTHORIZATION, token), refusal), expected, "{token}");
+        };
+        let key_id = KeyId::parse("0123456789abcdef").unwrap();
+        check("Bearer mk_0123456789abcdef_s", Refusal::UnknownToken, Shown::Claimed(key_id.clone()));
+        check("Bearer mk_0123456789abcdef_s", Refusal::KeyRevoked, Shown::Held(key_id));
+        for other in ["Bearer 0123456789abcdef", "Bearer mk_my-password_s", "Bearer e30.e30.e30", "Basic YTpi"] {
+            check(other, Refusal::UnknownToken, Shown::Nothing);
+        }
     }
 
     #[test]

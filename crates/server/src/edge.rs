@@ -1,10 +1,11 @@
 //! What stands before every HTTP handler: host and origin, sizes and times, who it is and how often they come.
 
 pub mod body;
+mod failures;
 mod hosts;
 mod limiter;
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,13 +20,14 @@ use contract::error::{Kind, OpError};
 use contract::id::OrganisationId;
 use http::{HeaderValue, Method, StatusCode, header};
 use ops::authorise::SCOPE_DETAIL;
+use ops::refusals::Shown;
 use serde_json::{Value, json};
 use tower::ServiceBuilder;
 
-pub use hosts::Hosts;
+pub use hosts::{Hosts, Surface};
 pub use limiter::Limiter;
 
-use crate::auth::{Authenticator, Refusal};
+use crate::auth::{Authenticator, Refusal, Sessions};
 use crate::oauth::metadata::Challenge;
 use crate::owner::House;
 use crate::telemetry::traces;
@@ -55,15 +57,24 @@ impl Edge {
     /// Puts the whole edge before `protected` and all but the authentication before `open`.
     pub fn wrap(self: Arc<Edge>, open: Router, protected: Router) -> Router {
         let gate = from_fn_with_state(Arc::clone(&self), admit);
-        let shield = from_fn_with_state(self, shield);
+        let (of_open, of_protected) = match self.voice {
+            Voice::House => (Surface::Pages, Surface::Calls),
+            Voice::Service => (Surface::Service, Surface::Service),
+        };
+        let before = |surface| from_fn_with_state(Shield { edge: Arc::clone(&self), surface }, shield);
         // `admit` has read the body within the limit of the settings; the framework's own is lower than a document.
         // Together they are one layer: each one of the router's costs every request two boxes.
-        let whole = ServiceBuilder::new().layer(shield.clone()).layer(gate).layer(DefaultBodyLimit::disable());
-        open.layer(shield).merge(protected.layer(whole))
+        let whole = ServiceBuilder::new().layer(before(of_protected)).layer(gate).layer(DefaultBodyLimit::disable());
+        open.layer(before(of_open)).merge(protected.layer(whole))
     }
 
     fn note(&self, request: &Request, reason: &'static str) {
-        self.house.refusals().note(&self.organisation_id, &source(request), reason);
+        self.note_of(request, reason, Shown::Nothing);
+    }
+
+    fn note_of(&self, request: &Request, reason: &'static str, shown: Shown) {
+        let source = address(request).map_or_else(|| "unknown".to_owned(), |address| address.to_string());
+        self.house.refusals().note(&self.organisation_id, &source, reason, shown);
     }
 
     fn refuse(&self, status: StatusCode, message: &str) -> Response {
@@ -135,10 +146,16 @@ pub struct NoCall(pub &'static str);
 /// Headers that would be read once and could be meant twice.
 const SINGLE: [&str; 3] = ["authorization", "content-type", "idempotency-key"];
 
-/// Checks that need no identity, then reads the body within its limits.
-async fn shield(State(edge): State<Arc<Edge>>, request: Request, next: Next) -> Response {
+#[derive(Clone)]
+struct Shield {
+    edge: Arc<Edge>,
+    surface: Surface,
+}
+
+/// Checks that need no identity.
+async fn shield(State(Shield { edge, surface }): State<Shield>, request: Request, next: Next) -> Response {
     let headers = request.headers();
-    if let Err(problem) = edge.hosts.check(request.uri(), headers) {
+    if let Err(problem) = edge.hosts.check(surface, request.method(), request.uri(), headers) {
         edge.note(&request, problem.code());
         return edge.refuse(problem.status(), problem.message());
     }
@@ -179,10 +196,23 @@ async fn shield(State(edge): State<Arc<Edge>>, request: Request, next: Next) -> 
 
 /// Finds out who it is, keeps them to their rate, and only then reads what they send.
 async fn admit(State(edge): State<Arc<Edge>>, mut request: Request, next: Next) -> Response {
-    let caller = match edge.authenticator.identify(request.headers()).await {
+    let address = address(&request);
+    if let Err(error) = edge.limiter.may_authenticate(address) {
+        edge.note(&request, "TOO_MANY_FAILURES");
+        return closing(edge.error(&error));
+    }
+    let sessions = match edge.voice {
+        Voice::House => Sessions::Count,
+        // Browsers send a cookie to every port of a host, and no page of ours calls the services.
+        Voice::Service => Sessions::Ignored,
+    };
+    let caller = match edge.authenticator.identify(request.headers(), sessions).await {
         Ok(caller) => caller,
         Err(refusal) => {
-            edge.note(&request, refusal.code());
+            if refusal != Refusal::Unavailable {
+                edge.limiter.count_failure(address);
+            }
+            edge.note_of(&request, refusal.code(), edge.authenticator.shown(request.headers(), refusal));
             return unauthenticated(&edge, refusal);
         }
     };
@@ -240,8 +270,7 @@ fn unauthenticated(edge: &Edge, refusal: Refusal) -> Response {
     closing(response)
 }
 
-/// Where a request comes from, for counting refusals.
-fn source(request: &Request) -> String {
-    let address = request.extensions().get::<ConnectInfo<SocketAddr>>();
-    address.map_or_else(|| "unknown".to_owned(), |ConnectInfo(address)| address.ip().to_string())
+/// Where a request comes from.
+fn address(request: &Request) -> Option<IpAddr> {
+    request.extensions().get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(address)| address.ip())
 }

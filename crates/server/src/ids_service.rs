@@ -11,7 +11,6 @@ use axum::{Extension, Router};
 use bytes::Bytes;
 use contract::actor::Actor;
 use http::{HeaderMap, StatusCode};
-use ops::Success;
 use serde_json::{Value, json};
 
 use crate::edge::answer;
@@ -49,13 +48,12 @@ async fn next(
         Ok(input) => input,
         Err(failure) => return fail(&failure),
     };
-    let success = match service.ask(&actor, &headers, "get_next_available_id", input).await {
-        Ok(success) => success,
+    let answered = match service.ask(&actor, &headers, "get_next_available_id", input).await {
+        Ok(answered) => answered,
         Err(failure) => return fail(&failure),
     };
-    let next_id = success.output.get("next_id").and_then(Value::as_str).unwrap_or_default();
-    answer(
-        StatusCode::OK,
+    let next_id = answered.success.output.get("next_id").and_then(Value::as_str).unwrap_or_default();
+    answered.respond(
         &json!({ "success": true, "artifact_type": prefix(next_id), "next_id": next_id, "last_assigned": before(next_id) }),
     )
 }
@@ -71,13 +69,14 @@ async fn reserve(
         Err(response) => return *response,
     };
     match service.send(&actor, &headers, "reserve_id_range", input).await {
-        Ok(Success { mut output, .. }) => {
+        Ok(answered) => {
+            let mut output = answered.success.output.clone();
             let first = output.pointer("/reserved_ids/0").and_then(Value::as_str).unwrap_or_default();
             let artifact_type = Value::from(prefix(first));
             if let Value::Object(members) = &mut output {
                 members.insert("artifact_type".to_owned(), artifact_type);
             }
-            answer(StatusCode::OK, &output)
+            answered.respond(&output)
         }
         Err(failure) => fail(&failure),
     }

@@ -6,6 +6,7 @@ pub mod exchange;
 pub mod handler;
 pub mod headers;
 pub mod http;
+mod idempotency;
 pub mod lifted;
 pub mod listening;
 mod results;

@@ -88,20 +88,22 @@ async fn operations(State(pages): State<Pages>) -> Response {
 /// Every operation with its schemas, for people.
 fn operations_html(table: &Table) -> String {
     let mut body = String::from(
-        "<header><h1><a href=\"/\">Materia</a> operations</h1>\n<p>Each one is an MCP tool at <code>/mcp</code> and a \
-         REST call at <code>POST /api/tools/{name}</code>. \
+        "<header><h1><a href=\"/\">Materia</a> operations</h1>\n<p>Each one is a REST call at \
+         <code>POST /api/tools/{name}</code>. Those marked <span class=\"tag\">tool</span> are also tools for agents at \
+         <code>/mcp</code>; the others serve the pages, the command line and programs. \
          <a href=\"/api/openapi.json\">OpenAPI 3.1</a></p></header>\n<main>\n",
     );
     for tool in table.all() {
         let entry = tool.entry;
         let kind = if entry.is_write { "write" } else { "read" };
+        let tool_tag = if entry.is_tool { " <span class=\"tag\">tool</span>" } else { "" };
         let roles: Vec<&str> = entry.roles.iter().map(|role| role.name()).collect();
         let pretty = |schema: &contract::schema::SchemaObject| {
             escape(&serde_json::to_string_pretty(&Value::Object(schema.clone())).unwrap_or_default())
         };
         body.push_str(&format!(
             "<section id=\"{name}\"><h2><code>{name}</code> <span class=\"tag\">{family}</span> \
-             <span class=\"tag {kind}\">{kind}</span></h2>\n<p>{about}</p>\n<p class=\"quiet\">Roles: {roles}</p>\n\
+             <span class=\"tag {kind}\">{kind}</span>{tool_tag}</h2>\n<p>{about}</p>\n<p class=\"quiet\">Roles: {roles}</p>\n\
              <details><summary>Input</summary><pre>{input}</pre></details>\n\
              <details><summary>Output</summary><pre>{output}</pre></details></section>\n",
             name = entry.name,

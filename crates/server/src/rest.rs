@@ -17,6 +17,7 @@ use contract::strict::{self, Limits, Problem};
 use http::{HeaderMap, StatusCode, header};
 use ops::{Call, Reply, Via};
 use serde_json::{Value, json};
+use uuid::Uuid;
 
 use crate::edge::{NoCall, answer, error_response};
 use crate::owner::House;
@@ -189,7 +190,11 @@ fn no_call(mut response: Response, reason: &'static str) -> Response {
 /// The output with `audit`, and `artifacts` and `metadata` where there are any.
 fn respond(reply: Reply) -> Response {
     let call_id = reply.call_id;
-    let mut response = body_of(reply);
+    named(body_of(reply), call_id)
+}
+
+/// With the id of its call.
+pub fn named(mut response: Response, call_id: Uuid) -> Response {
     if let Ok(value) = http::HeaderValue::from_str(&call_id.to_string()) {
         response.headers_mut().insert(CALL_HEADER, value);
     }

@@ -12,12 +12,13 @@ use contract::actor::Actor;
 use contract::dialect;
 use contract::error::{Kind, OpError};
 use http::{HeaderMap, StatusCode, header};
-use ops::{Call, Success};
+use ops::{Call, Reply, Success};
 use serde_json::{Map, Value, json};
+use uuid::Uuid;
 
 use crate::edge::{NoCall, answer, answer_text, error_response};
 use crate::owner::House;
-use crate::rest::{BodyRefusal, MEDIA_TYPE_MESSAGE, beside, parse_body};
+use crate::rest::{BodyRefusal, MEDIA_TYPE_MESSAGE, beside, named, parse_body};
 
 const QUERY_CHARS_SHOWN_MAX: usize = 80;
 
@@ -46,16 +47,29 @@ pub struct Service {
     pub fields: &'static [Field],
 }
 
+/// What a call gave, and under which id the log has it.
+pub struct Answered {
+    pub success: Success,
+    call_id: Uuid,
+}
+
+impl Answered {
+    /// With another body than the operation's own output.
+    pub fn respond(&self, body: &Value) -> Response {
+        named(answer(StatusCode::OK, body), self.call_id)
+    }
+}
+
 /// Why a request was not carried out.
 pub struct Failure {
     pub error: OpError,
-    /// The door has recorded it. What never came to the door is counted at the edge.
-    is_call: bool,
+    /// Under which id the door has recorded it. What never came to the door is counted at the edge.
+    call_id: Option<Uuid>,
 }
 
 impl From<OpError> for Failure {
     fn from(error: OpError) -> Failure {
-        Failure { error, is_call: false }
+        Failure { error, call_id: None }
     }
 }
 
@@ -67,7 +81,7 @@ impl Service {
         headers: &HeaderMap,
         operation: &str,
         query: Map<String, Value>,
-    ) -> Result<Success, Failure> {
+    ) -> Result<Answered, Failure> {
         self.call(actor, headers, operation, query).await.map_err(|failure| self.in_our_words(failure, |_| true))
     }
 
@@ -78,7 +92,7 @@ impl Service {
         headers: &HeaderMap,
         operation: &str,
         body: Map<String, Value>,
-    ) -> Result<Success, Failure> {
+    ) -> Result<Answered, Failure> {
         let result = self.call(actor, headers, operation, body).await;
         result.map_err(|failure| self.in_our_words(failure, |known| known.in_bodies))
     }
@@ -89,11 +103,14 @@ impl Service {
         headers: &HeaderMap,
         operation: &str,
         input: Map<String, Value>,
-    ) -> Result<Success, Failure> {
+    ) -> Result<Answered, Failure> {
         let input = Value::Object(input);
         let call = beside(headers, Call { operation: operation.to_owned(), input, ..Call::default() })?;
-        let result = self.house.call(actor, call).await.result;
-        result.map_err(|error| Failure { error, is_call: true })
+        let Reply { call_id, result, .. } = self.house.call(actor, call).await;
+        match result {
+            Ok(success) => Ok(Answered { success, call_id }),
+            Err(error) => Err(Failure { error, call_id: Some(call_id) }),
+        }
     }
 
     /// A query as an operation's input. What nobody knows goes on, for the operation to refuse.
@@ -151,20 +168,25 @@ impl Service {
     }
 }
 
-pub fn respond(status: StatusCode, result: Result<Success, Failure>) -> Response {
+pub fn respond(status: StatusCode, result: Result<Answered, Failure>) -> Response {
     match result {
-        Ok(Success { text: Some(text), .. }) => answer_text(status, text),
-        Ok(success) => answer(status, &success.output),
+        Ok(Answered { success: Success { text: Some(text), .. }, call_id }) => {
+            named(answer_text(status, text), call_id)
+        }
+        Ok(Answered { success, call_id }) => named(answer(status, &success.output), call_id),
         Err(failure) => fail(&failure),
     }
 }
 
 pub fn fail(failure: &Failure) -> Response {
     let mut response = error_response(&failure.error, &dialect::service(&failure.error));
-    if !failure.is_call {
-        response.extensions_mut().insert(NoCall("REQUEST"));
+    match failure.call_id {
+        Some(call_id) => named(response, call_id),
+        None => {
+            response.extensions_mut().insert(NoCall("REQUEST"));
+            response
+        }
     }
-    response
 }
 
 /// A body that could not be read: which field, what came, what was expected.

@@ -150,6 +150,11 @@ pub struct Settings {
     pub rate_per_second: u32,
     /// Requests a principal may make at once after a rest, where there is a rate.
     pub rate_burst: u32,
+    /// Requests without a token that counts, from one address per second on average; 0 for no limit, as where a proxy that
+    /// limits them itself stands before everybody.
+    pub auth_failures_per_second: u32,
+    /// Such requests that one address may make at once after a rest, where there is a limit.
+    pub auth_failures_burst: u32,
     /// Requests at work at once.
     pub calls_in_flight_max: usize,
     /// Requests of one principal at work at once.
@@ -216,6 +221,8 @@ impl Default for Settings {
             body_bytes_max: Limits::DEFAULT.bytes_max,
             rate_per_second: 200,
             rate_burst: 400,
+            auth_failures_per_second: 20,
+            auth_failures_burst: 60,
             calls_in_flight_max: 512,
             calls_per_principal_max: 128,
             connections_max: 2_048,

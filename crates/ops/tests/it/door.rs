@@ -37,6 +37,7 @@ async fn wrong_input_is_refused_with_the_field_and_recorded() {
         owner get_next_available_id {"artifact_type":7}
         owner get_next_available_id {"artifact_type":"poem"}
         owner get_next_available_id {"artifact_type":"US","project_id":"../etc"}
+        owner get_next_available_id {"artifact_type":"US","project_id":"a..b"}
         owner reserve_id_range {"artifact_type":"US","count":0}
         owner reserve_id_range {"artifact_type":"US","count":101}
         owner reserve_id_range {"artifact_type":"US","count":1.5}
@@ -49,11 +50,13 @@ async fn wrong_input_is_refused_with_the_field_and_recorded() {
         INVALID_ARG: `artifact_type`: expected a value of type string
         INVALID_ARG: `artifact_type`: expected one of US, SPEC, TASK, EPIC, PRD, HLS, VIS, INIT, SPIKE, ADR, FS, REV, CARE, or the name of such a type
         INVALID_ARG: `project_id`: expected text that matches `^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`
+        INVALID_ARG: `project_id`: expected 1 to 100 letters, digits, `.`, `_` or `-`, the first a letter or digit, and no `..`
         INVALID_ARG: `count`: expected at least 1
         INVALID_ARG: `count`: expected at most 100
         INVALID_ARG: `count`: expected a value of type integer
         NOT_FOUND: no operation of this name; `tools` lists them all
         {"artifact_type":"backlog_story","next_id":"US-001","success":true}
+        event owner get_next_available_id invalid
         event owner get_next_available_id invalid
         event owner get_next_available_id invalid
         event owner get_next_available_id invalid

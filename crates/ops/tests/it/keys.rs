@@ -161,7 +161,7 @@ async fn wrong_wishes_for_a_key_are_refused_with_the_field() {
         INVALID_ARG: `roles/0`: expected one of ["viewer","clinician","author","curator","approver","auditor","privacy_officer","admin","agent"]
         INVALID_ARG: `expires_in_days`: expected at least 1
         INVALID_ARG: `expires_in_days`: expected at most 3650
-        INVALID_ARG: expected a scope such as `id.reserve` or `patient/Observation.rs`
+        INVALID_ARG: `scopes/0`: expected a scope such as `id.reserve` or `patient/Observation.rs`
         INVALID_ARG: `actor_id`: expected text that matches `^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`
         DENIED: `author` may not call `create_key`
         NOT_FOUND: no key of this id

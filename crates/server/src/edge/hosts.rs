@@ -1,6 +1,6 @@
 //! Host and Origin: a web page from elsewhere must not reach a server on this machine.
 
-use http::{HeaderMap, StatusCode, Uri, header};
+use http::{HeaderMap, Method, StatusCode, Uri, header};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HostProblem {
@@ -34,6 +34,17 @@ impl HostProblem {
     }
 }
 
+/// What stands behind a route, and so which pages may lead a browser there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Surface {
+    /// Pages and descriptions that change nothing: a link of another site may lead there.
+    Pages,
+    /// Whatever needs to know who is calling: only our own pages, and the origins of the settings.
+    Calls,
+    /// A port that no page calls, where a mere `GET` takes an id or a task.
+    Service,
+}
+
 /// Names and origins under which one port is served.
 #[derive(Debug, Clone)]
 pub struct Hosts {
@@ -53,7 +64,7 @@ impl Hosts {
         }
     }
 
-    pub fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), HostProblem> {
+    pub fn check(&self, surface: Surface, method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<(), HostProblem> {
         let mut hosts = headers.get_all(header::HOST).iter();
         let host = match (hosts.next(), hosts.next()) {
             (Some(host), None) => Some(host.to_str().map_err(|_| HostProblem::NoHost)?.to_ascii_lowercase()),
@@ -74,12 +85,7 @@ impl Hosts {
                 return Err(HostProblem::ForeignOrigin);
             }
         }
-        // Browsers send no Origin with what a page merely embeds, such as an image.
-        let is = |name: &str, value: &str| headers.get(name).is_some_and(|found| found == value);
-        if is("sec-fetch-site", "cross-site") && !is("sec-fetch-mode", "navigate") {
-            return Err(HostProblem::ForeignOrigin);
-        }
-        Ok(())
+        if leads_from_elsewhere(surface, method, headers) { Err(HostProblem::ForeignOrigin) } else { Ok(()) }
     }
 
     /// With or without a port.
@@ -92,12 +98,39 @@ impl Hosts {
     }
 }
 
+/// Browsers send no Origin with what a page merely embeds or links to, such as an image or a frame, but say from where.
+fn leads_from_elsewhere(surface: Surface, method: &Method, headers: &HeaderMap) -> bool {
+    let is = |name: &str, value: &str| headers.get_all(name).iter().any(|found| found == value);
+    let (is_cross, is_same_site) = (is("sec-fetch-site", "cross-site"), is("sec-fetch-site", "same-site"));
+    match surface {
+        Surface::Pages => {
+            let is_visit = matches!(*method, Method::GET | Method::HEAD)
+                && is("sec-fetch-mode", "navigate")
+                && is("sec-fetch-dest", "document");
+            is_cross && !is_visit
+        }
+        // Another port of this machine is the same site. Its pages may call where the settings name their origin.
+        Surface::Calls => is_cross || (is_same_site && !headers.contains_key(header::ORIGIN)),
+        Surface::Service => is_cross || is_same_site,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use http::HeaderValue;
 
     fn check(pairs: &[(&'static str, &'static str)], expected: Result<(), HostProblem>) {
+        check_on(Surface::Calls, &Method::POST, pairs, expected);
+    }
+
+    #[track_caller]
+    fn check_on(
+        surface: Surface,
+        method: &Method,
+        pairs: &[(&'static str, &'static str)],
+        expected: Result<(), HostProblem>,
+    ) {
         let hosts = Hosts::new(8787, &["materia.example".to_owned()], &[]);
         let headers =
             pairs.iter().map(|(name, value)| (http::HeaderName::from_static(name), HeaderValue::from_static(value)));
@@ -105,16 +138,51 @@ mod tests {
         for (name, value) in headers {
             map.append(name, value);
         }
-        assert_eq!(hosts.check(&Uri::from_static("/mcp"), &map), expected, "{pairs:?}");
+        let found = hosts.check(surface, method, &Uri::from_static("/mcp"), &map);
+        assert_eq!(found, expected, "{surface:?} {method} {pairs:?}");
     }
 
     #[test]
     fn what_a_foreign_page_embeds_is_refused() {
         let host = ("host", "localhost");
-        let foreign = ("sec-fetch-site", "cross-site");
-        check(&[host, foreign, ("sec-fetch-mode", "no-cors")], Err(HostProblem::ForeignOrigin));
-        check(&[host, foreign, ("sec-fetch-mode", "navigate")], Ok(()));
-        check(&[host, ("sec-fetch-site", "same-origin"), ("sec-fetch-mode", "cors")], Ok(()));
+        let refused = Err(HostProblem::ForeignOrigin);
+        for surface in [Surface::Pages, Surface::Calls, Surface::Service] {
+            let foreign = ("sec-fetch-site", "cross-site");
+            for mode in ["no-cors", "cors"] {
+                check_on(surface, &Method::GET, &[host, foreign, ("sec-fetch-mode", mode)], refused);
+            }
+            let frame = [host, foreign, ("sec-fetch-mode", "navigate"), ("sec-fetch-dest", "iframe")];
+            check_on(surface, &Method::GET, &frame, refused);
+            let own = [host, ("sec-fetch-site", "same-origin"), ("sec-fetch-mode", "cors")];
+            check_on(surface, &Method::GET, &own, Ok(()));
+            check_on(surface, &Method::GET, &[host, ("sec-fetch-site", "none")], Ok(()));
+        }
+    }
+
+    #[test]
+    fn a_link_of_a_foreign_page_leads_to_pages_and_nowhere_else() {
+        let link = |site| {
+            [
+                ("host", "localhost"),
+                ("sec-fetch-site", site),
+                ("sec-fetch-mode", "navigate"),
+                ("sec-fetch-dest", "document"),
+            ]
+        };
+        let refused = Err(HostProblem::ForeignOrigin);
+        for site in ["cross-site", "same-site"] {
+            check_on(Surface::Pages, &Method::GET, &link(site), Ok(()));
+            check_on(Surface::Calls, &Method::GET, &link(site), refused);
+            check_on(Surface::Service, &Method::GET, &link(site), refused);
+        }
+        check_on(Surface::Pages, &Method::POST, &link("cross-site"), refused);
+    }
+
+    #[test]
+    fn another_port_of_this_machine_calls_only_where_its_origin_is_known() {
+        let known = [("host", "localhost"), ("sec-fetch-site", "same-site"), ("origin", "http://localhost:8787")];
+        check_on(Surface::Calls, &Method::POST, &known, Ok(()));
+        check_on(Surface::Service, &Method::GET, &known, Err(HostProblem::ForeignOrigin));
     }
 
     #[test]

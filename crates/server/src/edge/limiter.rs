@@ -1,8 +1,10 @@
-//! How many requests at once, and how often, in all and by one principal.
+//! How many requests at once, and how often, in all and by one principal; and how many failures of one address.
 
 use std::collections::HashMap;
+use std::net::IpAddr;
 use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex};
+use std::time::Instant;
 
 use contract::actor::Actor;
 use contract::error::OpError;
@@ -10,6 +12,7 @@ use governor::clock::{Clock, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use super::failures::Failures;
 use crate::settings::Settings;
 
 /// Principals remembered before the quiet ones are forgotten.
@@ -20,6 +23,7 @@ pub struct Limiter {
     n_per_principal_max: usize,
     principals: Mutex<HashMap<String, Arc<Semaphore>>>,
     rate: Option<DefaultKeyedRateLimiter<String>>,
+    failures: Failures,
 }
 
 impl Limiter {
@@ -33,12 +37,31 @@ impl Limiter {
             n_per_principal_max: settings.calls_per_principal_max,
             principals: Mutex::default(),
             rate,
+            failures: Failures::new(settings.auth_failures_per_second, settings.auth_failures_burst),
         }
     }
 
     /// A place among all requests at work, if there is one.
     pub fn enter(&self) -> Option<OwnedSemaphorePermit> {
         Arc::clone(&self.all).try_acquire_owned().ok()
+    }
+
+    /// Whether an address may try to say who it is, or failed too often just now.
+    pub fn may_authenticate(&self, address: Option<IpAddr>) -> Result<(), OpError> {
+        match address.and_then(|address| self.failures.wait(address, Instant::now())) {
+            None => Ok(()),
+            Some(wait) => {
+                let ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX).max(1);
+                Err(OpError::rate_limited("too many tokens from this address were wrong, wait a moment", ms))
+            }
+        }
+    }
+
+    /// Counts an address that was not recognised.
+    pub fn count_failure(&self, address: Option<IpAddr>) {
+        if let Some(address) = address {
+            self.failures.count(address, Instant::now());
+        }
     }
 
     /// A place among the requests of one principal, within their rate.

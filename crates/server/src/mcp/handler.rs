@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use contract::actor::Actor;
 use contract::error::OpError;
-use contract::id::{CorrelationId, IdempotencyKey};
+use contract::id::CorrelationId;
 use contract::workflow::artifacts::ListedArtifacts;
 use ops::limits::PAGE_ITEMS_MAX;
 use ops::resources::{Body, Resource};
@@ -17,9 +17,9 @@ use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::asking;
 use super::results::{describe, failure, no_resource, protocol_error, success};
 use super::tasks::{self, Path};
+use super::{asking, idempotency};
 use crate::owner::House;
 
 const PROGRESS_QUEUE_MAX: usize = 64;
@@ -30,8 +30,6 @@ const METHOD_CHARS_MAX: usize = 80;
 const FOLLOWED_MAX: usize = 100;
 /// Begins the cursors of that part of the resources which is documents.
 const DOCUMENTS_CURSOR: &str = "documents:";
-/// `_meta` key under which a client may send an idempotency key.
-const META_IDEMPOTENCY_KEY: &str = "materia/idempotency_key";
 
 /// One caller's view of one family's tools. Cheap to clone: HTTP makes one per request.
 #[derive(Clone)]
@@ -208,12 +206,7 @@ impl ServerHandler for Handler {
         };
         call.via = Via::Mcp;
         let answers = call.answers.clone();
-        let key = context.meta.get(META_IDEMPOTENCY_KEY).and_then(Value::as_str).map(str::to_owned);
-        if let Some(key) = key {
-            let key = IdempotencyKey::parse(&key)
-                .map_err(|error| ErrorData::invalid_params(format!("`{META_IDEMPOTENCY_KEY}`: {error}"), None))?;
-            call.idempotency_key = Some(key);
-        }
+        call.idempotency_key = idempotency::key(&context.meta)?;
         call.correlation.request_id = request_id(&context);
         let reporter = context.meta.get_progress_token().map(|token| report_progress(&mut call, &context, token));
         let reply = self.converse(call, &context).await;

@@ -18,8 +18,8 @@ use http::{HeaderMap, HeaderValue, StatusCode, header};
 use ops::Family;
 use ops::authorise::missing_scope;
 use rmcp::model::{
-    ClientCapabilities, ClientJsonRpcMessage, ErrorCode, Implementation, InitializeRequestParams, JsonRpcMessage,
-    ProtocolVersion, ServerJsonRpcMessage,
+    ClientCapabilities, ClientJsonRpcMessage, ErrorCode, GetMeta as _, Implementation, InitializeRequestParams,
+    JsonRpcMessage, ProtocolVersion, ServerJsonRpcMessage,
 };
 use rmcp::service::serve_directly_with_ct;
 use rmcp::transport::{OneshotTransport, Transport};
@@ -31,7 +31,8 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use super::envelope::{self, Envelope, EnvelopeError, METHOD_NOT_FOUND};
 use super::exchange::{Exchange, Waiting};
 use super::handler::Handler;
-use super::headers::{self, Era};
+use super::headers::{self, Era, STATELESS_SINCE};
+use super::idempotency;
 use super::lifted::Lifted;
 use crate::edge::{Denied, NoCall, answer};
 use crate::owner::House;
@@ -99,8 +100,20 @@ async fn serve<F: Fn(Handler) -> H, H: ServerHandler>(
         data: Value::Null,
     };
     let denied = denied(endpoint, &actor, &envelope);
+    let id = envelope.id();
     match envelope.message {
-        JsonRpcMessage::Request(request) => {
+        JsonRpcMessage::Request(mut request) => {
+            let invalid = |message: String| EnvelopeError {
+                id,
+                code: -32602,
+                message: format!("Invalid params: {message}"),
+                data: Value::Null,
+            };
+            if let Err(message) =
+                check_metadata(&request, &era).and_then(|()| idempotency::take_over(headers, &mut request.request))
+            {
+                return Err(invalid(message));
+            }
             let actor = Arc::new(actor);
             let handler = Handler::new(Arc::clone(&endpoint.house), Arc::clone(&actor), endpoint.family);
             let mut response = dispatch(endpoint, &actor, (endpoint.front)(handler), request, &era).await;
@@ -120,6 +133,15 @@ async fn serve<F: Fn(Handler) -> H, H: ServerHandler>(
             }
         }
     }
+}
+
+/// Whoever speaks a revision without a handshake says with every request what the handshake would have said.
+fn check_metadata(request: &Request, era: &Era) -> Result<(), String> {
+    if !era.is_stateless || era.version.as_str() < STATELESS_SINCE {
+        return Ok(());
+    }
+    let missing = request.request.get_meta().missing_required_keys(&ProtocolVersion::V_2026_07_28);
+    if missing.is_empty() { Ok(()) } else { Err(format!("`_meta` lacks {}", missing.join(", "))) }
 }
 
 /// A token that lacks the scope of the tool it calls is answered 403, so that its client can ask for a better one. The
@@ -161,7 +183,6 @@ async fn dispatch<F, H: ServerHandler>(
     request: Request,
     era: &Era,
 ) -> Response {
-    use rmcp::model::GetMeta as _;
     let lacks_metadata = era.is_stateless
         && !request.request.get_meta().missing_required_keys(&ProtocolVersion::V_2026_07_28).is_empty();
     let id = request.id.clone();

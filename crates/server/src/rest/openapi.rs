@@ -6,11 +6,11 @@ use ops::{Table, Tool};
 use serde_json::{Map, Value, json};
 
 pub fn document(table: &Table) -> Value {
-    let paths: Map<String, Value> = table
-        .all()
-        .iter()
-        .map(|tool| (format!("/api/tools/{}", tool.entry.name), json!({ "post": operation(tool) })))
-        .collect();
+    let calls =
+        table.all().iter().map(|tool| (format!("/api/tools/{}", tool.entry.name), json!({ "post": operation(tool) })));
+    let others =
+        [("/api/tools".to_owned(), json!({ "get": list() })), ("/tools".to_owned(), json!({ "post": call_by_body() }))];
+    let paths: Map<String, Value> = others.into_iter().chain(calls).collect();
     json!({
         "openapi": "3.1.0",
         "info": {
@@ -30,49 +30,98 @@ pub fn document(table: &Table) -> Value {
 
 fn operation(tool: &Tool) -> Value {
     let entry = tool.entry;
-    let failed = |about: &str| {
-        json!({
-            "description": about,
-            "content": { "application/json": { "schema": { "$ref": "#/components/schemas/Error" } } }
-        })
-    };
     json!({
         "operationId": entry.name,
         "summary": entry.about,
         "tags": [entry.family.name()],
-        "parameters": [
-            {
-                "name": "Idempotency-Key", "in": "header", "required": false,
-                "description": "A repeated write with the same key answers as the first one did.",
-                "schema": { "type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}$" }
-            },
-            {
-                "name": "X-Correlation-Id", "in": "header", "required": false,
-                "description": "Ties this call to the work it belongs to, in logs and events.",
-                "schema": { "type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}$" }
-            }
-        ],
+        "parameters": parameters(),
         "requestBody": {
             "required": true,
             "content": { "application/json": { "schema": bare((*tool.input_schema).clone()) } }
         },
-        "responses": {
-            "200": {
-                "description": "The answer",
-                "content": { "application/json": { "schema": with_audit((*tool.output_schema).clone()) } }
-            },
-            "400": failed("The input is wrong; `details` names the field"),
-            "401": failed("No token, or an unknown one"),
-            "403": failed("This caller may not"),
-            "404": failed("Not there, or not for this caller"),
-            "409": failed("The state does not allow it"),
-            "413": failed("The body is too large"),
-            "429": failed("Too many requests; see Retry-After"),
-            "500": failed("Our fault; the message has the id of the call"),
-            "503": failed("Busy; see Retry-After"),
-            "504": failed("It took too long")
-        }
+        "responses": responses(&with_audit((*tool.output_schema).clone()))
     })
+}
+
+/// Seed 000's form of a call: the operation stands in the body.
+fn call_by_body() -> Value {
+    let request = json!({
+        "type": "object",
+        "required": ["tool"],
+        "additionalProperties": false,
+        "properties": {
+            "tool": { "type": "string", "description": "The name of an operation" },
+            "input": { "type": "object", "description": "What `/api/tools/{tool}` takes as its body; empty when absent" },
+            "run_id": { "type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}$", "description": "The run the call is part of" }
+        }
+    });
+    let answer = json!({ "type": "object", "description": "As the operation answers at `/api/tools/{tool}`" });
+    json!({
+        "operationId": "call_by_body",
+        "summary": "Call an operation whose name stands in the body.",
+        "parameters": parameters(),
+        "requestBody": { "required": true, "content": { "application/json": { "schema": request } } },
+        "responses": responses(&answer)
+    })
+}
+
+fn list() -> Value {
+    let text = json!({ "type": "string" });
+    let tool = json!({
+        "type": "object",
+        "required": ["name", "family", "about"],
+        "properties": { "name": text, "family": text, "about": text }
+    });
+    let answer = json!({
+        "type": "object",
+        "required": ["tools"],
+        "properties": { "tools": { "type": "array", "items": tool } }
+    });
+    let is_possible = |status: &str| ["200", "401", "403", "405", "429", "503"].contains(&status);
+    let responses: Map<String, Value> =
+        responses(&answer).into_iter().filter(|(status, _)| is_possible(status)).collect();
+    json!({ "operationId": "list_operations", "summary": "Every operation, with its family.", "responses": responses })
+}
+
+fn parameters() -> Value {
+    json!([
+        {
+            "name": "Idempotency-Key", "in": "header", "required": false,
+            "description": "A repeated write with the same key answers as the first one did.",
+            "schema": { "type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}$" }
+        },
+        {
+            "name": "X-Correlation-Id", "in": "header", "required": false,
+            "description": "Ties this call to the work it belongs to, in logs and events.",
+            "schema": { "type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}$" }
+        }
+    ])
+}
+
+fn responses(answer: &Value) -> Map<String, Value> {
+    let failures = [
+        ("400", "The input is wrong; `details` names the field"),
+        ("401", "No token, or an unknown one"),
+        ("403", "This caller may not"),
+        ("404", "Not there, or not for this caller"),
+        ("405", "This address knows other methods; see Allow"),
+        ("408", "The body came too slowly"),
+        ("409", "The state does not allow it"),
+        ("413", "The body is too large"),
+        ("415", "The body is not application/json, or it is compressed"),
+        ("429", "Too many requests; see Retry-After"),
+        ("500", "Our fault; the message has the id of the call"),
+        ("503", "Busy; see Retry-After"),
+        ("504", "It took too long"),
+    ];
+    let failed = |about: &str| {
+        let schema = json!({ "$ref": "#/components/schemas/Error" });
+        json!({ "description": about, "content": { "application/json": { "schema": schema } } })
+    };
+    let success = json!({ "description": "The answer", "content": { "application/json": { "schema": answer } } });
+    std::iter::once(("200".to_owned(), success))
+        .chain(failures.iter().map(|(status, about)| ((*status).to_owned(), failed(about))))
+        .collect()
 }
 
 /// OpenAPI 3.1 already says which dialect its schemas are in.

@@ -8,7 +8,7 @@ const COUNT_MAX: u64 = 1_000_000;
 
 type Range = (&'static str, fn(&Settings) -> u64, u64, u64);
 
-const RANGES: [Range; 15] = [
+const RANGES: [Range; 17] = [
     ("call_deadline_ms", |settings| settings.call_deadline_ms, 1, DAY_MS),
     ("reservation_expires_after_minutes", |settings| settings.reservation_expires_after_minutes, 1, YEAR_MINUTES),
     ("reservations_per_minute_max", |settings| u64::from(settings.reservations_per_minute_max), 1, COUNT_MAX),
@@ -16,6 +16,8 @@ const RANGES: [Range; 15] = [
     ("body_bytes_max", |settings| size(settings.body_bytes_max), 1_024, 1024 * 1024 * 1024),
     ("rate_per_second", |settings| u64::from(settings.rate_per_second), 0, COUNT_MAX),
     ("rate_burst", |settings| u64::from(settings.rate_burst), 1, COUNT_MAX),
+    ("auth_failures_per_second", |settings| u64::from(settings.auth_failures_per_second), 0, COUNT_MAX),
+    ("auth_failures_burst", |settings| u64::from(settings.auth_failures_burst), 1, COUNT_MAX),
     ("calls_in_flight_max", |settings| size(settings.calls_in_flight_max), 1, COUNT_MAX),
     ("calls_per_principal_max", |settings| size(settings.calls_per_principal_max), 1, COUNT_MAX),
     ("connections_max", |settings| size(settings.connections_max), 1, COUNT_MAX),

@@ -149,7 +149,7 @@ pub fn materia() -> Command {
         }
     }
     command.env("MATERIA_RATE_PER_SECOND", "1000000").env("MATERIA_RATE_BURST", "1000000");
-    command.env("MATERIA_CALLS_PER_PRINCIPAL_MAX", "1000");
+    command.env("MATERIA_CALLS_PER_PRINCIPAL_MAX", "1000").env("MATERIA_AUTH_FAILURES_PER_SECOND", "0");
     // An empty record, so that a test knows what is in it; tests of the starter data ask for them.
     command.env("MATERIA_STARTER_DATA", "false");
     command

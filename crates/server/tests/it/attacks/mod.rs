@@ -24,6 +24,7 @@ mod routing;
 mod sizes;
 mod slow;
 mod states;
+mod strangers;
 mod target;
 mod trials;
 mod wire;

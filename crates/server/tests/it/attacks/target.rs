@@ -26,6 +26,7 @@ pub struct Target {
     folder: tempfile::TempDir,
     pub http: SocketAddr,
     pub ids: SocketAddr,
+    pub tasks: SocketAddr,
     pub token: String,
 }
 
@@ -75,7 +76,8 @@ impl Target {
         let ready = ready.unwrap_or_else(|_| panic!("no ready line; the log:\n{}", log()));
         let ready: Value = serde_json::from_str(&ready).expect("the ready line is JSON");
         let address = |name: &str| ready[name].as_str().and_then(|text| text.parse().ok()).expect("an address");
-        let mut target = Target { process, http: address("http"), ids: address("ids"), token: String::new(), folder };
+        let (http, ids, tasks) = (address("http"), address("ids"), address("tasks"));
+        let mut target = Target { process, http, ids, tasks, token: String::new(), folder };
         let token = fs::read_to_string(target.data_seen().join("token")).expect("the data folder holds a token");
         target.token = token.trim().to_owned();
         target
