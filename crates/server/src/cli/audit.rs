@@ -137,8 +137,9 @@ fn wrong(error: &AssembleError) -> Option<(&'static str, String)> {
             {
                 damaged(format!("{opening}: {error}"))
             }
-            OpenError::ChangedMigration { .. } => damaged(opening.to_string()),
+            OpenError::ChangedMigration { .. } | OpenError::Damaged { .. } => damaged(opening.to_string()),
             OpenError::Connect { .. }
+            | OpenError::Unreachable { .. }
             | OpenError::ReadMigrations { .. }
             | OpenError::Migrate { .. }
             | OpenError::CreateFile { .. }
