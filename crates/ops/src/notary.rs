@@ -2,9 +2,11 @@
 
 use contract::error::OpError;
 use ledger::checkpoint::SignedCheckpoint;
+use ledger::hash::Hash;
 use ledger::keyring::Keyring;
 use ledger::policy::Policy;
 use ledger::proof::{root_at, subtrees_for_root};
+use ledger::tree::{Frontier, TreeHead};
 use store::log::{self, Sequenced, StoredCheckpoint};
 use store::{Conn, LogIdentity, Reader, StoreError};
 
@@ -86,7 +88,9 @@ impl Notary {
         // A clock that was set back must not put off the next checkpoint for ever.
         let is_old = now_us.saturating_sub(kept_us) >= CHECKPOINT_EVERY_US || now_us < kept_us;
         if n_new == 0 || (n_new < CHECKPOINT_EVENTS_MAX && !is_old) {
-            if self.platform.watch().doubts(size) {
+            // Until it is signed, nobody but this process can tell that what had a place in the log was changed.
+            let watch = self.platform.watch();
+            if watch.doubts(size) || watch.seen() != Some(state.frontier.head()) {
                 self.continued().await?;
             }
             return Ok(None);
@@ -138,10 +142,18 @@ impl Notary {
         let watch = self.platform.watch();
         let kept = watch.kept();
         let mut conn = self.read().await?;
-        let found = continued(&mut conn, self.platform.keyring(), &kept).await.map_err(NotaryError::Store)?;
+        let mut found = continued(&mut conn, self.platform.keyring(), &kept).await.map_err(NotaryError::Store)?;
+        if let Ok(state) = &found
+            && let Some(strayed) = strayed(&mut conn, state, watch.seen()).await.map_err(NotaryError::Store)?
+        {
+            found = Err(strayed);
+        }
         watch.note_contradiction(found.as_ref().err().cloned());
         match found {
-            Ok(state) => Ok((state, kept)),
+            Ok(state) => {
+                watch.see(state.frontier.head());
+                Ok((state, kept))
+            }
             Err(contradiction) => Err(NotaryError::Contradicted(contradiction.reason)),
         }
     }
@@ -297,6 +309,37 @@ pub(crate) async fn continued(
     Ok(Ok(state))
 }
 
+/// Why the tree is not the one that this process saw, or that its own leaves make.
+async fn strayed(
+    conn: &mut Conn,
+    state: &log::LogState,
+    seen: Option<TreeHead>,
+) -> Result<Option<Contradiction>, StoreError> {
+    let certain = |reason: String| Ok(Some(Contradiction { reason, is_certain: true }));
+    let head = state.frontier.head();
+    if let Some(seen) = seen {
+        if head.size < seen.size {
+            return certain(format!("the log had {} events under this process and has {} now", seen.size, head.size));
+        }
+        if root_of(conn, seen.size).await? != Some(seen.root) {
+            return certain(format!("the first {} events had their places and are no longer the same", seen.size));
+        }
+    }
+    if root_of(conn, head.size).await? != Some(head.root) {
+        return certain("`log_state` holds another tree than the events of the log make".to_owned());
+    }
+    Ok(None)
+}
+
+/// The root over the first leaves, by the hashes that are kept of them. `None` where some of those are not there.
+async fn root_of(conn: &mut Conn, size: u64) -> Result<Option<Hash>, StoreError> {
+    if size == 0 {
+        return Ok(Some(Frontier::new().root()));
+    }
+    let hashes = log::subtree_hashes(conn, &subtrees_for_root(size)).await?;
+    Ok(root_at(size, |subtree| hashes.get(&subtree).copied()).ok())
+}
+
 fn tried(sequenced: &Result<Sequenced, NotaryError>) -> Tried {
     match sequenced {
         Ok(Sequenced::Events(_)) => Tried::Worked,
@@ -331,11 +374,8 @@ async fn compare(
     if state.frontier.size() < head.size {
         return Ok(Standing::Shorter { kept: head.size, found: state.frontier.size() });
     }
-    let hashes = log::subtree_hashes(conn, &subtrees_for_root(head.size)).await?;
-    match root_at(head.size, |subtree| hashes.get(&subtree).copied()) {
-        Ok(root) if root == head.root => Ok(Standing::Same),
-        Ok(_) | Err(_) => Ok(Standing::Different { size: head.size }),
-    }
+    let is_same = root_of(conn, head.size).await? == Some(head.root);
+    Ok(if is_same { Standing::Same } else { Standing::Different { size: head.size } })
 }
 
 /// Whether the log of a database is that of the key at hand.

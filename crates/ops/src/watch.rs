@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use contract::error::OpError;
+use ledger::tree::TreeHead;
 use serde::{Deserialize, Serialize};
 
 /// An event that waits longer than this for its place was forgotten, or nothing gets a place any more.
@@ -71,6 +72,8 @@ pub struct LogWatch {
 struct Memory {
     /// Size and text of the largest checkpoint that this process signed, or found to be right.
     signed: Option<(u64, String)>,
+    /// The tree as this process last saw it. It may only grow.
+    seen: Option<TreeHead>,
     contradiction: Option<Contradiction>,
     failing_since_us: Option<i64>,
     refusal: Option<Refusal>,
@@ -145,6 +148,14 @@ impl LogWatch {
     /// Whether a checkpoint over so many events, or more, is remembered.
     pub(crate) fn remembers(&self, size: u64) -> bool {
         self.memory().signed.as_ref().is_some_and(|(known, _)| *known >= size)
+    }
+
+    pub(crate) fn see(&self, head: TreeHead) {
+        self.memory().seen = Some(head);
+    }
+
+    pub(crate) fn seen(&self) -> Option<TreeHead> {
+        self.memory().seen
     }
 
     /// Something of the log's own tables was missing when this process came. Work goes on, and an auditor is told.

@@ -27,6 +27,72 @@ fn first<'f>(found: &'f Value, kind: &str) -> &'f Value {
     problems.iter().find(|problem| problem["kind"] == kind).unwrap_or_else(|| panic!("no `{kind}` in {found}"))
 }
 
+/// Gives all events their places, and signs only what is due.
+async fn place(stage: &Stage) {
+    stage.platform.flush().await;
+    let notary = Notary::new(stage.platform.clone());
+    for _ in 0..200 {
+        notary.work().await.unwrap();
+        let mut reader = stage.store.read().await.unwrap();
+        if store::log::count_waiting(&mut reader).await.unwrap() == 0 {
+            return;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+    panic!("events wait for more than ten seconds");
+}
+
+#[tokio::test]
+async fn events_that_have_their_places_cannot_be_taken_out_before_they_are_signed() {
+    for stage in both().await {
+        take_ids(&stage, 3).await;
+        settle(&stage).await;
+        run_sql(&stage, &["CREATE TABLE older_state AS SELECT * FROM log_state"]).await;
+        take_ids(&stage, 2).await;
+        place(&stage).await;
+        assert_eq!(stage.platform.log_standing(), LogStanding::Fine);
+        run_sql(
+            &stage,
+            &[
+                "DELETE FROM events WHERE call_id IN (SELECT call_id FROM log_leaves WHERE leaf_index > 2)",
+                "DELETE FROM log_leaves WHERE leaf_index > 2",
+                "DELETE FROM log_state",
+                "INSERT INTO log_state SELECT * FROM older_state",
+            ],
+        )
+        .await;
+        let found = Notary::new(stage.platform.clone()).work().await.unwrap_err().to_string();
+        assert!(found.contains("the log had 5 events under this process and has 3 now"), "{found}");
+        assert!(matches!(stage.platform.log_standing(), LogStanding::Contradicted { .. }));
+    }
+}
+
+#[tokio::test]
+async fn a_tree_that_its_own_leaves_do_not_make_is_never_signed() {
+    for stage in both().await {
+        take_ids(&stage, 3).await;
+        settle(&stage).await;
+        let mut reader = stage.store.read().await.unwrap();
+        let mut frontier = store::log::read_state(&mut reader).await.unwrap().frontier.to_bytes();
+        drop(reader);
+        frontier[20] ^= 1;
+        let apply: store::Apply<()> = Box::new(move |tx| {
+            let frontier = frontier.clone();
+            Box::pin(async move {
+                tx.execute("UPDATE log_state SET frontier = $1", &[store::Param::Bytes(&frontier)]).await?;
+                Ok(store::Applied { value: (), event: None, keep: store::Keep::Changes })
+            })
+        });
+        let deadline = tokio::time::Instant::now() + std::time::Duration::from_secs(30);
+        stage.store.write(None, deadline, apply).await.unwrap();
+        let other = stage.again().await;
+        take_ids(&other, 1).await;
+        let notary = Notary::new(other.platform.clone());
+        let found = notary.finish().await.unwrap_err().to_string();
+        assert!(found.contains("`log_state` holds another tree than the events of the log make"), "{found}");
+    }
+}
+
 #[tokio::test]
 async fn a_log_that_was_rolled_back_under_the_server_is_not_signed_again() {
     for stage in both().await {
