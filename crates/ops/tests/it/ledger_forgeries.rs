@@ -183,7 +183,28 @@ const SQLITE_SCHEMA: [(&[&str], &str); 4] = [
     ),
 ];
 
-const POSTGRES_SCHEMA: [(&[&str], &str); 7] = [
+const POSTGRES_SCHEMA: [(&[&str], &str); 10] = [
+    (
+        &[
+            "CREATE COLLATION loose (provider = icu, locale = 'und-u-ks-level2', deterministic = false)",
+            "ALTER TABLE tasks ALTER COLUMN generator TYPE TEXT COLLATE loose",
+        ],
+        "the table `tasks` is not as this program makes it: it has the column `generator` (text, never null), collated by \
+         `loose`, which is not of the schema",
+    ),
+    (
+        &[
+            "CREATE FUNCTION told(body TEXT) RETURNS TEXT IMMUTABLE LANGUAGE sql AS 'SELECT left(body, 1)'",
+            "CREATE INDEX listening ON events (told(body))",
+        ],
+        "the table `events` is not as this program makes it: it has the index `listening`, which runs a function, which is \
+         not of the schema",
+    ),
+    (
+        &["ALTER TABLE id_gaps SET UNLOGGED"],
+        "the table `id_gaps` is not as this program makes it: it has no place in the write-ahead log (UNLOGGED), which is \
+         not of the schema",
+    ),
     (
         &["ALTER TABLE log_leaves DROP CONSTRAINT log_leaves_call_id_key"],
         "the table `log_leaves` is not as this program makes it: it lacks what makes (call_id) unique",
@@ -302,7 +323,13 @@ async fn the_ids_of_papers_are_compared_with_the_documents() {
 
 #[tokio::test]
 async fn what_the_starter_data_put_is_compared_with_the_batches() {
-    let cases: [(&'static [&'static str], &str); 3] = [
+    let cases: [(&'static [&'static str], &str); 4] = [
+        (
+            // Taken for the set's own, the next version of the set would withdraw them.
+            &["INSERT INTO evidence_starter_records SELECT organisation_id, kind, id, sha256 FROM evidence_records r \
+               WHERE NOT EXISTS (SELECT 1 FROM evidence_starter_records s WHERE s.kind = r.kind AND s.id = r.id)"],
+            "what was never kept",
+        ),
         (
             &["DELETE FROM evidence_starter_records WHERE kind = 'edge'"],
             "is of the starter data, but not in `evidence_starter_records` any more",
@@ -329,6 +356,13 @@ async fn what_the_starter_data_put_is_compared_with_the_batches() {
             let withdrawn = json!({"record": "deletion", "kind": "edge", "id": AVOID});
             let input = json!({"records": [withdrawn], "replace_starter": true});
             house.call("owner", "put_records", input).await.result.unwrap();
+            let own = json!([
+                {"record": "source", "id": "mine", "title": "Mine", "licence": "none"},
+                {"record": "node", "id": "M1", "categories": ["herb"], "names": [{"text": "mine", "lang": "en"}], "source": "mine"},
+                {"record": "document", "id": "D1", "kind": "note", "title": "Mine", "text": "Words.", "lang": "en", "source": "mine"},
+            ]);
+            let put = house.call("owner", "put_records", json!({ "records": own })).await.result.unwrap().output;
+            assert_eq!(put["kept"], 3, "{put}");
             assert_eq!(verify(&house).await["problems"], json!([]));
             run_sql(&house, sql).await;
             let found = messages(&verify(&house).await);

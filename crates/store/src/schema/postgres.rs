@@ -76,7 +76,9 @@ async fn expect_unique(memory: &mut Conn, table: &str) -> Result<Vec<String>, St
 
 const COLUMNS: &str = "SELECT c.relname::text, a.attname::text, format_type(a.atttypid, NULL)::text, a.attnotnull, \
     CASE WHEN a.attidentity <> '' THEN 'identity' WHEN a.attgenerated <> '' THEN 'generated' \
-    ELSE COALESCE(pg_get_expr(d.adbin, d.adrelid), '') END FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid \
+    ELSE COALESCE(pg_get_expr(d.adbin, d.adrelid), '') END, \
+    COALESCE((SELECT o.collname::text FROM pg_collation o JOIN pg_type t ON t.oid = a.atttypid \
+    WHERE o.oid = a.attcollation AND a.attcollation <> t.typcollation AND o.collname <> 'C'), '') FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid \
     JOIN pg_namespace n ON n.oid = c.relnamespace LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum \
     WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'p') AND a.attnum > 0 AND NOT a.attisdropped";
 
@@ -89,9 +91,19 @@ const CONSTRAINTS: &str = "SELECT c.relname::text, k.contype::text, k.convalidat
     WHERE n.nspname = current_schema() AND k.contype NOT IN ('n', 'u')";
 
 const UNIQUE: &str = "SELECT c.relname::text, (SELECT string_agg(pg_get_indexdef(i.indexrelid, k, true), ', ' ORDER BY k) \
-    FROM generate_series(1, i.indnkeyatts::int) AS k), COALESCE(pg_get_expr(i.indpred, i.indrelid), ''), i.indisvalid \
+    FROM generate_series(1, i.indnkeyatts::int) AS k), COALESCE(pg_get_expr(i.indpred, i.indrelid), ''), i.indisvalid AND i.indimmediate \
     FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid JOIN pg_namespace n ON n.oid = c.relnamespace \
     WHERE n.nspname = current_schema() AND i.indisunique AND NOT i.indisprimary";
+
+/// An index over an expression runs it at every write, as a trigger would. None of ours has one.
+const CODE: &str = "SELECT c.relname::text, x.relname::text FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid \
+    JOIN pg_class x ON x.oid = i.indexrelid JOIN pg_namespace n ON n.oid = c.relnamespace \
+    WHERE n.nspname = current_schema() AND (i.indexprs IS NOT NULL \
+    OR pg_get_expr(i.indpred, i.indrelid) ~ '[[:alnum:]_\"][(]')";
+
+/// PostgreSQL empties such a table after a crash.
+const UNLOGGED: &str = "SELECT c.relname::text FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
+    WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'p') AND c.relpersistence <> 'p'";
 
 /// Rows of a child are rows of its parent as well.
 const CHILDREN: &str = "SELECT p.relname::text, c.relname::text FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid \
@@ -104,6 +116,8 @@ async fn read(conn: &mut Conn) -> Result<Tables, StoreError> {
         (COLUMNS, read_column as fn(&Row) -> Result<String, StoreError>),
         (CONSTRAINTS, read_constraint),
         (UNIQUE, read_unique),
+        (CODE, |row| Ok(format!("the index `{}`, which runs a function", row.text(1)?))),
+        (UNLOGGED, |_| Ok("no place in the write-ahead log (UNLOGGED)".to_owned())),
         (CHILDREN, |row| Ok(format!("the child `{}`", row.text(1)?))),
     ] {
         for row in conn.fetch_all(sql, &[]).await? {
@@ -114,7 +128,10 @@ async fn read(conn: &mut Conn) -> Result<Tables, StoreError> {
 }
 
 fn read_column(row: &Row) -> Result<String, StoreError> {
-    Ok(column_line(&row.text(1)?, &row.text(2)?, row.bool(3)?, &row.text(4)?))
+    let line = column_line(&row.text(1)?, &row.text(2)?, row.bool(3)?, &row.text(4)?);
+    let collation = row.text(5)?;
+    // Texts that compare as equal without being the same would open one organisation to another.
+    Ok(if collation.is_empty() { line } else { format!("{line}, collated by `{collation}`") })
 }
 
 fn read_constraint(row: &Row) -> Result<String, StoreError> {
@@ -129,7 +146,7 @@ fn read_constraint(row: &Row) -> Result<String, StoreError> {
 
 fn read_unique(row: &Row) -> Result<String, StoreError> {
     let line = unique_line(&row.text(1)?, &row.text(2)?);
-    Ok(if row.bool(3)? { line } else { format!("{line}, not valid") })
+    Ok(if row.bool(3)? { line } else { format!("{line}, not valid or deferred") })
 }
 
 fn column_line(name: &str, of_type: &str, is_not_null: bool, default: &str) -> String {

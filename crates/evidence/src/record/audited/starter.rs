@@ -13,7 +13,8 @@ type Key = (String, String, String);
 
 struct Row {
     sha256: String,
-    /// A batch kept the record with this content.
+    /// A batch of the starter data kept the record with this content, or, as a document may be marked as retracted on its
+    /// way, with any.
     is_known: bool,
 }
 
@@ -48,8 +49,9 @@ impl StarterRows {
         }
         for change in &batch.changes {
             let key = (batch.organisation_id.clone(), change.kind.name().to_owned(), change.id.clone());
-            if let Some(row) = self.rows.get_mut(&key) {
-                row.is_known |= change.sha256.as_deref() == Some(&row.sha256);
+            if is_of_starter_data && let Some(row) = self.rows.get_mut(&key) {
+                let is_document = change.kind == RecordKind::Document;
+                row.is_known |= is_document || change.sha256.as_deref() == Some(&row.sha256);
             }
             match &change.sha256 {
                 // A document may have been marked as retracted on its way, and a source stays when the set is done with it.
@@ -77,9 +79,9 @@ impl StarterRows {
         }
     }
 
-    /// Rows that say of a record what no batch ever kept: organisation, kind and id.
+    /// Rows of records that no batch of the starter data ever kept so: organisation, kind and id. The next version of the
+    /// set would withdraw those records as its own.
     pub fn unknown(self) -> impl Iterator<Item = Key> {
-        let is_unknown = |(key, row): &(Key, Row)| !row.is_known && key.1 != RecordKind::Document.name();
-        self.rows.into_iter().filter(is_unknown).map(|(key, _)| key)
+        self.rows.into_iter().filter(|(_, row)| !row.is_known).map(|(key, _)| key)
     }
 }
