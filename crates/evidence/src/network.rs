@@ -195,7 +195,7 @@ pub fn class_note(graph: &Graph, thing: &[NodeNumber]) -> Option<String> {
     let members: BTreeSet<NodeNumber> = thing.iter().flat_map(|node| of(*node)).map(|hop| hop.end).collect();
     let first = thing.first().filter(|_| !members.is_empty())?;
     Some(format!(
-        "{} is a class with {} members here. What is recorded of its members alone was not looked at; ask for them by name.",
+        "{} is a class; members known here: {}. What is recorded of members alone was not looked at; ask for them by name.",
         quoted::named(graph, *first),
         members.len()
     ))
@@ -326,9 +326,11 @@ impl Network {
             (false, false) => format!(", but no graver than {MAJOR}, as {NOT_VERIFIED_OF} {}", capped_for.join(", ")),
         };
         let action = edge.qualifiers.get("action").and_then(|action| action.get("en")?.as_str());
-        let action = action.map(|action| match is_own_source(&edge.source) {
-            true => format!(". {action}"),
-            false => format!(". Its source advises: {}", quoted::quoted(action, ADVICE_CHARS_MAX)),
+        let action = action.map(|action| {
+            if is_own_source(&edge.source) {
+                return format!(". {action}");
+            }
+            format!(". Its source advises: {}", quoted::quoted(action, ADVICE_CHARS_MAX))
         });
         let action = action.unwrap_or_default();
         format!("; severity: {severity}{by}{capped}{action}")

@@ -145,7 +145,7 @@ async fn who_asks_for_a_class_is_told_that_its_members_were_not_looked_at() {
         put(&stage, &[class, edge("M1", "D1", "member_of", "K1")]).await;
         let text = text_of(&stage, "kg_network_neighborhood", json!({"curies": ["K1", "H1"]})).await;
         let note =
-            "thinners (K1) is a class with 1 members here. What is recorded of its members alone was not looked at";
+            "thinners (K1) is a class; members known here: 1. What is recorded of members alone was not looked at";
         assert!(text.contains(note), "{text}");
     }
 }
