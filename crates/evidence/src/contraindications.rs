@@ -1,6 +1,8 @@
 //! What is recorded against taking a herb or a formulation, under whichever id. A formulation inherits from all that is in it,
 //! and a herb from the kind that it is one of.
 
+mod cut;
+mod unread;
 mod words;
 
 pub(crate) use words::{NOT_INTERACTS, Word, is_no_interaction, word};
@@ -11,7 +13,7 @@ use std::sync::Arc;
 
 use contract::evidence::checked::Checked;
 use contract::evidence::contraindications::{AlsoStated, Contraindication, EntityKind, NotCovered};
-use contract::evidence::record::{Edge, Node, RecordKind, SameAs};
+use contract::evidence::record::{Edge, Node, RecordKind, SameAs, Strength};
 use serde_json::Value;
 use store::{Conn, StoreError};
 
@@ -24,6 +26,24 @@ use crate::record::read;
 /// Statements against taking something, along the edge.
 const AGAINST: [&str; 5] =
     ["contraindicated_in", "contraindicated_with", "cautioned_in", "has_contraindication", "interacts_with"];
+
+/// Those of them that some write from the condition to the herb.
+const ALSO_BACK: [&str; 2] = ["contraindicated_in", "cautioned_in"];
+
+/// What others warn of in words of their own. It is told in these words, and nothing rests on it.
+const WARNS_OTHERWISE: [&str; 11] = [
+    "complicates",
+    "exacerbates",
+    "exacerbates_condition",
+    "has_adverse_effect",
+    "has_adverse_event",
+    "has_side_effect",
+    "increases_risk_of",
+    "predisposes",
+    "predisposes_to_condition",
+    "toxic_to",
+    "worsens",
+];
 
 const CONSTITUENT: &str = "constituent";
 const INGREDIENT_NOT_VERIFIED: &str = "(ingredient not verified)";
@@ -61,6 +81,8 @@ pub struct Findings {
     pub is_truncated: bool,
     /// The sources of the results.
     pub sources: Vec<u32>,
+    /// What is not in the results, and of whom.
+    pub notes: Vec<String>,
 }
 
 /// A statement about an entity, before its evidence was read.
@@ -79,7 +101,7 @@ struct Ingredient {
     checked: Checked,
 }
 
-/// In the order of the entities, the strongest first. What is stated of one pair is one result, with all that state it.
+/// The strongest first over all entities, and of equals what was verified. What is stated of one pair is one result, with all that state it.
 pub async fn find(
     conn: &mut Conn,
     organisation_id: &str,
@@ -87,8 +109,11 @@ pub async fn find(
     entities: &[Entity],
 ) -> Result<Findings, StoreError> {
     let mut statements: Vec<Statement> = entities.iter().flat_map(|entity| statements_about(graph, *entity)).collect();
-    // What is cut off counts as recorded.
+    // Nobody outvotes what was verified, however much they bring. What is cut off counts as recorded.
+    statements.sort_by_key(|it| Reverse((it.is_verified(graph), it.strength(graph))));
     let cut = statements.split_off(statements.len().min(STATEMENTS_MAX));
+    // Stable: what is equally strong stays in the order of entity, predicate and id.
+    statements.sort_by_key(|it| Reverse((it.strength(graph), it.is_verified(graph))));
     let mut recorded: HashSet<(NodeNumber, Option<NodeNumber>)> = cut.iter().map(Statement::of_whom).collect();
     let ids: Vec<&str> = statements.iter().map(|it| graph.edge_id(it.hop.edge)).collect();
     let stored = read::find(conn, organisation_id, RecordKind::Edge, &ids).await?;
@@ -111,20 +136,26 @@ pub async fn find(
             None => findings.results.push(result),
         }
     }
-    findings.is_truncated = !cut.is_empty() || findings.results.len() > RESULTS_MAX;
-    findings.results.truncate(RESULTS_MAX);
+    let not_read = cut.iter().map(|it| graph.nodes().id(it.entity.node).to_owned());
+    let note = cut::cut(&mut findings.results, RESULTS_MAX, not_read.collect());
+    findings.is_truncated = note.is_some();
+    findings.notes.extend(note);
     for entity in entities {
         let ingredients = inherits(graph, *entity);
         let of_ingredient = |it: &Ingredient| recorded.contains(&(entity.node, Some(it.node)));
         let entity_id = graph.nodes().id(entity.node);
         if !recorded.contains(&(entity.node, None)) && !ingredients.iter().any(of_ingredient) {
             findings.no_record.push(entity_id.to_owned());
+            findings.notes.extend(unread::note(graph, entity.node));
         }
         if entity.kind == EntityKind::Formulation {
             // What a plant is made of stands for no ingredient that somebody might have looked at.
             let bare = ingredients.iter().filter(|it| !graph.nodes().is_a(it.node, CONSTITUENT) && !of_ingredient(it));
             let bare: Vec<String> = bare.map(|it| graph.nodes().id(it.node).to_owned()).collect();
             let others = other_ingredients(conn, organisation_id, entity_id).await?;
+            if ingredients.is_empty() && others.is_empty() {
+                findings.notes.push(format!("No ingredient of `{entity_id}` is recorded, so it inherits nothing."));
+            }
             let told = bare.into_iter().chain(others);
             findings.not_covered.extend(told.map(|it| NotCovered { entity_id: entity_id.to_owned(), ingredient: it }));
         }
@@ -137,9 +168,17 @@ impl Statement {
     fn of_whom(&self) -> (NodeNumber, Option<NodeNumber>) {
         (self.entity.node, self.inherited_from.map(|it| it.node))
     }
+
+    fn is_verified(&self, graph: &Graph) -> bool {
+        graph.edge_verified(self.hop.edge) == Some(true)
+    }
+
+    fn strength(&self, graph: &Graph) -> Option<Strength> {
+        graph.edge_strength(self.hop.edge)
+    }
 }
 
-/// Another statement of the same pair. An interaction with itself is met from both ends.
+/// Another statement of the same pair.
 fn add(known: &mut Contraindication, other: Contraindication) {
     if known.edge_id == other.edge_id || known.also.iter().any(|it| it.edge_id == other.edge_id) {
         return;
@@ -161,8 +200,6 @@ fn statements_about(graph: &Graph, entity: Entity) -> Vec<Statement> {
     let mut statements = statements_of(graph, entity, None);
     let inherited = inherits(graph, entity).into_iter();
     statements.extend(inherited.flat_map(|ingredient| statements_of(graph, entity, Some(ingredient))));
-    // Stable: what is equally strong stays in the order of predicate and id.
-    statements.sort_by_key(|it| Reverse(graph.edge_strength(it.hop.edge)));
     statements
 }
 
@@ -171,7 +208,8 @@ fn statements_of(graph: &Graph, entity: Entity, inherited_from: Option<Ingredien
     let node = inherited_from.map_or(entity.node, |it| it.node);
     let same = same_things(graph, &[node]).into_iter().map(Arc::new);
     let statements = same.flat_map(|of| {
-        let hops = against(graph, of.node).into_iter();
+        // A herb has nothing to do with itself, whoever says so.
+        let hops = against(graph, of.node).into_iter().filter(|hop| hop.end != node);
         hops.map(move |hop| Statement { entity, inherited_from, of: Arc::clone(&of), hop })
     });
     statements.collect()
@@ -179,9 +217,10 @@ fn statements_of(graph: &Graph, entity: Entity, inherited_from: Option<Ingredien
 
 fn against(graph: &Graph, node: NodeNumber) -> Vec<Hop> {
     let out = hops_by(graph, node, Direction::Out, &AGAINST);
-    let both_ways: Vec<&str> = AGAINST.into_iter().filter(|predicate| holds_both_ways(predicate)).collect();
-    let back = hops_by(graph, node, Direction::In, &both_ways);
-    out.into_iter().chain(back).collect()
+    let back = AGAINST.into_iter().filter(|predicate| holds_both_ways(predicate)).chain(ALSO_BACK);
+    let back = hops_by(graph, node, Direction::In, &back.collect::<Vec<&str>>());
+    let otherwise = hops_by(graph, node, Direction::Out, &WARNS_OTHERWISE);
+    out.into_iter().chain(back).chain(otherwise).collect()
 }
 
 fn hops_by(graph: &Graph, node: NodeNumber, direction: Direction, predicates: &[&str]) -> Vec<Hop> {
@@ -283,7 +322,7 @@ fn told(graph: &Graph, statement: &Statement, edge: &Edge, doubts: &Doubts) -> C
         predicate: edge.predicate.clone(),
         evidence,
         strength: edge.strength,
-        verified: graph.edge_verified(statement.hop.edge) == Some(true),
+        verified: statement.is_verified(graph),
         references,
         retracted,
         also: Vec::new(),

@@ -43,7 +43,10 @@ pub fn herb(
         // Of several statements of the same, one that was verified makes up for those that were not.
         let is_verified = |hop: &Hop| graph.edge_verified(hop.edge) == Some(true);
         let said = |end: NodeNumber| hops.iter().any(|hop| hop.end == end && is_verified(hop));
-        ends.into_iter().map(|end| (end, said(end))).collect()
+        let mut told: Vec<(NodeNumber, bool)> = ends.into_iter().map(|end| (end, said(end))).collect();
+        // Stable: of equals in the order of their ids.
+        told.sort_by_key(|(_, verified)| !verified);
+        told
     };
     let (constituents, treated, parts) =
         (take(&CONTAINS, &CONSTITUENTS), take(&TREATS, &[]), take(&["has_part"], &PARTS));

@@ -35,6 +35,10 @@ use contract::evidence::record::{Record, Source};
 pub use format::Format;
 pub(crate) use negation::settle_negation;
 
+/// The program's own rule behind a statement, which no file may name, and what it is called where one does.
+const RULE: &str = "rule";
+const RULE_OF_SOURCE: &str = "rule_of_source";
+
 /// What the caller decides about an import.
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -120,6 +124,7 @@ trait Parser: Send {
 pub struct Items {
     parser: Option<Box<dyn Parser>>,
     ready: VecDeque<Item>,
+    n_without_rule: u64,
 }
 
 impl Iterator for Items {
@@ -128,6 +133,7 @@ impl Iterator for Items {
     fn next(&mut self) -> Option<Result<Item, ImportError>> {
         loop {
             if let Some(item) = self.ready.pop_front() {
+                let item = self.without_rule(item);
                 return Some(Ok(checked(item)));
             }
             let parser = self.parser.as_mut()?;
@@ -144,6 +150,25 @@ impl Iterator for Items {
                 }
             }
         }
+    }
+}
+
+impl Items {
+    /// Statements that were taken without the rule by which somebody else grades them.
+    pub fn n_without_rule(&self) -> u64 {
+        self.n_without_rule
+    }
+
+    /// A statement stands by itself. The rule behind it is that of whoever exported it, and has no force here.
+    fn without_rule(&mut self, mut item: Item) -> Item {
+        if let Item::Record(record) = &mut item
+            && let Record::Edge(edge) = record.as_mut()
+            && let Some(rule) = edge.qualifiers.remove(RULE)
+        {
+            edge.qualifiers.entry(RULE_OF_SOURCE.to_owned()).or_insert(rule);
+            self.n_without_rule += 1;
+        }
+        item
     }
 }
 
@@ -184,5 +209,5 @@ pub fn open(format: Format, options: Options, stream: impl Read + Send + 'static
         Format::Icd10 => icd10::open(input, options)?,
         Format::Beir => Box::new(beir::Beir::new(input, options)),
     };
-    Ok(Items { parser: Some(parser), ready: VecDeque::new() })
+    Ok(Items { parser: Some(parser), ready: VecDeque::new(), n_without_rule: 0 })
 }

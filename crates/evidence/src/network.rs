@@ -1,11 +1,13 @@
 //! Parts of the graph to look at: everything about a node, and what several nodes have to do with each other.
 
 mod inherited;
+pub(crate) mod quoted;
 mod shown;
 pub(crate) mod stated;
 mod statement;
 
 pub(crate) use inherited::{SameThing, same_things};
+pub use quoted::named;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -27,6 +29,9 @@ pub const STATEMENTS_MAX: usize = 1_000;
 
 /// Pairs of which nothing is known that one answer names.
 const PAIRS_SHOWN_MAX: usize = 100;
+
+/// Letters of what another source advises.
+const ADVICE_CHARS_MAX: usize = 500;
 
 /// How grave interactions are graded, the gravest first.
 const GRADES: [&str; 4] = [CRITICAL, MAJOR, MODERATE, MINOR];
@@ -181,6 +186,21 @@ pub fn neighbourhood(graph: &Graph, things: &[Vec<NodeNumber>]) -> Network {
     Network::new(graph, things.iter().flatten().copied().collect(), main, others, unknown)
 }
 
+/// That a thing is a class, about whose members nothing is told by asking for it; `None` where it is none.
+pub fn class_note(graph: &Graph, thing: &[NodeNumber]) -> Option<String> {
+    let of = |node: NodeNumber| {
+        let hops = graph.leads().members().iter();
+        hops.flat_map(move |(predicate, direction)| graph.hops(node, *direction, Some(*predicate)))
+    };
+    let members: BTreeSet<NodeNumber> = thing.iter().flat_map(|node| of(*node)).map(|hop| hop.end).collect();
+    let first = thing.first().filter(|_| !members.is_empty())?;
+    Some(format!(
+        "{} is a class; members known here: {}. What is recorded of members alone was not looked at; ask for them by name.",
+        quoted::named(graph, *first),
+        members.len()
+    ))
+}
+
 impl Network {
     /// What is about the things comes first, and of that what is grave: it must not be cut off, however much others bring.
     fn new(
@@ -306,7 +326,13 @@ impl Network {
             (false, false) => format!(", but no graver than {MAJOR}, as {NOT_VERIFIED_OF} {}", capped_for.join(", ")),
         };
         let action = edge.qualifiers.get("action").and_then(|action| action.get("en")?.as_str());
-        let action = action.map(|action| format!(". {action}")).unwrap_or_default();
+        let action = action.map(|action| {
+            if is_own_source(&edge.source) {
+                return format!(". {action}");
+            }
+            format!(". Its source advises: {}", quoted::quoted(action, ADVICE_CHARS_MAX))
+        });
+        let action = action.unwrap_or_default();
         format!("; severity: {severity}{by}{capped}{action}")
     }
 
@@ -329,10 +355,10 @@ impl Network {
 
     /// The statements in words, for a model: one line each, the gravest first. Before them, what `notes` say of the question.
     pub fn text(&self, graph: &Graph, title: &str, edges: &Edges, place: Place, notes: &[String]) -> String {
-        let named = |node: NodeNumber| format!("{} ({})", graph.nodes().label(node), graph.nodes().id(node));
+        let named = |node: NodeNumber| quoted::named(graph, node);
         let line = |it: &Statement| {
-            let source = it.by(graph);
-            let predicate = it.predicate(graph).replace('_', " ");
+            let source = it.told_by(graph);
+            let predicate = quoted::word(it.predicate(graph)).replace('_', " ");
             let label = match it.verified(graph) {
                 Some(true) => "",
                 Some(false) | None if place == Place::Record && !it.is_own(graph) => " (imported, not verified)",

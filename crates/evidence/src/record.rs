@@ -14,6 +14,7 @@ pub mod read;
 pub mod starter;
 
 pub use checks::passes_for_own_source;
+pub(crate) use checks::turns;
 pub use incoming::{Incoming, Unfit};
 
 use store::StoreError;

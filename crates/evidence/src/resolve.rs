@@ -4,7 +4,7 @@ use contract::evidence::starter::is_own_source;
 
 use crate::graph::names::normalise;
 use crate::graph::{Graph, Named, NodeNumber};
-use crate::network::same_things;
+use crate::network::{quoted, same_things};
 use crate::rest;
 
 /// Nodes that a misspelt name is told with, and how alike they have to be, 0…1.
@@ -59,7 +59,12 @@ impl Meant {
     pub fn note(&self, graph: &Graph, word: &str) -> Option<String> {
         let (nodes, sources) = (graph.nodes(), graph.sources());
         let named = |node: &NodeNumber| {
-            format!("{} ({}, from {})", nodes.label(*node), nodes.id(*node), sources.id(nodes.source(*node)))
+            let source = sources.id(nodes.source(*node));
+            let [label, id] = [nodes.label(*node), nodes.id(*node)];
+            if is_own_source(source) {
+                return format!("{label} ({id}, from {source})");
+            }
+            format!("{} ({}, from {})", quoted::name(label), quoted::word(id), quoted::word(source))
         };
         let others: Vec<String> = self.others.iter().map(named).collect();
         (!others.is_empty()).then(|| {

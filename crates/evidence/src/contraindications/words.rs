@@ -50,6 +50,9 @@ const OTHERS: [(&str, &[&str]); 5] = [
             "has_drug_interaction",
             "drug_drug_interaction",
             "herb_drug_interaction",
+            "has_drug_drug_interaction",
+            "has_herb_drug_interaction",
+            "interacts_with_drug",
         ],
     ),
 ];

@@ -44,10 +44,28 @@ pub fn is_kind_of() -> impl Iterator<Item = &'static str> {
 }
 
 /// From a thing to what is in it, for which the same is true; and from that to the thing.
-pub const HAS_INGREDIENT: [&str; 5] =
-    ["contains", "has_part", "has_ingredient", "has_active_ingredient", "has_component"];
-pub const IS_INGREDIENT_OF: [&str; 5] =
-    ["part_of", "ingredient_of", "component_of", "active_ingredient_of", "is_active_ingredient_of"];
+pub const HAS_INGREDIENT: [&str; 10] = [
+    "contains",
+    "has_part",
+    "has_ingredient",
+    "has_active_ingredient",
+    "has_component",
+    "has_active_component",
+    "has_constituent",
+    "composed_of",
+    "consists_of",
+    "made_of",
+];
+pub const IS_INGREDIENT_OF: [&str; 8] = [
+    "part_of",
+    "ingredient_of",
+    "component_of",
+    "active_ingredient_of",
+    "is_active_ingredient_of",
+    "is_ingredient_of",
+    "is_component_of",
+    "constituent_of",
+];
 
 /// Between two nodes for one thing.
 const SAME: [&str; 6] = ["same_as", "exact_match", "equivalent_to", "sameAs", "exactMatch", "skos:exactMatch"];
@@ -56,6 +74,7 @@ const SAME: [&str; 6] = ["same_as", "exact_match", "equivalent_to", "sameAs", "e
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Leads {
     upward: Vec<(u32, Direction)>,
+    members: Vec<(u32, Direction)>,
     same: Vec<u32>,
 }
 
@@ -63,14 +82,21 @@ impl Leads {
     pub(super) fn of(predicates: &Words) -> Leads {
         let find = |predicate: &&str| predicates.find(predicate);
         let in_class = IN_CLASS.iter().map(|(predicate, _)| predicate);
+        let members = in_class.clone().filter_map(find).map(|it| (it, Direction::In));
+        let members = members.chain(HAS_MEMBER.iter().filter_map(find).map(|it| (it, Direction::Out))).collect();
         let along = in_class.chain(&HAS_INGREDIENT).filter_map(find).map(|it| (it, Direction::Out));
         let against = IS_INGREDIENT_OF.iter().chain(&HAS_MEMBER).filter_map(find).map(|it| (it, Direction::In));
-        Leads { upward: along.chain(against).collect(), same: SAME.iter().filter_map(find).collect() }
+        Leads { upward: along.chain(against).collect(), members, same: SAME.iter().filter_map(find).collect() }
     }
 
     /// Those that lead from a thing to what it belongs to or is made of, and whether along the edge or against it.
     pub fn upward(&self) -> &[(u32, Direction)] {
         &self.upward
+    }
+
+    /// Those that lead from a class to what is in it, and whether along the edge or against it.
+    pub fn members(&self) -> &[(u32, Direction)] {
+        &self.members
     }
 
     /// Those that say that two nodes are one thing, which holds in both directions.

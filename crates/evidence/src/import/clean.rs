@@ -4,6 +4,8 @@ use std::collections::HashSet;
 
 use contract::evidence::record::{Author, Document, Name, Node, Record};
 
+use crate::record::turns;
+
 /// The record with its names and labels cleaned; a name of which nothing can be seen is dropped.
 pub fn clean(record: &mut Record) {
     match record {
@@ -46,8 +48,9 @@ fn seen(text: &str) -> Option<String> {
     Some(line(text)).filter(|text| is_seen(text))
 }
 
-/// Without NUL; other control characters and breaks, with the blanks around them, are one blank.
+/// Without NUL and what turns the direction of writing; other control characters and breaks, with the blanks around them, are one blank.
 fn line(text: &str) -> String {
+    let text: String = text.chars().filter(|it| !turns(*it)).collect();
     let is_break = |character: char| character.is_control() || matches!(character, '\u{2028}' | '\u{2029}');
     if !text.contains(is_break) {
         return text.trim().to_owned();

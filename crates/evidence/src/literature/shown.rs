@@ -55,6 +55,7 @@ pub fn article(document: &Document) -> String {
     if !document.text.is_empty() {
         let cut: String = document.text.chars().take(ABSTRACT_CHARS_MAX).collect();
         let is_cut = cut.len() < document.text.len();
+        let cut = prose(&cut);
         parts.push(if is_cut { format!("{cut} …") } else { cut });
     }
     parts.join("\n\n")
@@ -64,7 +65,7 @@ pub fn article(document: &Document) -> String {
 pub fn details(document: &Document, credit: Option<&Credit>) -> String {
     let mut parts = vec![format!("# {}", one_line(&document.title)), head(document, usize::MAX)];
     parts.push("## Abstract".to_owned());
-    parts.push(if document.text.is_empty() { "The record has no abstract.".to_owned() } else { document.text.clone() });
+    parts.push(if document.text.is_empty() { "The record has no abstract.".to_owned() } else { prose(&document.text) });
     if !document.links.is_empty() {
         parts.push(document.links.iter().map(|link| format!("- {link}")).collect::<Vec<_>>().join("\n"));
     }
@@ -108,6 +109,26 @@ fn head(document: &Document, n_authors_max: usize) -> String {
     lines.join("\n")
 }
 
+/// The words of a paper: none of its lines passes for a heading or a line about another paper.
+fn prose(text: &str) -> String {
+    let line = |line: &str| {
+        let is_ours = ["#", "**"].iter().any(|mark| line.trim_start().starts_with(mark));
+        if is_ours { format!("\\{}", line.trim_start()) } else { line.to_owned() }
+    };
+    text.split('\n').map(line).collect::<Vec<_>>().join("\n")
+}
+
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_line_of_an_abstract_passes_for_another_paper() {
+        let text = "Ginger.\n## Another paper\n **PMID:** 7\nIt is #1.";
+        assert_eq!(prose(text), "Ginger.\n\\## Another paper\n\\**PMID:** 7\nIt is #1.");
+    }
 }

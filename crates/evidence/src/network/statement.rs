@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use contract::evidence::checked::Checked;
 use contract::evidence::starter::is_own_source;
 
+use super::quoted;
 use crate::graph::{Direction, EdgeRef, Graph, Hop, NodeNumber, Said, Same};
 
 /// How it is called that two nodes are one thing.
@@ -82,6 +83,12 @@ impl Statement {
     pub fn by(&self, graph: &Graph) -> String {
         let sources = self.sources(graph);
         sources.iter().map(|source| graph.sources().id(*source)).collect::<Vec<_>>().join(", ")
+    }
+
+    /// The same, where a model reads it.
+    pub fn told_by(&self, graph: &Graph) -> String {
+        let sources = self.sources(graph);
+        sources.iter().map(|source| quoted::word(graph.sources().id(*source))).collect::<Vec<_>>().join(", ")
     }
 
     pub fn is_own(&self, graph: &Graph) -> bool {

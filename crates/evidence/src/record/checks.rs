@@ -10,6 +10,8 @@ use crate::graph::names::normalise;
 
 /// Integers that every reader of JSON keeps whole.
 const INTEGER_MAX: u64 = 1 << 53;
+/// Room for the address of one.
+const PREDICATE_CHARS_MAX: usize = 128;
 /// Addresses that a browser would run, or open from the reader's own machine.
 const SCHEMES_REFUSED: [&str; 7] = ["javascript", "vbscript", "data", "blob", "file", "about", "view-source"];
 
@@ -17,6 +19,26 @@ const SCHEMES_REFUSED: [&str; 7] = ["javascript", "vbscript", "data", "blob", "f
 pub fn check_line(field: &str, text: &str) -> Result<(), Unfit> {
     if text.chars().any(|it| it.is_control() || matches!(it, '\u{2028}' | '\u{2029}')) {
         return Err(Unfit(format!("`{field}`: expected text without line breaks and control characters")));
+    }
+    if text.contains(turns) {
+        return Err(Unfit(format!("`{field}`: expected text without characters that turn the direction of writing")));
+    }
+    Ok(())
+}
+
+/// What makes a text look otherwise than it is, from its place on.
+pub fn turns(character: char) -> bool {
+    matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// A predicate stands in lines that a model reads, between names.
+pub fn check_predicate(predicate: &str) -> Result<(), Unfit> {
+    let is_letter = |it: char| it.is_alphanumeric() || is_combining_mark(it) || "_-:./#".contains(it);
+    if predicate.chars().count() > PREDICATE_CHARS_MAX || !predicate.chars().all(is_letter) {
+        return Err(Unfit(format!(
+            "`predicate`: expected a word such as `interacts_with`, of letters, digits and `_-:./#`, and at most \
+             {PREDICATE_CHARS_MAX} of them"
+        )));
     }
     Ok(())
 }

@@ -10,10 +10,12 @@ use serde_json::{Map, Value};
 
 use super::Sha256;
 use super::checks::{
-    check_integers, check_line, check_nul, check_reference, check_text, check_texts, passes_for_own_source,
+    check_integers, check_line, check_nul, check_predicate, check_reference, check_text, check_texts,
+    passes_for_own_source,
 };
 use super::papers::Paper;
 use crate::contraindications::{self, Word};
+use crate::graph::predicates::holds_both_ways;
 use crate::import::settle_negation;
 
 /// Longer than any word for how grave something is.
@@ -179,12 +181,22 @@ fn check_whose_summary(document: &Document) -> Result<(), Unfit> {
 fn check_edge(edge: &Edge) -> Result<(), Unfit> {
     check_safety_word(&edge.predicate)?;
     check_text("predicate", &edge.predicate)?;
+    check_predicate(&edge.predicate)?;
+    check_ends(edge)?;
     edge.qualifiers.values().try_for_each(check_integers)?;
     check_negation(edge)?;
     check_rule(edge)?;
     check_severity(edge)?;
     for (at, evidence) in edge.evidence.iter().enumerate() {
         check_evidence(at, evidence)?;
+    }
+    Ok(())
+}
+
+/// Only a class can have something to do with itself: two of its members.
+fn check_ends(edge: &Edge) -> Result<(), Unfit> {
+    if edge.subject == edge.object && !holds_both_ways(&edge.predicate) {
+        return Err(Unfit(format!("`object`: expected another node than `{}`, which is the subject", edge.subject)));
     }
     Ok(())
 }

@@ -46,6 +46,7 @@ impl Read for FindContraindications {
             truncated: found.is_truncated,
         });
         answer.metadata = provenance_of(&graph, found.sources);
+        asked.notes.extend(found.notes);
         note(&mut answer.metadata, &asked.notes);
         Ok(answer)
     }

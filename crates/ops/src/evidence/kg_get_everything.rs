@@ -35,7 +35,7 @@ impl Read for KgGetEverything {
             return elsewhere.answer(&curie, |graph| network::everything(graph, &[node]));
         }
         let meant = found.map_err(|error| unresolved("curie", &error))?;
-        let title = format!("{} ({})", graph.nodes().label(meant.node), graph.nodes().id(meant.node));
+        let title = network::named(&graph, meant.node);
         let notes: Vec<String> = meant.note(&graph, &self.curie).into_iter().collect();
         show_network(ctx, &graph, &network::everything(&graph, &meant.nodes()), &title, &notes).await
     }

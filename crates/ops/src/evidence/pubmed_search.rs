@@ -34,6 +34,8 @@ impl Operation for PubmedSearch {
 /// What was found, and where.
 struct Found {
     documents: Vec<Document>,
+    /// How many match, shown or not; absent where that is not known.
+    n_matching: Option<usize>,
     is_of_record: bool,
     /// Why the answer may lack papers.
     caution: Option<&'static str>,
@@ -43,7 +45,7 @@ impl Read for PubmedSearch {
     async fn run(&self, ctx: &Context<'_>) -> Result<Answer<Content>, OpError> {
         let query = Query::parse(&self.terms).map_err(refusal)?;
         let text = query.text();
-        let Found { documents, is_of_record, caution } = find(self, &query, ctx).await?;
+        let Found { documents, n_matching, is_of_record, caution } = find(self, &query, ctx).await?;
         let articles: Vec<String> = documents.iter().map(literature::article).collect();
         let shown = format!("# Search Results for: {text}\n\n{}", articles.join("\n\n"));
         let mut answer = Answer::of(Content::text(shown.trim_end().to_owned(), Audience::Model));
@@ -63,11 +65,17 @@ impl Read for PubmedSearch {
             n => format!("{n} papers found"),
         };
         let place = if is_of_record { "in the record" } else { "at PubMed" };
+        // What is shown must not pass for all.
+        let n_shown = documents.len();
+        let found = match n_matching.filter(|n| *n > n_shown) {
+            Some(n) => format!("{n_shown} of {n} papers found {place} are shown"),
+            None => format!("{found} {place}"),
+        };
         let caution = caution.map(|caution| format!("; {caution}")).unwrap_or_default();
         let metadata = [
             ("querySuccess", json!(true)),
             ("nodeCount", json!(documents.len())),
-            ("message", json!(format!("{found} {place}{caution}"))),
+            ("message", json!(format!("{found}{caution}"))),
             ("licences", credits(&documents, is_of_record, ctx).await?),
         ];
         answer.metadata.extend(metadata.map(|(key, value)| (key.to_owned(), value)));
@@ -87,7 +95,7 @@ async fn find(wanted: &PubmedSearch, query: &Query, ctx: &Context<'_>) -> Result
             if wanted.sort_by == SortBy::Title {
                 documents.sort_by_cached_key(|document| document.title.to_lowercase());
             }
-            Ok(Found { documents, is_of_record: false, caution: None })
+            Ok(Found { documents, n_matching: None, is_of_record: false, caution: None })
         }
         Err(error) => {
             tracing::warn!(error = %error, "PubMed did not answer; the record does");
@@ -105,7 +113,7 @@ async fn find_here(
     let organisation_id = ctx.actor().organisation_id.as_str();
     let n_max = usize::try_from(wanted.max_results).unwrap_or(usize::MAX);
     let mut reader = ctx.read().await?;
-    let (mut found, mut after, mut n_seen) = (Vec::new(), String::new(), 0_u64);
+    let (mut found, mut after, mut n_seen, mut n_matching) = (Vec::new(), String::new(), 0_u64, 0);
     loop {
         let page = read::page(&mut reader, organisation_id, RecordKind::Document, &after, PAGE_MAX).await;
         let page = page.map_err(store_error)?;
@@ -119,6 +127,7 @@ async fn find_here(
                 && let Some(score) = query.score(&document)
             {
                 found.push((score, document));
+                n_matching += 1;
             }
         }
         // The order is total, so what is beyond the limit now stays beyond it.
@@ -130,7 +139,7 @@ async fn find_here(
         }
     }
     let documents = found.into_iter().map(|(_, document)| document).collect();
-    Ok(Found { documents, is_of_record: true, caution })
+    Ok(Found { documents, n_matching: Some(n_matching), is_of_record: true, caution })
 }
 
 /// Whom the papers are from and on which terms.

@@ -1,6 +1,7 @@
 //! The evidence: records through the door, and what is asked of them.
 
 mod contraindications;
+mod exports;
 mod gravest;
 pub mod herbs;
 mod identities;

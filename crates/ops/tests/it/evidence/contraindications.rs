@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::herbs::{edge, herbal, node, put};
+use super::herbs::{edge, herbal, node, put, source};
+use super::starter_data::made_up;
 use crate::ledger::both;
 use crate::script::Stage;
 
@@ -59,13 +60,12 @@ async fn what_several_state_of_one_pair_is_told_once_with_all_of_them() {
         put(&stage, &[fact, edge("A8", "H1", "interacts_with", "H1")]).await;
         let found = find(&stage, json!({"herb_ids": ["H1"]})).await.unwrap();
         let pairs: Vec<&str> = told_of(&found, "contraindication_id");
-        assert_eq!(pairs, ["D1", "P1", "H1"], "{found}");
+        assert_eq!(pairs, ["D1", "P1"], "a herb is not told with itself: {found}");
         let first = &found["results"][0];
         assert_eq!((&first["edge_id"], &first["source"]), (&json!("A2"), &json!("herbal")));
         let expected = json!([{"predicate": "contraindicated_with", "evidence": "stated by book", "references": [],
             "verified": false, "edge_id": "A9", "source": "book", "licence": "CC-BY-4.0"}]);
         assert_eq!(first["also"], expected);
-        assert_eq!(found["results"][2].get("also"), None, "a thing with itself is one statement");
     }
 }
 
@@ -125,5 +125,89 @@ async fn what_was_imported_says_that_nobody_verified_it() {
         let paths = json!({"start": {"type": "herb", "id": "H1"}, "pattern": "herb -contains-> *"});
         let found = ask("query_kg", paths).await.output;
         assert_eq!(found["paths"][0][1]["via"]["verified"], false, "{found}");
+    }
+}
+
+async fn answered(stage: &Stage, input: Value) -> (Value, String) {
+    let success = stage.call("clinician", "find_contraindications", input).await.result.unwrap();
+    let note = success.metadata.get("note").and_then(Value::as_str).unwrap_or_default().to_owned();
+    (success.output, note)
+}
+
+#[tokio::test]
+async fn however_much_others_bring_what_was_verified_is_told_and_what_is_cut_is_counted() {
+    for stage in both().await {
+        let stage = stage.again_with(made_up()).await;
+        stage.call("owner", "load_starter_data", json!({})).await.result.unwrap();
+        let herb = json!({"herb_ids": ["test_root"]});
+        let (before, _) = answered(&stage, herb.clone()).await;
+        let verified = |found: &Value| {
+            let all = found["results"].as_array().unwrap().iter();
+            all.filter(|it| it["verified"] == true).map(|it| it["edge_id"].clone()).collect::<Vec<_>>()
+        };
+        assert!(!verified(&before).is_empty(), "{before}");
+        put(&stage, &[source()]).await;
+        let many: Vec<Value> = (0..1_000)
+            .flat_map(|n| {
+                let id = format!("aaa{n:04}");
+                let condition = node(&id, "condition", json!([{"text": id, "lang": "en"}]));
+                let mut edge = edge(&format!("00{n:04}"), "test_root", "contraindicated_in", &id);
+                edge["strength"] = json!("high");
+                [condition, edge]
+            })
+            .collect();
+        for records in many.chunks(400) {
+            assert_eq!(put(&stage, records).await["rejected"], json!([]));
+        }
+        let (found, note) = answered(&stage, herb).await;
+        assert_eq!(found["results"].as_array().unwrap().len(), 1_000);
+        let [mut had, mut has] = [verified(&before), verified(&found)];
+        had.sort_by_key(Value::to_string);
+        has.sort_by_key(Value::to_string);
+        assert_eq!(had, has);
+        assert_eq!(found["truncated"], true);
+        assert!(note.contains("statements are not shown, of `test_root` ("), "{note}");
+    }
+}
+
+#[tokio::test]
+async fn the_strongest_of_all_entities_come_first() {
+    for stage in both().await {
+        put(&stage, &herbal()).await;
+        let found = find(&stage, json!({"herb_ids": ["H2", "H1"]})).await.unwrap();
+        assert_eq!(
+            told(&found),
+            [
+                "H1 | D1 | high | bleeding was seen | -",
+                "H2 | D1 | moderate | levels rose | -",
+                "H1 | P1 | - | stated by herbal | -"
+            ]
+        );
+    }
+}
+
+#[tokio::test]
+async fn warnings_in_other_words_are_told_and_what_is_not_read_is_named() {
+    for stage in both().await {
+        put(&stage, &herbal()).await;
+        let (found, note) = answered(&stage, json!({"herb_ids": ["H3"]})).await;
+        assert_eq!((&found["no_record"], note.as_str()), (&json!(["H3"]), ""));
+        put(&stage, &[edge("W0", "H3", "has_odd_word", "P1")]).await;
+        let (found, note) = answered(&stage, json!({"herb_ids": ["H3"]})).await;
+        assert_eq!(found["no_record"], json!(["H3"]));
+        assert!(note.contains("of `H3` (has_odd_word), which are not read here; `kg_get_everything`"), "{note}");
+        let warnings = [edge("W1", "H3", "exacerbates", "I05"), edge("W2", "P1", "contraindicated_in", "H3")];
+        assert_eq!(put(&stage, &warnings).await["rejected"], json!([]));
+        let (found, _) = answered(&stage, json!({"herb_ids": ["H3"]})).await;
+        assert_eq!(told_of(&found, "predicate"), ["contraindicated_in", "exacerbates"], "{found}");
+        assert_eq!(found["no_record"], json!([]));
+
+        let names = json!([{"text": "tonic", "lang": "en"}]);
+        put(&stage, &[node("F3", "formulation", names)]).await;
+        let (_, note) = answered(&stage, json!({"formulation_ids": ["F3"]})).await;
+        assert_eq!(note, "No ingredient of `F3` is recorded, so it inherits nothing.");
+        put(&stage, &[edge("W3", "F3", "composed_of", "H1")]).await;
+        let (found, note) = answered(&stage, json!({"formulation_ids": ["F3"]})).await;
+        assert_eq!((told_of(&found, "inherited_from"), note.as_str()), (vec!["H1", "H1"], ""));
     }
 }

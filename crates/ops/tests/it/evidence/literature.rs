@@ -61,6 +61,13 @@ async fn a_search_answers_in_the_shape_of_seed_003() {
         assert_eq!(metadata["querySuccess"], true);
         assert_eq!(metadata["nodeCount"], 1);
         assert_eq!(metadata["message"], "1 paper found in the record");
+        let few = json!({"terms": [{"term": "ginger"}], "max_results": 1});
+        let few = stage.call("agent", "pubmed_search", few).await.result.unwrap();
+        let message = few.metadata["message"].as_str().unwrap();
+        assert!(
+            message.starts_with("1 of ") && message.ends_with(" papers found in the record are shown"),
+            "{message}"
+        );
         assert_eq!(metadata["licences"][0]["licence"], "CC0-1.0");
     }
 }

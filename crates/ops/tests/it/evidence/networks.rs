@@ -99,7 +99,7 @@ async fn what_is_said_of_classes_is_told_of_their_drugs() {
         for curies in [["calmol", "wakeine"], ["wakeine", "calmol"], ["mixture", "wakeine"]] {
             let (text, shown, _) = ask(&stage, "kg_network_neighborhood", json!({ "curies": curies })).await;
             let deadly = "calmers (calmers) interacts with stimulants (stimulants) [herbal] (imported, not \
-                verified); severity: critical, as its source alone grades it. Never.";
+                verified); severity: critical, as its source alone grades it. Its source advises: \"Never.\"";
             assert!(text.contains(deadly), "{curies:?}: {text}");
             let major =
                 "slowers (slowers) interacts with slowers (slowers) [herbal] (imported, not verified); severity: major";
@@ -123,8 +123,11 @@ async fn a_membership_that_nobody_verified_makes_nothing_critical() {
         doubted["qualifiers"] = json!({"verified": false});
         put(&stage, &[doubted]).await;
         let curies = json!({"curies": ["wakeine", "calmol"]});
-        let capped =
-            |of: &str| format!("severity: major, no graver: nobody verified what leads here from {of} ({of}). Never.");
+        let capped = |of: &str| {
+            format!(
+                "severity: major, no graver: nobody verified what leads here from {of} ({of}). Its source advises: \"Never.\""
+            )
+        };
         for (operation, input, of) in [
             ("kg_network_neighborhood", curies.clone(), "calmol"),
             ("kg_network_neighborhood", json!({"curies": ["wakeine", "mixture"]}), "mixture"),
@@ -138,11 +141,14 @@ async fn a_membership_that_nobody_verified_makes_nothing_critical() {
         }
         // It stays critical of the class itself, and of who is told of together with it.
         let (text, _, _) = ask(&stage, "kg_network_neighborhood", json!({"curies": ["calmers", "wakeine"]})).await;
-        assert!(text.contains("severity: critical, as its source alone grades it. Never."), "{text}");
+        assert!(
+            text.contains("severity: critical, as its source alone grades it. Its source advises: \"Never.\""),
+            "{text}"
+        );
         let all = json!({"curies": ["calmers", "wakeine", "calmol"]});
         let (text, shown, _) = ask(&stage, "kg_network_neighborhood", all).await;
         let both = "severity: critical, as its source alone grades it, but no graver than major, as nobody verified what \
-            leads here from calmol (calmol). Never.";
+            leads here from calmol (calmol). Its source advises: \"Never.\"";
         assert!(text.contains(both), "{text}");
         assert!(shown["links"].as_array().unwrap().iter().any(|it| it["severity"] == "critical"), "{shown}");
         // A longer way that nothing is said against counts.
@@ -151,7 +157,10 @@ async fn a_membership_that_nobody_verified_makes_nothing_critical() {
         put(&stage, &[soothers]).await;
         put(&stage, &ways).await;
         let (text, _, _) = ask(&stage, "kg_network_neighborhood", curies).await;
-        assert!(text.contains("severity: critical, as its source alone grades it. Never."), "{text}");
+        assert!(
+            text.contains("severity: critical, as its source alone grades it. Its source advises: \"Never.\""),
+            "{text}"
+        );
     }
 }
 
@@ -287,7 +296,10 @@ async fn whatever_word_says_that_a_thing_is_in_a_class_or_has_something_in_it_th
                 ("kg_get_everything", json!({"curie": id})),
             ] {
                 let (text, _, _) = ask(&stage, operation, input).await;
-                assert!(text.contains("severity: critical, as its source alone grades it. Never."), "{id}: {text}");
+                assert!(
+                    text.contains("severity: critical, as its source alone grades it. Its source advises: \"Never.\""),
+                    "{id}: {text}"
+                );
             }
             let asked = json!({"start": {"type": "drug", "id": id}, "pattern": "drug -interacts_with-> *"});
             let found = stage.call("agent", "query_kg", asked).await.result.unwrap();

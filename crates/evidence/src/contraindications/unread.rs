@@ -1,0 +1,38 @@
+//! What is recorded of an entity in words that no answer about safety reads.
+
+use std::collections::BTreeSet;
+
+use crate::graph::{Direction, Graph, NodeNumber};
+use crate::rest;
+
+/// What is plainly no warning: what something is for.
+const IS_FOR: [&str; 8] = [
+    "ameliorates_condition",
+    "applied_to_treat",
+    "has_indication",
+    "prevents",
+    "studied_for",
+    "traditionally_used_for",
+    "treats",
+    "treats_or_applied_or_studied_to_treat",
+];
+/// Predicates that a note names.
+const NAMED_MAX: usize = 10;
+
+/// That other statements are recorded, so that "nothing is recorded against it" is not taken for more than it is.
+pub fn note(graph: &Graph, node: NodeNumber) -> Option<String> {
+    let hops = [Direction::Out, Direction::In].into_iter().flat_map(|direction| graph.hops(node, direction, None));
+    let unread: BTreeSet<&str> = hops
+        .filter(|hop| !graph.leads().contains(hop.predicate))
+        .map(|hop| graph.predicates().text(hop.predicate))
+        .filter(|predicate| !IS_FOR.contains(predicate) && !predicate.starts_with("not_"))
+        .collect();
+    let unread: Vec<String> = unread.into_iter().map(str::to_owned).collect();
+    (!unread.is_empty()).then(|| {
+        format!(
+            "Other statements are recorded of `{}` ({}), which are not read here; `kg_get_everything` tells them.",
+            graph.nodes().id(node),
+            rest::first(&unread, NAMED_MAX)
+        )
+    })
+}

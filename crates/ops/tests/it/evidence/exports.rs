@@ -1,0 +1,51 @@
+//! What one house exports, another one can take in.
+
+use std::io::Cursor;
+
+use contract::evidence::record::Source;
+use evidence::import::{self, Format, Item, Options};
+use serde_json::{Value, json};
+
+use super::herbs::put;
+use super::starter_data::with_deadly_classes;
+use crate::ledger::both;
+use crate::script::Stage;
+
+async fn exported(stage: &Stage, format: &str) -> String {
+    let asked = json!({"format": format, "limit": 1_000});
+    let output = stage.call("owner", "export_records", asked).await.result.unwrap().output;
+    assert_eq!(output.get("next_cursor").filter(|it| !it.is_null()), None);
+    output["content"].as_str().unwrap().to_owned()
+}
+
+/// Records as an importer brings them, and how many lost their rule.
+fn read(text: String) -> (Vec<Value>, u64) {
+    let source = Source { id: "neighbour".to_owned(), ..Format::Kgx.source() };
+    let mut items = import::open(Format::Kgx, Options { source, lang: None }, Cursor::new(text)).unwrap();
+    let records = items.by_ref().map(|item| match item.unwrap() {
+        Item::Record(record) => serde_json::to_value(record).unwrap(),
+        Item::Rejected(rejection) => panic!("{}: {}", rejection.at, rejection.reason),
+    });
+    let records: Vec<Value> = records.collect();
+    (records, items.n_without_rule())
+}
+
+#[tokio::test]
+async fn a_critical_interaction_is_told_in_the_next_house_as_its_sources_word() {
+    for (stage, other) in both().await.into_iter().zip(both().await) {
+        let house = stage.again_with(with_deadly_classes()).await;
+        house.call("owner", "load_starter_data", json!({})).await.result.unwrap();
+        let (nodes, _) = read(exported(&house, "kgx_nodes").await);
+        let (edges, n_without_rule) = read(exported(&house, "kgx_edges").await);
+        assert!(n_without_rule > 0);
+        let source = json!({"record": "source", "id": "neighbour", "title": "Another house", "licence": "CC0-1.0"});
+        for records in [vec![source], nodes, edges] {
+            assert_eq!(put(&other, &records).await["rejected"], json!([]));
+        }
+        let asked = json!({"curies": ["madeupine", "surine"]});
+        let answer = other.call("agent", "kg_network_neighborhood", asked).await.result.unwrap().output;
+        let text = answer["content"][0]["text"].as_str().unwrap();
+        assert!(text.contains("[neighbour] (imported, not verified)"), "{text}");
+        assert!(text.contains("severity: ") && !text.contains("R-DDI-001"), "{text}");
+    }
+}
