@@ -216,25 +216,31 @@ fn serving(command: &mut Command, data: &Path) -> Process {
     process
 }
 
+/// The program, started by another one that says which signals it ignores.
+fn materia_by(starter: &[&str]) -> Command {
+    let plain = materia();
+    let mut command = Command::new(starter[0]);
+    command.args(&starter[1..]).arg(plain.get_program());
+    for (name, value) in plain.get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    command
+}
+
 #[test]
 fn a_closed_terminal_ends_a_server_gently_and_one_that_outlasts_terminals_not_at_all() {
     let folder = testkit::temp_dir();
     let data = folder.path().join("data");
-    let mut process = serving(&mut materia(), &data);
+    // Whoever started the tests may ignore the signal, and their children with them.
+    let mut process = serving(&mut materia_by(&["env", "--default-signal=HUP"]), &data);
     hang_up(&mut process);
     assert_eq!(process.0.wait().expect("it ends").code(), Some(0));
     assert!(!data.join("owner.sock").exists());
 
-    let plain = materia();
-    let mut outlasting = Command::new("nohup");
-    outlasting.arg(plain.get_program());
-    for (name, value) in plain.get_envs() {
-        match value {
-            Some(value) => outlasting.env(name, value),
-            None => outlasting.env_remove(name),
-        };
-    }
-    let mut process = serving(&mut outlasting, &data);
+    let mut process = serving(&mut materia_by(&["nohup"]), &data);
     hang_up(&mut process);
     take_id(&data);
     assert!(process.0.try_wait().expect("it can be looked at").is_none());
