@@ -14,7 +14,10 @@ pub fn serve(arguments: &[String]) -> Result<()> {
     };
     build_ui()?;
     println!("Building the release binary …");
-    cargo::run(&mut cargo::cargo(&["build", "--release", "--package", "server", "--bin", "materia"]))?;
+    // `bench` is named for its features alone: with them, the program that benches and proofs measure is this one, and who
+    // runs both builds it once.
+    let packages = ["--package", "server", "--package", "bench"];
+    cargo::run(cargo::cargo(&["build", "--release", "--bin", "materia"]).args(packages))?;
     pull_model(arguments);
     let mut serve = Command::new(cargo::release("materia"));
     serve.arg("serve").args(arguments);
