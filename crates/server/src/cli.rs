@@ -197,7 +197,7 @@ async fn run() -> anyhow::Result<ExitCode> {
     }
 }
 
-/// A command that only looks makes no database: a mistyped folder would look like an empty house. Where a process owns the
+/// A command for what is there makes no database: a mistyped folder would look like an empty house. Where a process owns the
 /// folder, its database may be anywhere; it is asked.
 fn must_be_there(place: &Place, settings: &Settings) -> anyhow::Result<()> {
     if settings.database_url.is_none() && !place.data.join("materia.db").exists() && !has_owner(&place.data) {
@@ -227,7 +227,22 @@ const ANSWER_LOST: u8 = 3;
 /// Prints what a call answered. The call was made whether or not that succeeds: who took it for a failure would make it
 /// twice.
 fn print_answer(call_id: Uuid, lines: impl IntoIterator<Item = String>) -> ExitCode {
-    match print_lines(lines) {
+    after_printing(call_id, print_lines(lines))
+}
+
+/// As [`print_answer`], for a document. Whoever keeps what is printed keeps its very bytes, and so its hash.
+fn print_document(call_id: Uuid, text: &str) -> ExitCode {
+    if std::io::stdout().is_terminal() {
+        return print_answer(call_id, [text.trim_end_matches('\n').to_owned()]);
+    }
+    let written = std::io::stdout().lock().write_all(text.as_bytes());
+    let written = written.and_then(|()| std::io::stdout().lock().flush());
+    let is_fine = |error: &std::io::Error| error.kind() == std::io::ErrorKind::BrokenPipe;
+    after_printing(call_id, written.or_else(|error| if is_fine(&error) { Ok(()) } else { Err(error.into()) }))
+}
+
+fn after_printing(call_id: Uuid, printed: anyhow::Result<()>) -> ExitCode {
+    match printed {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             say(format_args!("error: the call {call_id} was made, but its answer could not be written: {error:#}"));
