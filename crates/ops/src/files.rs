@@ -27,6 +27,8 @@ const KEEP_EVERY: Duration = Duration::from_secs(1);
 const WRITE_WAIT_MAX: Duration = Duration::from_secs(5);
 const DELETE_WAIT_MAX: Duration = Duration::from_secs(10);
 const WAITING_MAX: u32 = 1_000;
+/// Documents whose files are remembered to be tried again; beyond them all files are compared.
+const FAILED_MAX: usize = 1_000;
 const CHECK_PAGE: i64 = 200;
 /// Writers of one document take turns, and two documents rarely meet.
 const N_TURNS: usize = 64;
@@ -47,7 +49,7 @@ struct Inner {
     unsynced: Mutex<BTreeMap<(String, Vec<String>), Address>>,
     /// Which revision of a version was written here last, as far as this process remembers.
     revisions: Mutex<HashMap<Key, u32>>,
-    has_failed: std::sync::atomic::AtomicBool,
+    failed: Mutex<Failed>,
     stop: CancellationToken,
 }
 
@@ -55,6 +57,23 @@ struct Inner {
 pub struct Files {
     inner: Arc<Inner>,
     keeper: Arc<Mutex<Option<JoinHandle<()>>>>,
+}
+
+/// What could not be written here and is tried again. The list of what is to be written cannot tell: servers with files of
+/// their own share it, and one of them may take off what another has yet to write.
+#[derive(Default)]
+struct Failed {
+    documents: HashMap<Key, (Waiting, Whose)>,
+    /// There were more than are remembered.
+    has_more: bool,
+    is_list_unread: bool,
+}
+
+/// Whose change it was; who made it takes it off the list of what is to be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Whose {
+    Ours,
+    Others,
 }
 
 /// What whoever wants files written knows of the document.
@@ -98,7 +117,7 @@ impl Files {
             written: Mutex::default(),
             unsynced: Mutex::default(),
             revisions: Mutex::default(),
-            has_failed: false.into(),
+            failed: Mutex::default(),
             stop: CancellationToken::new(),
         });
         let keeper = tokio::spawn(keep(Arc::clone(&inner)));
@@ -178,6 +197,10 @@ impl Files {
     }
 }
 
+fn key(waiting: &Waiting) -> Key {
+    (waiting.organisation_id.clone(), waiting.project_id.clone(), waiting.key.clone(), waiting.version)
+}
+
 async fn keep(inner: Arc<Inner>) {
     loop {
         let is_over = tokio::select! {
@@ -188,22 +211,20 @@ async fn keep(inner: Arc<Inner>) {
         if is_over {
             return;
         }
-        if inner.has_failed.swap(false, std::sync::atomic::Ordering::Relaxed) {
-            inner.mend().await;
-        }
+        inner.try_again().await;
     }
 }
 
 impl Inner {
     /// Writes the newest state of a version, and takes it off the list of what is to be written.
     async fn write(&self, known: Known) {
-        if let Some((key, written)) = self.put(known).await {
+        if let Some((key, written)) = self.put(known, Whose::Ours).await {
             self.written.lock().unwrap_or_else(PoisonError::into_inner).insert(key, written);
         }
     }
 
     /// Writes the newest state of a version, whatever state the caller knew. Returns which one that was.
-    async fn put(&self, known: Known) -> Option<(Key, Waiting)> {
+    async fn put(&self, known: Known, whose: Whose) -> Option<(Key, Waiting)> {
         let waiting = match &known {
             Known::Row(waiting) => waiting.clone(),
             Known::New(new, _) => Waiting::from(&new.row),
@@ -215,20 +236,19 @@ impl Inner {
             Known::New(new, staging) => match self.write_first(new, staging).await {
                 // Whoever changed the document in between has written its files, or is about to.
                 Ok(false) => self.write_newest(&waiting).await,
-                Ok(true) => Ok(waiting),
+                Ok(true) => Ok(waiting.clone()),
                 Err(error) => Err(error),
             },
             Known::Row(waiting) => self.write_newest(&waiting).await,
         };
         match written {
             Ok(written) => {
-                let key =
-                    (written.organisation_id.clone(), written.project_id.clone(), written.key.clone(), written.version);
+                let key = key(&written);
                 self.remember(key.clone(), written.revision);
                 Some((key, written))
             }
             Err(error) => {
-                self.has_failed.store(true, std::sync::atomic::Ordering::Relaxed);
+                self.note_failed(waiting, whose);
                 metrics::counter!("materia_file_failures_total").increment(1);
                 let cause = std::error::Error::source(&*error).map(ToString::to_string);
                 tracing::error!(error = %error, cause, "The files of a document could not be written; trying again");
@@ -304,7 +324,7 @@ impl Inner {
             return;
         }
         if let Err(error) = self.sync_folders().await {
-            self.has_failed.store(true, std::sync::atomic::Ordering::Relaxed);
+            written.into_iter().for_each(|waiting| self.note_failed(waiting, Whose::Ours));
             tracing::error!(error = %error, "The names of new files may not survive a crash; writing them again");
             return;
         }
@@ -326,6 +346,40 @@ impl Inner {
         }
     }
 
+    fn note_failed(&self, waiting: Waiting, whose: Whose) {
+        let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = key(&waiting);
+        if failed.documents.len() >= FAILED_MAX && !failed.documents.contains_key(&key) {
+            failed.has_more = true;
+            return;
+        }
+        // Ours stays ours when the feed brings it too.
+        let whose =
+            failed.documents.get(&key).map_or(whose, |(_, known)| if *known == Whose::Ours { *known } else { whose });
+        failed.documents.insert(key, (waiting, whose));
+    }
+
+    async fn try_again(&self) {
+        let failed = std::mem::take(&mut *self.failed.lock().unwrap_or_else(PoisonError::into_inner));
+        if failed.is_list_unread {
+            self.mend().await;
+        }
+        for (waiting, whose) in failed.documents.into_values() {
+            match whose {
+                Whose::Ours => self.write(Known::Row(waiting)).await,
+                Whose::Others => drop(self.put(Known::Row(waiting), whose).await),
+            }
+        }
+        if !failed.has_more {
+            return;
+        }
+        let fails_still = !self.failed.lock().unwrap_or_else(PoisonError::into_inner).documents.is_empty();
+        if fails_still || self.check_all().await.is_err() {
+            self.failed.lock().unwrap_or_else(PoisonError::into_inner).has_more = true;
+        }
+    }
+
+    /// Writes all that is on the list. Some of it may be another server's, whose own files are compared when it starts.
     async fn mend(&self) {
         let waiting = match self.store.read().await {
             Ok(mut reader) => artifacts::read_waiting(&mut reader, WAITING_MAX).await,
@@ -339,7 +393,7 @@ impl Inner {
                 self.forget_written().await;
             }
             Err(error) => {
-                self.has_failed.store(true, std::sync::atomic::Ordering::Relaxed);
+                self.failed.lock().unwrap_or_else(PoisonError::into_inner).is_list_unread = true;
                 tracing::warn!(error = %error, "The list of files to be written cannot be read");
             }
         }
@@ -360,7 +414,7 @@ impl Inner {
                     Ok(Found::Same) => {}
                     Ok(Found::Missing | Found::Old) => {
                         report.n_written += 1;
-                        self.put(Known::Row(Waiting::from(&row))).await;
+                        self.put(Known::Row(Waiting::from(&row)), Whose::Others).await;
                     }
                     Ok(Found::Changed) => {
                         report.n_changed += 1;

@@ -59,8 +59,8 @@ pub const JOB_STARTS_MAX: i64 = 3;
 /// A string in a log line is cut here.
 pub const LOG_STRING_CHARS_MAX: usize = 100;
 
-/// The tool list of one family, as JSON.
-pub const CATALOGUE_BYTES_MAX: usize = 24 * 1024;
+/// The tool list of one family, as a client gets it.
+pub const CATALOGUE_BYTES_MAX: usize = 24_000;
 
 /// Items on one page of a list.
 pub const PAGE_ITEMS_MAX: usize = 50;

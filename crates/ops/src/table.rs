@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use contract::audit::AuditBlock;
-use contract::schema::{SchemaObject, tool_schema};
+use contract::schema::{SchemaObject, terse, tool_schema};
 use contract::scope::Scope;
 use jsonschema::{PatternOptions, Validator};
 use serde_json::Value;
@@ -32,6 +32,9 @@ pub struct Tool {
     pub scope: Option<Scope>,
     pub input_schema: Arc<SchemaObject>,
     pub output_schema: Arc<SchemaObject>,
+    /// Both once more, as lists of tools show them.
+    pub terse_input_schema: Arc<SchemaObject>,
+    pub terse_output_schema: Arc<SchemaObject>,
     pub(crate) input: Validator,
     pub(crate) fields: Fields,
     pub(crate) output: Validator,
@@ -66,6 +69,8 @@ impl Table {
             table.tools.push(Arc::new(Tool {
                 entry,
                 scope,
+                terse_input_schema: Arc::new(terse(&input_schema)),
+                terse_output_schema: Arc::new(terse(&output_schema)),
                 input_schema: Arc::new(input_schema),
                 output_schema: Arc::new(output_schema),
                 input,

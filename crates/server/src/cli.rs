@@ -25,13 +25,16 @@ mod witness;
 use std::io::{IsTerminal as _, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
+use anyhow::Context as _;
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use uuid::Uuid;
 
-use crate::owner::has_owner;
-use crate::settings::{Settings, data_folder};
+use crate::assemble;
+use crate::owner::{House, has_owner};
+use crate::settings::{Settings, chosen, data_folder};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -53,9 +56,12 @@ struct Arguments {
     /// PostgreSQL URL; without it, an embedded database in the data folder
     #[arg(long, global = true, value_name = "URL")]
     database_url: Option<String>,
-    /// Leave out the facts that come with the program; those that were loaded before stay
+    /// Leave out the facts that come with the program, from now on in this folder; those that were loaded before stay
     #[arg(long, global = true)]
     no_starter_data: bool,
+    /// Load the facts that come with the program, where the folder was to be without them
+    #[arg(long, global = true, conflicts_with = "no_starter_data")]
+    starter_data: bool,
     #[command(subcommand)]
     command: Command,
 }
@@ -131,6 +137,13 @@ impl Place {
             ..Default::default()
         }
     }
+
+    /// The house of this place, as [`assemble::enter`] opens it. The folder remembers what the flags say of starter data.
+    async fn enter(&self, settings: &Settings) -> anyhow::Result<Arc<House>> {
+        let told = || format!("could not write to {}", self.data.display());
+        chosen::keep(&self.data, self.starter_data).with_context(told)?;
+        Ok(assemble::enter(self.data.clone(), settings).await?)
+    }
 }
 
 /// Runs the program. What is awaited here is compiled here; a binary that awaited it would compile all of it once more.
@@ -147,7 +160,11 @@ pub async fn main() -> ExitCode {
 
 async fn run() -> anyhow::Result<ExitCode> {
     let arguments = Arguments::parse();
-    let starter_data = arguments.no_starter_data.then_some(false);
+    let starter_data = match (arguments.starter_data, arguments.no_starter_data) {
+        (true, _) => Some(true),
+        (false, true) => Some(false),
+        (false, false) => None,
+    };
     let place = Place { data: data_folder(arguments.data)?, database_url: arguments.database_url, starter_data };
     match arguments.command {
         Command::Serve(arguments) => serve::run(place, arguments).await,
@@ -180,7 +197,7 @@ async fn run() -> anyhow::Result<ExitCode> {
     }
 }
 
-/// A command that only looks makes no database: a mistyped folder would look like an empty house. Where a process owns the
+/// A command for what is there makes no database: a mistyped folder would look like an empty house. Where a process owns the
 /// folder, its database may be anywhere; it is asked.
 fn must_be_there(place: &Place, settings: &Settings) -> anyhow::Result<()> {
     if settings.database_url.is_none() && !place.data.join("materia.db").exists() && !has_owner(&place.data) {
@@ -210,7 +227,22 @@ const ANSWER_LOST: u8 = 3;
 /// Prints what a call answered. The call was made whether or not that succeeds: who took it for a failure would make it
 /// twice.
 fn print_answer(call_id: Uuid, lines: impl IntoIterator<Item = String>) -> ExitCode {
-    match print_lines(lines) {
+    after_printing(call_id, print_lines(lines))
+}
+
+/// As [`print_answer`], for a document. Whoever keeps what is printed keeps its very bytes, and so its hash.
+fn print_document(call_id: Uuid, text: &str) -> ExitCode {
+    if std::io::stdout().is_terminal() {
+        return print_answer(call_id, [text.trim_end_matches('\n').to_owned()]);
+    }
+    let written = std::io::stdout().lock().write_all(text.as_bytes());
+    let written = written.and_then(|()| std::io::stdout().lock().flush());
+    let is_fine = |error: &std::io::Error| error.kind() == std::io::ErrorKind::BrokenPipe;
+    after_printing(call_id, written.or_else(|error| if is_fine(&error) { Ok(()) } else { Err(error.into()) }))
+}
+
+fn after_printing(call_id: Uuid, printed: anyhow::Result<()>) -> ExitCode {
+    match printed {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             say(format_args!("error: the call {call_id} was made, but its answer could not be written: {error:#}"));

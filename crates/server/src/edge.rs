@@ -144,7 +144,7 @@ pub struct Denied {
 pub struct NoCall(pub &'static str);
 
 /// Headers that would be read once and could be meant twice.
-const SINGLE: [&str; 3] = ["authorization", "content-type", "idempotency-key"];
+const SINGLE: [&str; 5] = ["authorization", "content-type", "idempotency-key", "x-correlation-id", "x-materia-for"];
 
 #[derive(Clone)]
 struct Shield {

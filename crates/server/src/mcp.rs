@@ -9,6 +9,7 @@ pub mod http;
 mod idempotency;
 pub mod lifted;
 pub mod listening;
+mod offered;
 mod results;
 pub mod stdio;
 mod tasks;

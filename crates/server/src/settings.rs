@@ -1,5 +1,7 @@
-//! Settings: a default for each, then `materia.toml`, then `MATERIA_*`, then flags; the later one wins.
+//! Settings: a default for each, then what a flag chose for the folder, then `materia.toml`, then `MATERIA_*`, then flags;
+//! the later one wins.
 
+pub mod chosen;
 pub mod explained;
 mod mistakes;
 pub mod oauth;
@@ -320,6 +322,7 @@ impl Settings {
 
 fn figment(data: &Path, flags: &Flags) -> Figment {
     Figment::from(Serialized::defaults(Settings::default()))
+        .merge(chosen::Chosen::read(data))
         .merge(Toml::file(data.join("materia.toml")))
         .merge(Env::prefixed("MATERIA_").ignore(&["data", "test_postgres", "test_tools", "prove", "bin"]))
         .merge(Serialized::globals(flags).profile("default"))

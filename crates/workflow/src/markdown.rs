@@ -2,6 +2,8 @@
 //!
 //! One pass over the lines; everything keeps its line number (from 1), so that messages can say which line to mend.
 
+use std::collections::BTreeMap;
+
 /// Headings deeper than this are text.
 const LEVEL_MAX: usize = 6;
 
@@ -181,15 +183,44 @@ pub fn parse_field(line: &str) -> Option<(&str, &str)> {
     (!label.is_empty()).then(|| (label, value.trim()))
 }
 
-/// The line with its inline code blanked out; bytes keep their places.
+/// The line with its inline code blanked out; bytes keep their places. Code stands between two runs of equally many
+/// backticks; a run that has no such other is text, and so is what follows it.
 pub fn without_code(line: &str) -> String {
-    let mut is_code = false;
-    line.chars()
-        .map(|c| {
-            is_code ^= c == '`';
-            if is_code || c == '`' { ' ' } else { c }
-        })
-        .collect()
+    let runs = backticks(line);
+    let last_of: BTreeMap<usize, usize> =
+        runs.iter().enumerate().map(|(index, (_, length))| (*length, index)).collect();
+    let mut shown = String::with_capacity(line.len());
+    let (mut from, mut index) = (0, 0);
+    while let Some((start, length)) = runs.get(index) {
+        // Without this, a line of lone runs would be searched to its end for each.
+        let has_end = last_of.get(length).is_some_and(|last| *last > index);
+        let mut later = runs.iter().enumerate().skip(index + 1);
+        let end = if has_end { later.find(|(_, (_, other))| other == length) } else { None };
+        index += 1;
+        if let Some((closing, (at, _))) = end {
+            shown.push_str(line.get(from..*start).unwrap_or_default());
+            from = at + length;
+            shown.extend(std::iter::repeat_n(' ', from - start));
+            index = closing + 1;
+        }
+    }
+    shown.push_str(line.get(from..).unwrap_or_default());
+    shown
+}
+
+/// Where runs of backticks begin, and how long they are. One after a backslash is a character like others.
+fn backticks(line: &str) -> Vec<(usize, usize)> {
+    let mut runs: Vec<(usize, usize)> = Vec::new();
+    let mut is_escaped = false;
+    for (at, byte) in line.bytes().enumerate() {
+        match runs.last_mut() {
+            Some((start, length)) if byte == b'`' && *start + *length == at => *length += 1,
+            _ if byte == b'`' && !is_escaped => runs.push((at, 1)),
+            _ => {}
+        }
+        is_escaped = byte == b'\\' && !is_escaped;
+    }
+    runs
 }
 
 /// A title without what may surround it: `§1.`, numbers, emphasis, what stands in parentheses at its end, case.
@@ -258,6 +289,17 @@ mod tests {
     #[test]
     fn code_within_a_line_is_blanked_out() {
         assert_eq!(without_code("a `[x y]` b"), "a         b");
+        assert_eq!(without_code("a ``x ` y`` b"), format!("a {} b", " ".repeat("``x ` y``".len())));
+        assert_eq!(without_code("`ก` b"), format!("{} b", " ".repeat("`ก`".len())));
+    }
+
+    #[test]
+    fn a_backtick_without_another_hides_nothing() {
+        for text in ["a ` b", "``a` b", "a \\` b \\` c", "`` a ``` b", "```"] {
+            assert_eq!(without_code(text), text);
+        }
+        assert_eq!(without_code("`` a `b` c"), "`` a     c");
+        assert_eq!(without_code("`a` b ` c"), "    b ` c");
     }
 
     #[test]
@@ -274,6 +316,13 @@ mod tests {
     }
 
     proptest::proptest! {
+        #[test]
+        fn code_is_blanked_out_byte_by_byte(line in "[`\\\\aก ]{0,40}") {
+            let shown = without_code(&line);
+            proptest::prop_assert_eq!(shown.len(), line.len());
+            proptest::prop_assert!(shown.bytes().zip(line.bytes()).all(|(now, before)| now == b' ' || now == before));
+        }
+
         #[test]
         fn any_text_parses_and_every_line_is_kept(text in "(?s)[#`~*: \n\\-a-z(]{0,200}") {
             let document = Document::parse(&text);

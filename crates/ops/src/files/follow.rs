@@ -8,7 +8,7 @@ use contract::error::OpError;
 use store::StoreError;
 use workflow::artifacts::{self, Place, Waiting};
 
-use super::{Inner, Key, Known};
+use super::{Inner, Key, Known, Whose};
 use crate::door::Platform;
 use crate::feed::Changes;
 
@@ -88,7 +88,8 @@ impl Inner {
             let (organisation_id, project_id) = (place.organisation_id.to_owned(), place.project_id.to_owned());
             if !self.remembers(&(organisation_id.clone(), project_id.clone(), key.clone(), version), revision) {
                 // The list of what is to be written is for whoever changed it: their own files may be behind.
-                self.put(Known::Row(Waiting { organisation_id, project_id, key, version, revision })).await;
+                let waiting = Waiting { organisation_id, project_id, key, version, revision };
+                self.put(Known::Row(waiting), Whose::Others).await;
             }
         }
         Ok(())

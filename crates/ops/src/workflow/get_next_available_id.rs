@@ -8,7 +8,7 @@ use serde_json::Value;
 use store::Tx;
 use workflow::ids;
 
-use super::{CounterPlan, NUMBERING_ROLES};
+use super::{CounterPlan, NUMBERING_ROLES, tell_numbers};
 use crate::context::{Context, Settings};
 use crate::family::Family;
 use crate::operation::{Answer, ApplyError, Ended, Operation, Write};
@@ -25,7 +25,7 @@ impl Operation for GetNextAvailableId {
 
     type Output = NextAvailableId;
 
-    const TELL: Option<fn(&Ended<'_>)> = Some(tell);
+    const TELL: Option<fn(&Ended<'_>)> = Some(tell_numbers::<GetNextAvailableId>);
 
     fn given_ids(&self, output: &Value) -> Option<(String, Vec<String>)> {
         let id = output.get("next_id")?.as_str()?.to_owned();
@@ -54,19 +54,4 @@ impl Write for GetNextAvailableId {
             NextAvailableId { success: True, artifact_type: plan.artifact_type.name.clone(), next_id: next_id.clone() };
         Ok(Answer::of(output).touching("id", next_id).leaving(counter))
     }
-}
-
-/// The log entry of seed 001.
-fn tell(ended: &Ended<'_>) {
-    tracing::info!(
-        event = "get_next_available_id_invocation_completed",
-        tool_name = GetNextAvailableId::NAME,
-        call_id = %ended.told.call_id,
-        task_id = ended.told.task_id,
-        artifact_type = ended.text("artifact_type"),
-        project_id = ended.project_id,
-        next_id = ended.text("next_id"),
-        success = true,
-        duration_ms = ended.told.duration_ms,
-    );
 }

@@ -11,7 +11,7 @@ use uuid::Uuid;
 use workflow::ids::{self, ReserveOptions};
 
 use super::approve_artifact::is_part_of_approval;
-use super::{CounterPlan, NUMBERING_ROLES};
+use super::{CounterPlan, NUMBERING_ROLES, tell_numbers};
 use crate::context::{Context, Settings};
 use crate::family::Family;
 use crate::operation::{Answer, ApplyError, Ended, Operation, Write};
@@ -37,7 +37,7 @@ impl Operation for ReserveIdRange {
 
     type Output = ReservedIdRange;
 
-    const TELL: Option<fn(&Ended<'_>)> = Some(tell);
+    const TELL: Option<fn(&Ended<'_>)> = Some(tell_numbers::<ReserveIdRange>);
 
     fn given_ids(&self, output: &Value) -> Option<(String, Vec<String>)> {
         let ids = output.get("reserved_ids")?.as_array()?.iter().filter_map(|id| id.as_str().map(str::to_owned));
@@ -85,24 +85,4 @@ impl Write for ReserveIdRange {
         });
         Ok(reserved.rows.into_iter().fold(answer, Answer::leaving))
     }
-}
-
-/// The log entry of seed 001.
-fn tell(ended: &Ended<'_>) {
-    let ids = ended.output.get("reserved_ids").and_then(Value::as_array);
-    let reserved_ids = ids.map(|ids| Value::from(ids.clone()).to_string());
-    tracing::info!(
-        event = "reserve_id_range_invocation_completed",
-        tool_name = ReserveIdRange::NAME,
-        call_id = %ended.told.call_id,
-        task_id = ended.told.task_id,
-        artifact_type = ended.text("artifact_type"),
-        project_id = ended.project_id,
-        count = ids.map(|ids| u64::try_from(ids.len()).unwrap_or(u64::MAX)),
-        reserved_ids,
-        reservation_id = ended.text("reservation_id"),
-        expires_at = ended.text("expires_at"),
-        success = true,
-        duration_ms = ended.told.duration_ms,
-    );
 }

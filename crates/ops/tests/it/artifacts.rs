@@ -730,6 +730,30 @@ async fn files_that_another_server_left_behind_are_renewed_and_not_called_edited
     }
 }
 
+#[tokio::test]
+async fn files_that_could_not_be_written_here_are_written_whoever_clears_the_list() {
+    for stage in both().await {
+        let other = stage.again_elsewhere().await;
+        stage.begin().await;
+        // Nothing can be written below it.
+        let artifacts = other.files.path().join("artifacts");
+        fs::remove_dir_all(&artifacts).ok();
+        fs::write(&artifacts, "").unwrap();
+        other.store(PRD_006).await;
+        // A start, or a try of its own: the first house writes what is on the list and clears it.
+        stage.platform.files().mend().await;
+        let file = "artifacts/prds/PRD-006_v1.md";
+        let expected = stage.file(file);
+        fs::remove_file(&artifacts).unwrap();
+        let is_there = || fs::read_to_string(other.files.path().join(file)).is_ok_and(|text| text == expected);
+        let give_up = tokio::time::Instant::now() + std::time::Duration::from_secs(20);
+        while !is_there() {
+            assert!(tokio::time::Instant::now() < give_up, "the files of the other house were forgotten");
+            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        }
+    }
+}
+
 /// A statement behind the door's back.
 pub async fn execute(stage: &Stage, sql: &'static str) {
     let apply: store::Apply<()> = Box::new(move |tx| {

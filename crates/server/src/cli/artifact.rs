@@ -17,7 +17,7 @@ use workflow::catalogue::Catalogue;
 use workflow::markdown::Document;
 use workflow::metadata;
 
-use super::{Place, must_be_there, print_answer, say, table};
+use super::{Place, must_be_there, print_answer, print_document, say, table};
 use crate::assemble;
 use crate::auth::owner;
 use crate::settings::Settings;
@@ -127,11 +127,13 @@ pub async fn run(place: Place, arguments: Arguments) -> anyhow::Result<ExitCode>
         "off".clone_into(&mut settings.log);
     }
     telemetry::start(&settings.log);
-    if matches!(
-        arguments.command,
-        Command::List { .. } | Command::Show { .. } | Command::History { .. } | Command::Diff { .. }
-    ) {
-        must_be_there(&place, &settings)?;
+    match arguments.command {
+        Command::Validate { .. } | Command::Store { .. } => {}
+        Command::Approve { .. }
+        | Command::List { .. }
+        | Command::Show { .. }
+        | Command::History { .. }
+        | Command::Diff { .. } => must_be_there(&place, &settings)?,
     }
     let (operation, mut input) = input(&arguments.command, &settings)?;
     if let Some(project) = &arguments.project {
@@ -148,6 +150,9 @@ pub async fn run(place: Place, arguments: Arguments) -> anyhow::Result<ExitCode>
             return Ok(ExitCode::FAILURE);
         }
     };
+    if let (Command::Show { .. }, false) = (&arguments.command, arguments.json) {
+        return Ok(print_document(reply.call_id, &read::<ArtifactContent>(output)?.content));
+    }
     let has_failed = output.get("passed") == Some(&Value::Bool(false));
     let lines = if arguments.json { vec![output.to_string()] } else { shown(&arguments.command, output)? };
     let printed = print_answer(reply.call_id, lines);
@@ -206,16 +211,21 @@ fn input(command: &Command, settings: &Settings) -> anyhow::Result<(&'static str
 
 fn read_file(file: &Path) -> anyhow::Result<String> {
     // Four bytes a character at most, and one more to see that it was too much.
-    let bytes_max = u64::from(CONTENT_CHARS_MAX) * 4 + 1;
-    let mut text = String::new();
+    let bytes_max = usize::try_from(CONTENT_CHARS_MAX)? * 4;
+    let n_read_max = u64::try_from(bytes_max)? + 1;
+    let mut bytes = Vec::new();
     if file.as_os_str() == "-" {
-        std::io::stdin().take(bytes_max).read_to_string(&mut text).context("could not read standard input")?;
+        std::io::stdin().take(n_read_max).read_to_end(&mut bytes).context("could not read standard input")?;
     } else {
         let opened = std::fs::File::open(file).with_context(|| format!("could not open {}", file.display()))?;
-        let read = opened.take(bytes_max).read_to_string(&mut text);
+        let read = opened.take(n_read_max).read_to_end(&mut bytes);
         read.with_context(|| format!("could not read {}", file.display()))?;
     }
-    Ok(text)
+    // What was cut off may end within a character, and would seem to be no text.
+    if bytes.len() > bytes_max {
+        bail!("{} is larger than any document: at most {CONTENT_CHARS_MAX} characters", file.display());
+    }
+    String::from_utf8(bytes).with_context(|| format!("{} is no text in UTF-8", file.display()))
 }
 
 fn find_id(content: &str, settings: &Settings) -> anyhow::Result<String> {
@@ -254,7 +264,7 @@ fn shown(command: &Command, output: Value) -> anyhow::Result<Vec<String>> {
             }
             lines
         }
-        Command::Show { .. } => vec![read::<ArtifactContent>(output)?.content.trim_end_matches('\n').to_owned()],
+        Command::Show { .. } => vec![read::<ArtifactContent>(output)?.content],
         Command::History { .. } => history(&read::<ArtifactRevisions>(output)?.revisions),
         Command::Diff { .. } => {
             let found: ArtifactDiff = read(output)?;

@@ -51,7 +51,7 @@ pub async fn run(place: Place, arguments: Arguments) -> anyhow::Result<ExitCode>
     };
     let idempotency_key =
         arguments.idempotency_key.as_deref().map(IdempotencyKey::parse).transpose().context("--idempotency-key")?;
-    let house = assemble::enter(place.data, &settings).await?;
+    let house = place.enter(&settings).await?;
     let call = Call { operation: arguments.operation, input, idempotency_key, ..Call::default() };
     let reply = house.call(&owner(&settings.organisation_id), call).await;
     house.close().await;

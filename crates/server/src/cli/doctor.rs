@@ -46,6 +46,7 @@ pub async fn run(place: &Place) -> anyhow::Result<ExitCode> {
     match Settings::read(&place.data, &place.flags()) {
         Ok(settings) => {
             findings.push(Finding::fine("the settings can be read"));
+            findings.extend(starter_data(&settings));
             findings.extend(look(place, &settings).await);
             findings.extend(search::look(&place.data).await);
         }
@@ -66,6 +67,17 @@ pub async fn run(place: &Place) -> anyhow::Result<ExitCode> {
     print_lines(lines)?;
     let all_fine = findings.iter().all(|finding| finding.is_fine);
     Ok(if all_fine { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// A folder may have been made without them long ago, by somebody else.
+fn starter_data(settings: &Settings) -> Option<Finding> {
+    let left_out = || {
+        Finding::lacking(
+            "the facts that come with the program are left out (`materia config` says why: `starter_data`)",
+            "`materia serve --starter-data` loads them, unless a setting keeps them out",
+        )
+    };
+    (!settings.starter_data).then(left_out)
 }
 
 async fn look(place: &Place, settings: &Settings) -> Vec<Finding> {

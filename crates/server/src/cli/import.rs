@@ -21,7 +21,6 @@ use serde_json::json;
 use self::files::Opened;
 use self::send::{Desk, MayReplace};
 use super::{Place, print_lines, say};
-use crate::assemble;
 use crate::auth::owner;
 use crate::owner::House;
 use crate::settings::Settings;
@@ -107,7 +106,7 @@ pub async fn run(place: Place, arguments: Arguments) -> anyhow::Result<ExitCode>
     telemetry::start(&settings.log);
     let files: Vec<Opened> = arguments.files.iter().map(|path| Opened::new(path)).collect::<anyhow::Result<_>>()?;
     let marks = place.data.join("imports");
-    let house = assemble::enter(place.data, &settings).await?;
+    let house = place.enter(&settings).await?;
     // Whoever imports papers of the library itself wants them instead of our own summaries, and instead of what others put
     // under their numbers; a file that somebody else vouches for says so.
     let is_of_library = arguments.format.is_of_papers() && arguments.source.is_none();

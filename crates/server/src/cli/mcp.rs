@@ -11,7 +11,6 @@ use tokio::io::BufReader;
 
 use super::Place;
 use super::stop::StopWish;
-use crate::assemble;
 use crate::auth::owner;
 use crate::mcp::handler::Handler;
 use crate::mcp::lifted::Lifted;
@@ -46,7 +45,7 @@ pub async fn run(place: Place, arguments: &Arguments) -> anyhow::Result<ExitCode
     telemetry::start(&settings.log);
     let traces = traces::start().context("the OTEL_ variables are wrong")?;
     let mut stop_wish = StopWish::listen()?;
-    let house = assemble::enter(place.data, &settings).await?;
+    let house = place.enter(&settings).await?;
     let actor = Arc::new(actor(arguments, &settings)?);
     let handler = Handler::new(Arc::clone(&house), Arc::clone(&actor), None);
     let counting = Arc::clone(&house);

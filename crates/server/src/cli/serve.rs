@@ -9,7 +9,6 @@ use serde_json::json;
 
 use super::stop::StopWish;
 use super::{Place, print_lines};
-use crate::assemble;
 use crate::auth::start_token;
 use crate::serve::Server;
 use crate::settings::{Auth, Settings};
@@ -54,7 +53,7 @@ pub async fn run(place: Place, arguments: Arguments) -> anyhow::Result<ExitCode>
     }
     let traces = traces::start().context("the OTEL_ variables are wrong")?;
     let mut stop_wish = StopWish::listen()?;
-    let house = assemble::enter(place.data.clone(), &settings).await?;
+    let house = place.enter(&settings).await?;
     let token = start_token(&place.data)?;
     let server = Server::start(house, &settings, &token).await?;
     if arguments.json {

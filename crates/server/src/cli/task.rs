@@ -78,7 +78,8 @@ pub async fn run(place: Place, arguments: Arguments) -> anyhow::Result<ExitCode>
         "off".clone_into(&mut settings.log);
     }
     telemetry::start(&settings.log);
-    if matches!(arguments.command, Command::List(_)) {
+    // Those of another server need none here.
+    if settings.tasks_url.is_none() {
         must_be_there(&place, &settings)?;
     }
     let (operation, mut input) = input(&arguments.command);

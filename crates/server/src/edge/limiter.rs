@@ -15,7 +15,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use super::failures::Failures;
 use crate::settings::Settings;
 
-/// Principals remembered before the quiet ones are forgotten.
+/// Principals remembered before the quiet ones are forgotten: those without a request at work, and those whose rate is
+/// that of a newcomer.
 const PRINCIPALS_MAX: usize = 10_000;
 
 pub struct Limiter {
@@ -78,6 +79,11 @@ impl Limiter {
             let mut principals = self.principals.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
             if principals.len() >= PRINCIPALS_MAX {
                 principals.retain(|_, places| places.available_permits() < self.n_per_principal_max);
+                // Only who gets a rate gets places, so the two grow alike.
+                if let Some(rate) = &self.rate {
+                    rate.retain_recent();
+                    rate.shrink_to_fit();
+                }
             }
             Arc::clone(
                 principals.entry(principal).or_insert_with(|| Arc::new(Semaphore::new(self.n_per_principal_max))),
@@ -86,5 +92,45 @@ impl Limiter {
         places
             .try_acquire_owned()
             .map_err(|_| OpError::rate_limited("too many requests at once, wait for some to end", 1_000))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use contract::actor::{ActorKind, Role};
+    use contract::id::{ActorId, OrganisationId};
+
+    fn actor(name: &str) -> Actor {
+        let (here, id) = (OrganisationId::parse("here").unwrap(), ActorId::parse(name).unwrap());
+        Actor::new(here, id, ActorKind::Service, vec![Role::Agent])
+    }
+
+    #[test]
+    fn principals_who_have_gone_are_forgotten() {
+        let limiter = Limiter::new(&Settings { rate_per_second: 1_000_000, rate_burst: 1, ..Settings::default() });
+        let busy = limiter.admit(&actor("busy")).unwrap();
+        for n in 0..3 * PRINCIPALS_MAX {
+            drop(limiter.admit(&actor(&format!("passer-by-{n}"))).unwrap());
+        }
+        let n_rates = limiter.rate.as_ref().unwrap().len();
+        assert!(n_rates <= PRINCIPALS_MAX, "the rates of {n_rates} are remembered");
+        let principals = limiter.principals.lock().unwrap();
+        assert!(principals.len() <= PRINCIPALS_MAX, "{} are remembered", principals.len());
+        assert_eq!(principals["here/busy"].available_permits(), limiter.n_per_principal_max - 1);
+        drop(busy);
+    }
+
+    #[test]
+    fn who_was_too_quick_is_not_forgotten_with_the_others() {
+        // One in a day, so that no clock decides this test.
+        let mut limiter = Limiter::new(&Settings::default());
+        let daily = Quota::with_period(std::time::Duration::from_secs(24 * 60 * 60)).unwrap();
+        limiter.rate = Some(RateLimiter::keyed(daily));
+        drop(limiter.admit(&actor("quick")).unwrap());
+        for n in 0..PRINCIPALS_MAX {
+            drop(limiter.admit(&actor(&format!("passer-by-{n}"))).unwrap());
+        }
+        assert!(limiter.admit(&actor("quick")).is_err());
     }
 }

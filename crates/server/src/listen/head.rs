@@ -1,5 +1,6 @@
-//! Watches request heads as they come in. A request with both a Content-Length and a Transfer-Encoding has two lengths,
-//! and two readers may disagree where the next one begins; the HTTP library would drop one of them in silence.
+//! Watches request heads as they come in. A request with both a Content-Length and a Transfer-Encoding, or with two of
+//! either, has two lengths, and two readers may disagree where the next one begins; the HTTP library would drop one of
+//! them in silence.
 //!
 //! Such a head is spoilt before it ends, so that the library refuses it with 400 and closes the connection.
 
@@ -11,9 +12,12 @@ const LINE_BYTES_MAX: usize = 64;
 pub struct HeadWatch {
     state: State,
     line: Vec<u8>,
-    has_length: bool,
+    /// Content-Length and Transfer-Encoding lines of the head so far.
+    n_lengths: usize,
+    n_encodings: usize,
     length: u64,
-    has_encoding: bool,
+    /// A length stands so far out in its line that we do not know it.
+    is_length_out_of_sight: bool,
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -68,10 +72,11 @@ impl HeadWatch {
         if let Some((name, value)) = text.split_once(':') {
             match name.to_ascii_lowercase().as_str() {
                 "content-length" => {
-                    self.has_length = true;
+                    self.n_lengths += 1;
                     self.length = value.trim().parse().unwrap_or(0);
+                    self.is_length_out_of_sight |= line.len() >= LINE_BYTES_MAX;
                 }
-                "transfer-encoding" => self.has_encoding = true,
+                "transfer-encoding" => self.n_encodings += 1,
                 _ => {}
             }
         }
@@ -79,13 +84,13 @@ impl HeadWatch {
     }
 
     fn end_head(&mut self) -> bool {
-        let is_doubtful = self.has_length && self.has_encoding;
-        self.state = match (self.has_encoding, self.length) {
-            (true, _) => State::Done,
-            (false, 0) => State::Head,
-            (false, length) => State::Body(length),
+        let is_doubtful = self.n_lengths + self.n_encodings > 1 || self.is_length_out_of_sight;
+        let state = match (self.n_encodings, self.length) {
+            (1.., _) => State::Done,
+            (0, 0) => State::Head,
+            (0, length) => State::Body(length),
         };
-        (self.has_length, self.has_encoding, self.length) = (false, false, 0);
+        *self = HeadWatch { state, ..HeadWatch::default() };
         is_doubtful
     }
 }
@@ -110,6 +115,16 @@ mod tests {
     fn a_head_with_two_lengths_is_spoilt() {
         check("POST / HTTP/1.1\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", true);
         check("POST / HTTP/1.1\r\ntransfer-encoding: chunked\r\nhost: x\r\nCONTENT-LENGTH: 4\r\n\r\n", true);
+        check("POST / HTTP/1.1\r\nContent-Length: 4\r\nhost: x\r\ncontent-length: 4\r\n\r\nabcd", true);
+        check("GET / HTTP/1.1\r\nContent-Length: 0\r\nContent-Length: 0\r\n\r\n", true);
+        check("POST / HTTP/1.1\r\nTransfer-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n", true);
+    }
+
+    #[test]
+    fn a_length_that_was_not_read_to_its_end_is_no_length() {
+        let far = " ".repeat(LINE_BYTES_MAX);
+        check(&format!("POST / HTTP/1.1\r\nContent-Length:{far}4\r\n\r\nabcd"), true);
+        check(&format!("POST / HTTP/1.1\r\nX-Note:{far}4\r\nContent-Length: 4\r\n\r\nabcd"), false);
     }
 
     #[test]

@@ -19,11 +19,13 @@ const URI_BYTES_MAX: usize = 200;
 
 /// The tool as clients see it.
 pub fn describe(tool: &Tool) -> rmcp::model::Tool {
-    let mut described = rmcp::model::Tool::new(tool.entry.name, tool.entry.about, Arc::clone(&tool.input_schema));
-    described.output_schema = Some(Arc::clone(&tool.output_schema));
-    described.annotations = Some(
-        ToolAnnotations::new().read_only(!tool.entry.is_write).destructive(false).idempotent(false).open_world(false),
-    );
+    let mut described = rmcp::model::Tool::new(tool.entry.name, tool.entry.about, Arc::clone(&tool.terse_input_schema));
+    described.output_schema = Some(Arc::clone(&tool.terse_output_schema));
+    // Only what differs from the protocol's defaults: a tool that only reads destroys nothing, and one that says nothing
+    // of it may write and is not idempotent.
+    let annotations = ToolAnnotations::new().open_world(false);
+    described.annotations =
+        Some(if tool.entry.is_write { annotations.destructive(false) } else { annotations.read_only(true) });
     described
 }
 

@@ -67,109 +67,53 @@ pub async fn call(folder: &Path, actor: &Actor, call: &Call, give_up: Instant) -
 
 /// What the owner knows of a key; the inner error is the owner's.
 pub async fn find_key(folder: &Path, key_id: &KeyId) -> Result<Result<Option<KeyRecord>, OpError>, GuestError> {
-    match ask_once(folder, &Asked::Key(key_id.clone()), LOOKUP_WITHIN).await? {
-        Told::Key(found) => Ok(*found),
-        Told::Progress { .. }
-        | Told::Reply(_)
-        | Told::Changes(_)
-        | Told::Witnesses(_)
-        | Told::Log(_)
-        | Told::IsDatabase(_)
-        | Told::DatabaseStanding(_)
-        | Told::Done => Err(GuestError::Other),
-    }
+    let asked = Asked::Key(key_id.clone());
+    ask_once(folder, &asked, LOOKUP_WITHIN, |told| if let Told::Key(found) = told { Some(*found) } else { None }).await
 }
 
 /// The owner's change feed; the inner error is the owner's.
 pub async fn changes_from(folder: &Path, index: Option<u64>) -> Result<Result<Changes, OpError>, GuestError> {
-    match ask_once(folder, &Asked::Changes(index), LOOKUP_WITHIN).await? {
-        Told::Changes(changes) => Ok(*changes),
-        Told::Progress { .. }
-        | Told::Reply(_)
-        | Told::Key(_)
-        | Told::Witnesses(_)
-        | Told::Log(_)
-        | Told::IsDatabase(_)
-        | Told::DatabaseStanding(_)
-        | Told::Done => Err(GuestError::Other),
-    }
+    let asked = Asked::Changes(index);
+    ask_once(folder, &asked, LOOKUP_WITHIN, |told| if let Told::Changes(it) = told { Some(*it) } else { None }).await
 }
 
 pub async fn witness_standings(folder: &Path) -> Result<Vec<WitnessStanding>, GuestError> {
-    match ask_once(folder, &Asked::Witnesses, ANSWER_WITHIN).await? {
-        Told::Witnesses(standings) => Ok(standings),
-        Told::Changes(_)
-        | Told::Progress { .. }
-        | Told::Reply(_)
-        | Told::Key(_)
-        | Told::Log(_)
-        | Told::IsDatabase(_)
-        | Told::DatabaseStanding(_)
-        | Told::Done => Err(GuestError::Other),
-    }
+    let standings = |told| if let Told::Witnesses(standings) = told { Some(standings) } else { None };
+    ask_once(folder, &Asked::Witnesses, ANSWER_WITHIN, standings).await
 }
 
 /// How the owner's log stands.
 pub async fn log_standing(folder: &Path) -> Result<LogStanding, GuestError> {
-    match ask_once(folder, &Asked::Log, ANSWER_WITHIN).await? {
-        Told::Log(standing) => Ok(standing),
-        Told::Changes(_)
-        | Told::Progress { .. }
-        | Told::Reply(_)
-        | Told::Key(_)
-        | Told::Witnesses(_)
-        | Told::IsDatabase(_)
-        | Told::DatabaseStanding(_)
-        | Told::Done => Err(GuestError::Other),
-    }
+    let standing = |told| if let Told::Log(standing) = told { Some(standing) } else { None };
+    ask_once(folder, &Asked::Log, ANSWER_WITHIN, standing).await
 }
 
 /// Whether the owner's database is the one of this identity.
 pub async fn has_database(folder: &Path, identity: String) -> Result<bool, GuestError> {
-    match ask_once(folder, &Asked::Database(identity), ANSWER_WITHIN).await? {
-        Told::IsDatabase(is_same) => Ok(is_same),
-        Told::Changes(_)
-        | Told::Progress { .. }
-        | Told::Reply(_)
-        | Told::Key(_)
-        | Told::Witnesses(_)
-        | Told::Log(_)
-        | Told::DatabaseStanding(_)
-        | Told::Done => Err(GuestError::Other),
-    }
+    let is_same = |told| if let Told::IsDatabase(is_same) = told { Some(is_same) } else { None };
+    ask_once(folder, &Asked::Database(identity), ANSWER_WITHIN, is_same).await
 }
 
 /// How the owner's database stands.
 pub async fn database_standing(folder: &Path) -> Result<DatabaseStanding, GuestError> {
-    match ask_once(folder, &Asked::DatabaseStanding, ANSWER_WITHIN).await? {
-        Told::DatabaseStanding(standing) => Ok(standing),
-        Told::Changes(_)
-        | Told::Progress { .. }
-        | Told::Reply(_)
-        | Told::Key(_)
-        | Told::Witnesses(_)
-        | Told::Log(_)
-        | Told::IsDatabase(_)
-        | Told::Done => Err(GuestError::Other),
-    }
+    let standing = |told| if let Told::DatabaseStanding(standing) = told { Some(standing) } else { None };
+    ask_once(folder, &Asked::DatabaseStanding, ANSWER_WITHIN, standing).await
 }
 
 pub async fn record_refusals(folder: &Path, refused: &[Refused]) -> Result<(), GuestError> {
-    match ask_once(folder, &Asked::Refusals(refused.to_vec()), LOOKUP_WITHIN).await? {
-        Told::Done => Ok(()),
-        Told::Progress { .. }
-        | Told::Reply(_)
-        | Told::Key(_)
-        | Told::Changes(_)
-        | Told::Witnesses(_)
-        | Told::Log(_)
-        | Told::DatabaseStanding(_)
-        | Told::IsDatabase(_) => Err(GuestError::Other),
-    }
+    let done = |told| matches!(told, Told::Done).then_some(());
+    ask_once(folder, &Asked::Refusals(refused.to_vec()), LOOKUP_WITHIN, done).await
 }
 
-async fn ask_once(folder: &Path, asked: &Asked, within: Duration) -> Result<Told, GuestError> {
-    ask(folder, asked, Instant::now() + within).await?.next().await
+/// Asks, and takes of the answer what was asked for; anything else is none.
+async fn ask_once<T>(
+    folder: &Path,
+    asked: &Asked,
+    within: Duration,
+    wanted: impl FnOnce(Told) -> Option<T>,
+) -> Result<T, GuestError> {
+    let told = ask(folder, asked, Instant::now() + within).await?.next().await?;
+    wanted(told).ok_or(GuestError::Other)
 }
 
 /// What the owner says to one question.

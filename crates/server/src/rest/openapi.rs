@@ -98,30 +98,39 @@ fn parameters() -> Value {
     ])
 }
 
-fn responses(answer: &Value) -> Map<String, Value> {
-    let failures = [
-        ("400", "The input is wrong; `details` names the field"),
-        ("401", "No token, or an unknown one"),
-        ("403", "This caller may not"),
-        ("404", "Not there, or not for this caller"),
-        ("405", "This address knows other methods; see Allow"),
-        ("408", "The body came too slowly"),
-        ("409", "The state does not allow it"),
-        ("413", "The body is too large"),
-        ("415", "The body is not application/json, or it is compressed"),
-        ("429", "Too many requests; see Retry-After"),
-        ("500", "Our fault; the message has the id of the call"),
-        ("503", "Busy; see Retry-After"),
-        ("504", "It took too long"),
-    ];
-    let failed = |about: &str| {
+/// Failures of every request, by status: what the edge refuses, and what can befall any call.
+const FAILURES: [(&str, &str); 10] = [
+    ("401", "No token, or an unknown one"),
+    ("403", "This caller may not"),
+    ("405", "This address knows other methods; see Allow"),
+    ("408", "The body came too slowly"),
+    ("413", "The body is too large"),
+    ("415", "The body is not application/json, or it is compressed"),
+    ("429", "Too many requests; see Retry-After"),
+    ("500", "Our fault; the message has the id of the call"),
+    ("503", "Busy; see Retry-After"),
+    ("504", "It took too long"),
+];
+
+/// The failures of every request and those of its `own`, each with a body of the document's schema `Error`.
+pub fn failures(own: &[(&str, &str)]) -> Map<String, Value> {
+    let failed = |(status, about): &(&str, &str)| {
         let schema = json!({ "$ref": "#/components/schemas/Error" });
-        json!({ "description": about, "content": { "application/json": { "schema": schema } } })
+        let answer = json!({ "description": about, "content": { "application/json": { "schema": schema } } });
+        ((*status).to_owned(), answer)
     };
+    own.iter().chain(&FAILURES).map(failed).collect()
+}
+
+fn responses(answer: &Value) -> Map<String, Value> {
+    let mut responses = failures(&[
+        ("400", "The input is wrong; `details` names the field"),
+        ("404", "Not there, or not for this caller"),
+        ("409", "The state does not allow it"),
+    ]);
     let success = json!({ "description": "The answer", "content": { "application/json": { "schema": answer } } });
-    std::iter::once(("200".to_owned(), success))
-        .chain(failures.iter().map(|(status, about)| ((*status).to_owned(), failed(about))))
-        .collect()
+    responses.insert("200".to_owned(), success);
+    responses
 }
 
 /// OpenAPI 3.1 already says which dialect its schemas are in.

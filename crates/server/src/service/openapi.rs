@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde_json::{Value, json};
 
 use crate::rest::FOR_APPROVAL;
+use crate::rest::openapi::failures;
 
 pub fn document_of(title: &str, about: &str, paths: Value) -> Value {
     json!({
@@ -49,25 +50,10 @@ fn header(name: &str, about: &str) -> Value {
 
 /// What an endpoint answers: `own` are the failures that only it can tell about, by status.
 pub fn responses<T: JsonSchema>(status: &str, about: &str, own: &[(&str, &str)]) -> Value {
-    let failed = |about: &str| {
-        let schema = json!({ "$ref": "#/components/schemas/Error" });
-        json!({ "description": about, "content": { "application/json": { "schema": schema } } })
-    };
-    let common = [
-        ("401", "No token, or an unknown one"),
-        ("403", "This caller may not"),
-        ("405", "This address knows other methods; see Allow"),
-        ("408", "The body came too slowly"),
-        ("413", "The body is too large"),
-        ("415", "The body is not application/json, or it is compressed"),
-        ("429", "Too many requests; see Retry-After"),
-        ("500", "Our fault; the message has the id of the call"),
-        ("503", "Busy; see Retry-After"),
-        ("504", "It took too long"),
-    ];
+    let mut responses = failures(own);
     let success = json!({ "description": about, "content": { "application/json": { "schema": schema::<T>() } } });
-    let failures = own.iter().chain(&common).map(|(status, about)| ((*status).to_owned(), failed(about)));
-    Value::Object(std::iter::once((status.to_owned(), success)).chain(failures).collect())
+    responses.insert(status.to_owned(), success);
+    Value::Object(responses)
 }
 
 /// OpenAPI 3.1 already says which dialect its schemas are in.

@@ -156,7 +156,13 @@ fn commands_that_look_load_no_starter_data() {
     assert!(operations.contains(&Value::from(OPERATION)), "{operations:?}");
     assert!(!operations.contains(&Value::from("load_starter_data")), "{operations:?}");
 
-    for arguments in [&["export", "csl-json"][..], &["rebuild"]] {
+    for arguments in [
+        &["export", "csl-json"][..],
+        &["rebuild"],
+        &["artifact", "approve", "PRD-006"],
+        &["task", "next", "--claim"],
+        &["task", "done", "TASK-001"],
+    ] {
         let said = run(&folder.path().join("mistyped"), arguments);
         assert!(said.code == Some(2) && said.err.contains("there is no database in"), "{}", said.err);
         assert!(!folder.path().join("mistyped").exists());

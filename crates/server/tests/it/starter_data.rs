@@ -218,6 +218,25 @@ fn a_house_may_be_without_them() {
 }
 
 #[test]
+fn a_folder_that_is_to_be_without_them_stays_so_until_they_are_asked_for() {
+    let folder = testkit::temp_dir();
+    let data = folder.path().join("data");
+    let herb = json!({"herb_ids": ["khing"]});
+    let answers = |flags: &[&str]| call(as_shipped().args(flags), &data, "find_contraindications", &herb).0 == Some(0);
+    let says = |command: &str| {
+        let output = as_shipped().arg(command).arg("--data").arg(&data).output().expect("`materia` runs");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    assert!(!answers(&["--no-starter-data"]));
+    assert!(!answers(&[]), "the folder forgot that it is to be without them");
+    assert!(says("config").contains("--no-starter-data, which was given for this folder"), "{}", says("config"));
+    assert!(says("doctor").contains("are left out"), "{}", says("doctor"));
+    assert!(answers(&["--starter-data"]));
+    assert!(answers(&[]));
+    assert!(!says("doctor").contains("are left out"));
+}
+
+#[test]
 fn the_data_are_checked_from_the_command_line() {
     let whole = as_shipped().args(["data", "check"]).output().expect("`materia` runs");
     let text = String::from_utf8_lossy(&whole.stdout);

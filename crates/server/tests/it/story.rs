@@ -234,6 +234,8 @@ fn the_command_line_tells_the_same_story() {
     let listed = printed(&data, &["artifact", "list", "--type", "prd"]);
     assert!(listed.contains("PRD-006   1        Approved  prd   EPIC-006  "), "{listed}");
     assert!(printed(&data, &["artifact", "show", "PRD-006"]).contains("### HLS-001: List the tools"));
+    let stored = fs::read_to_string(data.join("artifacts/prds/PRD-006_v1.md")).expect("the document as a file");
+    assert_eq!(printed(&data, &["artifact", "show", "PRD-006"]), stored);
     let history = printed(&data, &["artifact", "history", "EPIC-006"]);
     assert!(history.contains("1.2    approved  Approved  owner") && history.contains("agreed"), "{history}");
     assert!(printed(&data, &["artifact", "diff", "PRD-006", "1.1"]).contains("+- **Status:** Approved"));
@@ -247,6 +249,10 @@ fn the_command_line_tells_the_same_story() {
     let unknown = run(&data, &["artifact", "approve", "PRD-999"]);
     assert_eq!(unknown.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&unknown.stderr).contains("Artifact PRD-999 not found"));
+    let bare = file("bare", &format!("{}\n\n\nThe end.", BUSINESS_RESEARCH.trim_end()));
+    printed(&data, &["artifact", "store", &bare, "--file-name", "bare_business_research"]);
+    let shown = printed(&data, &["artifact", "show", "bare_business_research"]);
+    assert!(shown.ends_with("\n\n\nThe end."), "{shown:?}");
 }
 
 #[test]

@@ -166,6 +166,7 @@ mod tests {
             ("**hls-aaa**", "hls-aaa"),
             ("hls-aaa/hls-bbb", "hls-aaa"),
             ("HLS-aaa", "HLS-aaa"),
+            ("a ` that nobody closed, and hls-aaa", "hls-aaa"),
         ] {
             assert_eq!(hidden(text), Some((word.to_owned(), 1)), "{text}");
         }

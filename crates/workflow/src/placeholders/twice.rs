@@ -1,6 +1,6 @@
 //! One placeholder that stands for two documents: both would get the same id.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Kind, tokens};
 use crate::catalogue::Catalogue;
@@ -21,7 +21,8 @@ enum Place {
     List { section_line: usize },
 }
 
-/// The first placeholder that two headings of one level, or two items of one section, give different titles.
+/// The first placeholder that two headings of one level, or two items of one section, give different titles; or else two
+/// rows of the first table that has it, where nothing but the table says what it stands for.
 pub fn find_twice(catalogue: &Catalogue, text: &str) -> Option<Twice> {
     let document = Document::parse(text);
     let mut seen: BTreeMap<(Place, String), (usize, String)> = BTreeMap::new();
@@ -42,7 +43,69 @@ pub fn find_twice(catalogue: &Catalogue, text: &str) -> Option<Twice> {
             return Some(Twice { token: token.to_owned(), first_line, second_line });
         }
     }
+    let titled = seen.into_keys().map(|(_, token)| token).collect();
+    find_in_tables(catalogue, &document, &titled)
+}
+
+/// The first placeholder that two rows of a table give different titles. A table may also say more of documents that have
+/// their `titled` places elsewhere, such as the risks of each, one by one; so may every table but the first.
+fn find_in_tables(catalogue: &Catalogue, document: &Document<'_>, titled: &BTreeSet<String>) -> Option<Twice> {
+    // By placeholder: the table, the line and the title.
+    let mut seen: BTreeMap<String, (usize, usize, String)> = BTreeMap::new();
+    let mut table = 0;
+    for line in document.lines() {
+        if line.is_code || !line.text.contains('|') {
+            table = line.number;
+            continue;
+        }
+        let Some((token, title)) = titled_row(catalogue, line.text).filter(|(token, _)| !titled.contains(*token))
+        else {
+            continue;
+        };
+        let (first_table, first_line, first) =
+            seen.entry(token.to_owned()).or_insert_with(|| (table, line.number, title.clone()));
+        if *first_table == table && *first != title {
+            let (first_line, second_line) = (*first_line, line.number);
+            return Some(Twice { token: token.to_owned(), first_line, second_line });
+        }
+    }
     None
+}
+
+/// `| HLS-AAA | Title | … |`, or the same after a number, or `| HLS-AAA: Title | … |`.
+fn titled_row<'a>(catalogue: &Catalogue, line: &'a str) -> Option<(&'a str, String)> {
+    let mut cells = cells(line).into_iter();
+    let mut cell = cells.next()?;
+    if cell.bytes().all(|byte| byte.is_ascii_digit() || [b'.', b')', b'#'].contains(&byte)) {
+        cell = cells.next()?;
+    }
+    if let Some(found) = titled(catalogue, cell) {
+        return Some(found);
+    }
+    let bare = cell.trim_matches(is_mark);
+    // Of a link, what is shown.
+    let bare = bare.split_once("](").map_or(bare, |(shown, _)| shown).trim_matches(is_mark);
+    let token = tokens(catalogue, bare).into_iter().next()?;
+    let title = plain(cells.next()?);
+    let is_alone = token.text == bare && token.kind() == Kind::Placeholder;
+    (is_alone && !title.is_empty()).then_some((token.text, title))
+}
+
+/// The cells of a table's row.
+fn cells(line: &str) -> Vec<&str> {
+    let line = line.trim();
+    let line = line.strip_prefix('|').unwrap_or(line);
+    let mut before = '|';
+    let is_border = |c: char| {
+        let is_escaped = before == '\\';
+        before = c;
+        c == '|' && !is_escaped
+    };
+    line.split(is_border).map(str::trim).collect()
+}
+
+fn is_mark(c: char) -> bool {
+    ['*', '_', '`', '[', ']'].contains(&c)
 }
 
 /// The text of a list's item: `- x`, `2. x`.
@@ -56,7 +119,6 @@ fn item<'a>(line: &Line<'a>) -> Option<&'a str> {
 
 /// `HLS-AAA: Title`, whatever marks stand around the placeholder.
 fn titled<'a>(catalogue: &Catalogue, said: &'a str) -> Option<(&'a str, String)> {
-    let is_mark = |c: char| ['*', '_', '`', '[', ']'].contains(&c);
     let said = said.trim_start_matches(is_mark);
     let token = tokens(catalogue, said).into_iter().next()?;
     let after = said.get(token.text.len()..)?.trim_start_matches(is_mark).trim_start();
@@ -85,6 +147,35 @@ mod tests {
         }
         let found = twice("# T\n### HLS-AAA: Log in\n### HLS-AAA: Log out").unwrap();
         assert_eq!((found.1, found.2), (2, 3));
+    }
+
+    #[test]
+    fn one_placeholder_for_two_rows_of_a_table_is_named_with_both_lines() {
+        for text in [
+            "| Id | Story |\n|---|---|\n| HLS-AAA | Log in |\n| HLS-AAA | Log out |",
+            "Id | Story\n--- | ---\n**HLS-AAA** | Log in\n`HLS-AAA` | Log out",
+            "| # | Id | Story |\n|---|---|---|\n| 1 | HLS-AAA | Log in |\n| 2. | [HLS-AAA](#x) | Log out | 3 |",
+            "| Story | Points |\n|---|---|\n| HLS-AAA: Log in | 3 |\n| HLS-AAA: Log out | 3 |",
+        ] {
+            assert_eq!(twice(text), Some(("HLS-AAA".to_owned(), 3, 4)), "{text}");
+        }
+        let between = "| HLS-AAA | a \\| b |\n| HLS-BBB | c |\n| HLS-AAA | a |";
+        assert_eq!(twice(between), Some(("HLS-AAA".to_owned(), 1, 3)));
+    }
+
+    #[test]
+    fn a_table_that_says_more_of_a_document_is_left_alone() {
+        for text in [
+            "| HLS-AAA | Log in | 3 |\n| HLS-BBB | Log out | 3 |\n| HLS-AAA | Log in | 5 |",
+            "### HLS-AAA: Log in\n| Story | Risk |\n|---|---|\n| HLS-AAA | slow |\n| HLS-AAA | dear |",
+            "| HLS-AAA | Log in |\n\n| HLS-AAA | slow |\n| HLS-AAA | dear |",
+            "| Risk | Story |\n|---|---|\n| slow | HLS-AAA |\n| dear | HLS-AAA |",
+            "| HLS-AAA | |\n| HLS-AAA | Log in |",
+            "| HLS-AAA, HLS-BBB | both |\n| HLS-AAA, HLS-BBB | again |",
+            "```\n| HLS-AAA | Log in |\n| HLS-AAA | Log out |\n```",
+        ] {
+            assert_eq!(twice(text), None, "{text}");
+        }
     }
 
     #[test]

@@ -18,6 +18,8 @@ fn a_request_with_two_lengths_is_refused_and_nothing_after_it_is_read() {
     for head in heads(&target) {
         for (framing, body) in [
             ("Content-Length: 4\r\nContent-Length: 40\r\n", "{}  "),
+            ("Content-Length: 2\r\nContent-Length: 2\r\n", "{}"),
+            ("Content-Length: 2\r\nX-Between: 1\r\ncontent-length: 2\r\n", "{}"),
             ("Content-Length: 4, 40\r\n", "{}  "),
             ("Content-Length: 2, 2\r\n", "{}"),
             ("Content-Length: +2\r\n", "{}"),
@@ -76,6 +78,23 @@ fn a_sound_call_with_a_length_and_chunks_is_refused() {
 }
 
 #[test]
+fn a_sound_call_that_says_its_length_twice_is_refused() {
+    let target = Target::start();
+    let input = r#"{"artifact_type":"backlog_story","project_id":"attacked"}"#;
+    let rest = target.rest("get_next_available_id", "").head();
+    let length = format!("Content-Length: {}\r\n", input.len());
+    let exchanged = exchange(target.http, format!("{rest}{length}{length}\r\n{input}{SMUGGLED}").as_bytes());
+    assert_eq!(exchanged.only().status, 400);
+    let service = Request::post("/ids/reserve").header("Host", target.ids.to_string());
+    let service = service.header("Authorization", format!("Bearer {}", target.token)).json("").head();
+    let input = r#"{"type":"US","count":1,"project_id":"attacked"}"#;
+    let length = format!("Content-Length: {}\r\n", input.len());
+    let exchanged = exchange(target.ids, format!("{service}{length}{length}\r\n{input}{SMUGGLED}").as_bytes());
+    assert_eq!(exchanged.only().status, 400);
+    assert_eq!(target.check_alive(), "US-001", "a refused request took an id");
+}
+
+#[test]
 fn line_ends_and_control_characters_in_headers_are_refused() {
     let target = Target::start();
     for head in heads(&target) {
@@ -113,6 +132,19 @@ fn two_hosts_or_none_are_refused() {
     assert_eq!(target.send(&request.clone().header("Host", "")).status, 400);
     let twice = String::from_utf8(request.bytes()).expect("a text").replacen("Host:", "Host: evil.example\r\nHost:", 1);
     assert_eq!(target.send_bytes(twice.as_bytes()).status, 400);
+    assert_eq!(target.check_alive(), "US-001");
+}
+
+#[test]
+fn a_header_that_decides_something_stands_once() {
+    let target = Target::start();
+    let input = r#"{"artifact_type":"backlog_story","project_id":"attacked"}"#;
+    let once = String::from_utf8(target.rest("get_next_available_id", input).bytes()).expect("a text");
+    for name in ["Authorization", "Content-Type", "Idempotency-Key", "X-Correlation-Id", "X-Materia-For"] {
+        let two = format!("\r\n{name}: one\r\n{name}: two\r\n");
+        let answer = target.send_bytes(once.replacen("\r\n", &two, 1).as_bytes());
+        assert_eq!(answer.status, 400, "{name}: {answer:?}");
+    }
     assert_eq!(target.check_alive(), "US-001");
 }
 
