@@ -134,7 +134,7 @@ async fn details_are_content_only_and_say_that_a_paper_was_retracted() {
         let text = item["text"].as_str().unwrap();
         for part in [
             "# Ginger cures everything",
-            "**RETRACTED** (PMID:14, by herbal)",
+            "**RETRACTED** (`PMID:14`, by `herbal`)",
             "Ginger, ginger",
             "Made-up herbal (licence: CC0-1.0)",
         ] {
