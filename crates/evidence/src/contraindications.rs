@@ -19,7 +19,7 @@ use store::{Conn, StoreError};
 
 use crate::graph::predicates::{HAS_INGREDIENT, IS_INGREDIENT_OF, holds_both_ways, is_kind_of};
 use crate::graph::{Direction, Graph, Hop, NodeNumber};
-use crate::network::{SameThing, same_things};
+use crate::network::{SameThing, quoted, same_things};
 use crate::record::papers::{self, Doubts};
 use crate::record::read;
 
@@ -310,7 +310,10 @@ fn told(graph: &Graph, statement: &Statement, edge: &Edge, doubts: &Doubts) -> C
     let evidence = if is_doubted { format!("{doubt} {evidence}") } else { evidence };
     let same_as = same_as(graph, &statement.of);
     let evidence = match same_as.as_ref().filter(|same| !same.verified) {
-        Some(SameAs { id, source, .. }) => format!("({id} is the same by {source}, not verified) {evidence}"),
+        Some(SameAs { id, source, .. }) => {
+            let [id, source] = [id, source].map(|text| quoted::word(text));
+            format!("({id} is the same by {source}, not verified) {evidence}")
+        }
         None => evidence,
     };
     Contraindication {

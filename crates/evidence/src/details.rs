@@ -1,7 +1,7 @@
 //! A herb, a node or a paper with what is said of it, as the resources show them.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use contract::evidence::record::{Author, Document, Node};
 use contract::evidence::resources::{Constituent, Herb, Indication, LicenceOf, NodeDetails, Paper, Relation};
@@ -22,6 +22,13 @@ const PARTS: [&str; 2] = ["plant_part", "part"];
 /// Prefixes of ids that are codes of ICD-10, the Thai block among them.
 const ICD: [&str; 4] = ["ICD10", "ICD10TM", "ICD10CM", "ICD10WHO"];
 
+/// Something that a herb contains or is used for, and who says so.
+struct Related {
+    end: NodeNumber,
+    verified: bool,
+    sources: Vec<String>,
+}
+
 /// A herb with its relations, and the sources of all of it.
 pub fn herb(
     graph: &Graph,
@@ -31,7 +38,7 @@ pub fn herb(
 ) -> (Herb, Vec<u32>) {
     let nodes = graph.nodes();
     let mut sources = vec![nodes.source(number)];
-    let mut take = |predicates: &[&str], kinds: &[&str]| -> Vec<(NodeNumber, bool)> {
+    let mut take = |predicates: &[&str], kinds: &[&str]| -> Vec<Related> {
         let hops = predicates.iter().filter_map(|it| graph.predicates().find(it));
         let hops = hops.flat_map(|predicate| graph.hops(number, Direction::Out, Some(predicate)));
         let hops = hops.filter(|hop| kinds.is_empty() || kinds.iter().any(|kind| nodes.is_a(hop.end, kind)));
@@ -42,31 +49,38 @@ pub fn herb(
         ends.dedup();
         // Of several statements of the same, one that was verified makes up for those that were not.
         let is_verified = |hop: &Hop| graph.edge_verified(hop.edge) == Some(true);
-        let said = |end: NodeNumber| hops.iter().any(|hop| hop.end == end && is_verified(hop));
-        let mut told: Vec<(NodeNumber, bool)> = ends.into_iter().map(|end| (end, said(end))).collect();
+        let related = |end: NodeNumber| {
+            let said = hops.iter().filter(|hop| hop.end == end);
+            let by: BTreeSet<&str> = said.clone().map(|hop| graph.sources().id(graph.edge_source(hop.edge))).collect();
+            let sources = by.into_iter().map(str::to_owned).collect();
+            Related { end, verified: said.clone().any(is_verified), sources }
+        };
+        let mut told: Vec<Related> = ends.into_iter().map(related).collect();
         // Stable: of equals in the order of their ids.
-        told.sort_by_key(|(_, verified)| !verified);
+        told.sort_by_key(|it| !it.verified);
         told
     };
     let (constituents, treated, parts) =
         (take(&CONTAINS, &CONSTITUENTS), take(&TREATS, &[]), take(&["has_part"], &PARTS));
     let named = |end: NodeNumber| nodes.label(end).to_owned();
-    let constituent = |(end, verified): &(NodeNumber, bool)| Constituent {
-        id: nodes.id(*end).to_owned(),
-        name: named(*end),
-        verified: *verified,
+    let constituent = |Related { end, verified, sources }: Related| Constituent {
+        id: nodes.id(end).to_owned(),
+        name: named(end),
+        verified,
+        sources,
     };
-    let indication = |(end, verified): &(NodeNumber, bool)| Indication {
-        icd_code: record(*end).as_ref().and_then(icd_code).unwrap_or_default(),
-        description: named(*end),
-        verified: *verified,
+    let indication = |Related { end, verified, sources }: Related| Indication {
+        icd_code: record(end).as_ref().and_then(icd_code).unwrap_or_default(),
+        description: named(end),
+        verified,
+        sources,
     };
     let herb = Herb {
         id: node.id.clone(),
         names: first_names(node),
-        parts: attribute_texts(node, "parts").into_iter().chain(parts.iter().map(|(end, _)| named(*end))).collect(),
-        constituents: constituents.iter().map(constituent).collect(),
-        indications: treated.iter().map(indication).collect(),
+        parts: attribute_texts(node, "parts").into_iter().chain(parts.iter().map(|it| named(it.end))).collect(),
+        constituents: constituents.into_iter().map(constituent).collect(),
+        indications: treated.into_iter().map(indication).collect(),
         sources: Vec::new(),
     };
     (herb, sources)

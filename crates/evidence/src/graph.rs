@@ -218,6 +218,11 @@ impl Graph {
         self.edge(edge).verified()
     }
 
+    /// Whether any statement may be one that somebody compared with its source.
+    pub fn has_verified(&self) -> bool {
+        self.reach.has_verified || self.overlay.has_verified()
+    }
+
     /// Whether the statement is one of those that nobody may overlook, by a rule of its source.
     pub fn edge_is_critical(&self, edge: EdgeRef) -> bool {
         self.edge(edge).is_critical()

@@ -33,6 +33,7 @@ use std::io::{self, Read};
 use contract::evidence::record::{Record, Source};
 
 pub use format::Format;
+pub(crate) use kgx::STRENGTH;
 pub(crate) use negation::settle_negation;
 
 /// The program's own rule behind a statement, which no file may name, and what it is called where one does.

@@ -1,12 +1,15 @@
 //! Parts of the graph to look at: everything about a node, and what several nodes have to do with each other.
 
 mod inherited;
+mod members;
 pub(crate) mod quoted;
 mod shown;
 pub(crate) mod stated;
 mod statement;
+mod text;
 
 pub(crate) use inherited::{SameThing, same_things};
+pub use members::class_note;
 pub use quoted::named;
 
 use std::cmp::Reverse;
@@ -19,19 +22,12 @@ use store::{Conn, StoreError};
 
 use crate::contraindications::{NOT_INTERACTS, is_no_interaction};
 use crate::graph::{Graph, Hop, NodeNumber};
-use crate::record::papers::{self, Doubts};
+use crate::record::papers::Doubts;
 use crate::record::read;
-use crate::rest;
 use statement::Statement;
 
 /// Statements that one answer shows.
 pub const STATEMENTS_MAX: usize = 1_000;
-
-/// Pairs of which nothing is known that one answer names.
-const PAIRS_SHOWN_MAX: usize = 100;
-
-/// Letters of what another source advises.
-const ADVICE_CHARS_MAX: usize = 500;
 
 /// How grave interactions are graded, the gravest first.
 const GRADES: [&str; 4] = [CRITICAL, MAJOR, MODERATE, MINOR];
@@ -40,10 +36,7 @@ const MAJOR: &str = "major";
 const MODERATE: &str = "moderate";
 const MINOR: &str = "minor";
 
-const NOTHING: &str = "No statement is recorded. That does not mean that there is nothing.";
-const OF_UNKNOWN: &str = "The pairs of which no statement is recorded:";
 const OF_OTHERS: &str = "About others, which two or more of them are connected with:";
-const NOT_VERIFIED_OF: &str = "nobody verified what leads here from";
 const OF_WIDER: &str = "About what it belongs to or is made of, and so about it:";
 
 /// Edges as their sources wrote them, and what is known against the documents that they rest on.
@@ -110,9 +103,10 @@ pub struct Network {
     starts: Vec<NodeNumber>,
     /// About what was asked for.
     main: Vec<Told>,
+    members: Members,
     others: Others,
     /// Pairs of things of which nothing is said, nor of what they belong to.
-    unknown_pairs: Vec<(NodeNumber, NodeNumber)>,
+    unknown_pairs: Vec<UnknownPair>,
     /// Of the statements that do not reach everybody as they are, by the ids of their edges.
     short: HashMap<String, Reach>,
     /// All that is shown, each once.
@@ -128,6 +122,37 @@ struct Others {
     told: Vec<Told>,
 }
 
+/// Statements about members of classes that were asked for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Members {
+    told: Vec<Told>,
+    n_cut: usize,
+}
+
+impl Members {
+    /// Those that nothing else tells.
+    fn new(graph: &Graph, told: Vec<Told>, others: &[&[Told]]) -> Members {
+        let known: HashSet<_> = others.iter().flat_map(|told| told.iter()).map(|it| it.statement.key(graph)).collect();
+        let told = told.into_iter().filter(|it| !known.contains(&it.statement.key(graph))).collect();
+        let (told, n_cut) = members::chosen(graph, told);
+        Members { told, n_cut }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct UnknownPair {
+    ends: (NodeNumber, NodeNumber),
+    /// Something is said of members of theirs.
+    has_members: bool,
+}
+
+/// What is shown, in the order in which it is.
+struct Ordered {
+    main: Vec<Statement>,
+    members: Vec<Told>,
+    others: Vec<Statement>,
+}
+
 /// Where statements are from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
@@ -138,15 +163,16 @@ pub enum Place {
 }
 
 /// Everything that is said of a thing under whichever id, in both directions; after that the warnings of what it belongs to or
-/// is made of, which hold for it too.
+/// is made of, which hold for it too, and those of its members where it is a class.
 pub fn everything(graph: &Graph, thing: &[NodeNumber]) -> Network {
-    let own = inherited::own(graph, thing).into_iter().map(|(_, told)| told);
+    let own: Vec<Told> = inherited::own(graph, thing).into_iter().map(|(_, told)| told).collect();
     let others = Others { about: OF_WIDER, told: inherited::warnings(graph, thing) };
-    Network::new(graph, thing.to_vec(), own.collect(), others, Vec::new())
+    let members = Members::new(graph, members::warnings(graph, thing), &[&own, &others.told]);
+    Network::new(graph, thing.to_vec(), own, members, others, Vec::new())
 }
 
-/// What is said between things and between what they belong to, and of others that at least two of them are connected
-/// with.
+/// What is said between things and between what they belong to, between members of those that are classes, and of others that
+/// at least two of them are connected with.
 pub fn neighbourhood(graph: &Graph, things: &[Vec<NodeNumber>]) -> Network {
     let (mut main, mut known) = (Vec::new(), BTreeSet::new());
     for between in inherited::between(graph, things) {
@@ -179,52 +205,52 @@ pub fn neighbourhood(graph: &Graph, things: &[Vec<NodeNumber>]) -> Network {
             None => {}
         }
     }
+    let (mut of_members, mut by_members) = (Vec::new(), BTreeSet::new());
+    for between in members::between(graph, things) {
+        by_members.extend(between.pairs);
+        of_members.push(between.told);
+    }
+    let members = Members::new(graph, of_members, &[&main]);
     let first = |at: usize| things.get(at).and_then(|thing| thing.first()).copied();
     let pairs = (0..things.len()).flat_map(|one| (one + 1..things.len()).map(move |other| (one, other)));
-    let unknown = pairs.filter(|pair| !known.contains(pair));
-    let unknown = unknown.filter_map(|(one, other)| Some((first(one)?, first(other)?))).collect();
-    Network::new(graph, things.iter().flatten().copied().collect(), main, others, unknown)
-}
-
-/// That a thing is a class, about whose members nothing is told by asking for it; `None` where it is none.
-pub fn class_note(graph: &Graph, thing: &[NodeNumber]) -> Option<String> {
-    let of = |node: NodeNumber| {
-        let hops = graph.leads().members().iter();
-        hops.flat_map(move |(predicate, direction)| graph.hops(node, *direction, Some(*predicate)))
-    };
-    let members: BTreeSet<NodeNumber> = thing.iter().flat_map(|node| of(*node)).map(|hop| hop.end).collect();
-    let first = thing.first().filter(|_| !members.is_empty())?;
-    Some(format!(
-        "{} is a class; members known here: {}. What is recorded of members alone was not looked at; ask for them by name.",
-        quoted::named(graph, *first),
-        members.len()
-    ))
+    let unknown = pairs.filter(|pair| !known.contains(pair)).filter_map(|(one, other)| {
+        let has_members = by_members.contains(&(one, other));
+        Some(UnknownPair { ends: (first(one)?, first(other)?), has_members })
+    });
+    let unknown = unknown.collect();
+    Network::new(graph, things.iter().flatten().copied().collect(), main, members, others, unknown)
 }
 
 impl Network {
-    /// What is about the things comes first, and of that what is grave: it must not be cut off, however much others bring.
+    /// What is about the things comes first, and of that what is grave: it must not be cut off, however much others bring. Of
+    /// members only so much was chosen that it leaves room for both.
     fn new(
         graph: &Graph,
         starts: Vec<NodeNumber>,
         mut main: Vec<Told>,
+        members: Members,
         mut others: Others,
-        unknown_pairs: Vec<(NodeNumber, NodeNumber)>,
+        unknown_pairs: Vec<UnknownPair>,
     ) -> Network {
         main.sort_by_key(|told| !told.statement.is_critical(graph));
-        if main.len() + others.told.len() > STATEMENTS_MAX {
+        // What holds of a member holds of its class only as far as it is sure to be one, whatever is told of the member.
+        let of_members: HashSet<_> = members.told.iter().map(|told| told.statement.key(graph)).collect();
+        others.told.retain(|told| !of_members.contains(&told.statement.key(graph)));
+        let n_of_members: usize = members.told.iter().map(|told| told.way.len() + 1).sum();
+        if main.len() + n_of_members + others.told.len() > STATEMENTS_MAX {
             for told in [&mut main, &mut others.told] {
                 told.sort_by_cached_key(|told| Reverse(told.statement.weight(graph)));
             }
         }
-        let mut statements = each_once(graph, main.iter().chain(&others.told), |_| true);
-        let n_statements = statements.len();
+        let mut statements = each_once(graph, members.told.iter().chain(&main).chain(&others.told), |_| true);
+        let n_statements = statements.len() + members.n_cut;
         statements.truncate(STATEMENTS_MAX);
-        let short = short(graph, main.iter().chain(&others.told));
-        Network { starts, main, others, unknown_pairs, short, statements, n_statements }
+        let short = short(graph, main.iter().chain(&members.told).chain(&others.told));
+        Network { starts, main, members, others, unknown_pairs, short, statements, n_statements }
     }
 
-    /// What is shown of the things and of others, the gravest first in each.
-    fn ordered(&self, graph: &Graph, edges: &Edges) -> (Vec<Statement>, Vec<Statement>) {
+    /// What is shown of the things and of others, the gravest first in each, and between them what is shown of members.
+    fn ordered(&self, graph: &Graph, edges: &Edges) -> Ordered {
         let sorted = |told: &[Told]| {
             let mut told = told.to_vec();
             // Stable: what is equally grave, or not graded at all, stays in the order of predicate and id.
@@ -233,9 +259,11 @@ impl Network {
         };
         let shown: HashSet<_> = self.statements.iter().map(|it| it.key(graph)).collect();
         let main = each_once(graph, &sorted(&self.main), |id| shown.contains(id));
-        let told: HashSet<_> = main.iter().map(|it| it.key(graph)).collect();
+        let members = sorted(&self.members.told);
+        let told = main.iter().chain(members.iter().map(|it| &it.statement));
+        let told: HashSet<_> = told.map(|it| it.key(graph)).collect();
         let others = each_once(graph, &sorted(&self.others.told), |id| shown.contains(id) && !told.contains(id));
-        (main, others)
+        Ordered { main, members, others }
     }
 
     pub fn n_unknown_pairs(&self) -> usize {
@@ -305,96 +333,6 @@ impl Network {
             Strength::Low => grade(MINOR),
         });
         self.severity(edge).and_then(|severity| grade(&severity)).or(by_strength).unwrap_or(GRADES.len())
-    }
-
-    /// How grave a statement is and what to do, where its source says so.
-    fn gravity(&self, edge: &Edge, named: impl Fn(NodeNumber) -> String) -> String {
-        let Some(severity) = self.severity(edge) else {
-            return edge.strength.map(|strength| format!("; strength: {}", strength.name())).unwrap_or_default();
-        };
-        let by = match rule(edge) {
-            _ if self.is_capped(edge) => String::new(),
-            Some(rule) => format!(" by {rule}"),
-            // Whoever reads "critical" must know whether it is our word or somebody else's.
-            None if is_critical(edge) => ", as its source alone grades it".to_owned(),
-            None => String::new(),
-        };
-        let capped_for: Vec<String> = self.capped_for(edge).iter().map(|it| named(*it)).collect();
-        let capped = match (capped_for.is_empty(), self.is_capped(edge)) {
-            (true, _) => String::new(),
-            (false, true) => format!(", no graver: {NOT_VERIFIED_OF} {}", capped_for.join(", ")),
-            (false, false) => format!(", but no graver than {MAJOR}, as {NOT_VERIFIED_OF} {}", capped_for.join(", ")),
-        };
-        let action = edge.qualifiers.get("action").and_then(|action| action.get("en")?.as_str());
-        let action = action.map(|action| {
-            if is_own_source(&edge.source) {
-                return format!(". {action}");
-            }
-            format!(". Its source advises: {}", quoted::quoted(action, ADVICE_CHARS_MAX))
-        });
-        let action = action.unwrap_or_default();
-        format!("; severity: {severity}{by}{capped}{action}")
-    }
-
-    /// How many pairs nothing is known of, in one line: it stands before everything else, so that nobody takes what is told for
-    /// all, and the list of them after the gravest, so that it hides nothing.
-    fn unknown_words(&self) -> String {
-        format!(
-            "No statement is recorded of {} of the pairs, neither of the two nor of what they belong to; they are listed below. \
-             That does not mean that there is nothing, nor that they are safe together.",
-            self.unknown_pairs.len()
-        )
-    }
-
-    fn unknown_list(&self, named: impl Fn(NodeNumber) -> String) -> String {
-        let shown = self.unknown_pairs.iter().take(PAIRS_SHOWN_MAX);
-        let shown: Vec<String> = shown.map(|(one, other)| format!("- {} and {}", named(*one), named(*other))).collect();
-        let more = rest::not_shown(self.unknown_pairs.len() - shown.len(), "pairs").map(|more| format!("\n- {more}"));
-        format!("{OF_UNKNOWN}\n{}{}", shown.join("\n"), more.unwrap_or_default())
-    }
-
-    /// The statements in words, for a model: one line each, the gravest first. Before them, what `notes` say of the question.
-    pub fn text(&self, graph: &Graph, title: &str, edges: &Edges, place: Place, notes: &[String]) -> String {
-        let named = |node: NodeNumber| quoted::named(graph, node);
-        let line = |it: &Statement| {
-            let source = it.told_by(graph);
-            let predicate = quoted::word(it.predicate(graph)).replace('_', " ");
-            let label = match it.verified(graph) {
-                Some(true) => "",
-                Some(false) | None if place == Place::Record && !it.is_own(graph) => " (imported, not verified)",
-                Some(false) => " (not verified)",
-                None => "",
-            };
-            let edge = edges.of(graph, it);
-            let retracted = edge.map(|edge| edges.retracted(&edge.id)).unwrap_or_default();
-            let doubt = if retracted.is_empty() { String::new() } else { format!("; {}", papers::words(&retracted)) };
-            let (subject, object) = (named(it.subject), named(it.object));
-            if edge.is_some_and(is_no_interaction) {
-                return format!("- {subject} and {object}: no interaction stated by {source}{label}{doubt}");
-            }
-            let grave = edge.map(|edge| self.gravity(edge, named)).unwrap_or_default();
-            format!("- {subject} {predicate} {object} [{source}]{label}{grave}{doubt}")
-        };
-        let lines = |statements: &[Statement]| statements.iter().map(line).collect::<Vec<String>>().join("\n");
-        let (main, others) = self.ordered(graph, edges);
-        let mut parts = vec![format!("# Search Results for: {title}")];
-        parts.extend(notes.iter().cloned());
-        if !self.unknown_pairs.is_empty() {
-            parts.push(self.unknown_words());
-        } else if main.is_empty() && others.is_empty() {
-            parts.push(NOTHING.to_owned());
-        }
-        if !main.is_empty() {
-            parts.push(lines(&main));
-        }
-        if !self.unknown_pairs.is_empty() {
-            parts.push(self.unknown_list(named));
-        }
-        if !others.is_empty() {
-            parts.push(format!("{}\n{}", self.others.about, lines(&others)));
-        }
-        parts.extend(rest::not_shown(self.n_statements - self.statements.len(), "statements"));
-        parts.join("\n\n")
     }
 }
 

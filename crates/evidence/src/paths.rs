@@ -7,6 +7,7 @@ use std::cmp::Reverse;
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 
+use contract::evidence::checked::Checked;
 use contract::evidence::graph::{DEPTH_DEFAULT, PATHS_DEFAULT, Paths, QueryKg, QueryKgOutput, Truncated};
 
 use crate::graph::pattern::{Pattern, PatternError};
@@ -108,6 +109,7 @@ impl Question {
                 predicates: filters.predicate.map(|it| it.list()),
                 sources: filters.source.map(|it| it.list()),
                 strength_min: filters.strength,
+                is_verified_only: false,
             },
             max_depth,
             limit: depth(asked.limit.unwrap_or(PATHS_DEFAULT)),
@@ -145,9 +147,16 @@ impl Question {
             return Ok(found.map(|found| Found { note: meant.note(graph, &self.id), ..found }));
         }
         let mut told = Told::new(graph, &starts, self.limit);
-        let truncated = self.walk(graph, &starts, limits, &mut told)?;
+        let nodes = starts.iter().map(|start| start.node);
+        let truncated = self.walk(graph, nodes, &self.filter, limits, &mut told)?;
         if truncated == Some(Truncated::Work) && limits.n_work_max < WORK_MAX {
             return Ok(None);
+        }
+        if truncated.is_some() && graph.has_verified() && !told.is_verified() {
+            match self.verified_first(graph, &starts, limits, told)? {
+                Some(better) => told = better,
+                None => return Ok(None),
+            }
         }
         let mut found = told.finish(truncated);
         let mut notes: Vec<String> = meant.note(graph, &self.id).into_iter().collect();
@@ -190,16 +199,22 @@ impl Question {
         Ok(())
     }
 
-    fn walks_from<'g>(&self, graph: &'g Graph, start: NodeNumber, limits: Limits<'g>) -> Vec<Walk<'g>> {
+    fn walks_from<'g>(
+        &self,
+        graph: &'g Graph,
+        start: NodeNumber,
+        filter: &Filter,
+        limits: Limits<'g>,
+    ) -> Vec<Walk<'g>> {
         let n_work_max = limits.n_work_max;
         let watched = |walk: Walk<'g>| match limits.nobody_waits {
             Some(nobody_waits) => walk.unless(nobody_waits),
             None => walk,
         };
         match &self.pattern {
-            Some(pattern) => vec![watched(Walk::along(graph, start, pattern, &self.filter, n_work_max))],
+            Some(pattern) => vec![watched(Walk::along(graph, start, pattern, filter, n_work_max))],
             None => (1..=depth(self.max_depth))
-                .map(|n_hops| watched(Walk::anywhere(graph, start, n_hops, &self.filter, n_work_max)))
+                .map(|n_hops| watched(Walk::anywhere(graph, start, n_hops, filter, n_work_max)))
                 .collect(),
         }
     }
@@ -208,11 +223,12 @@ impl Question {
     fn walk<'g>(
         &self,
         graph: &'g Graph,
-        starts: &[SameThing],
+        starts: impl Iterator<Item = NodeNumber>,
+        filter: &Filter,
         limits: Limits<'g>,
         told: &mut Told<'_>,
     ) -> Result<Option<Truncated>, PathsError> {
-        let walks = starts.iter().flat_map(|start| self.walks_from(graph, start.node, limits));
+        let walks = starts.flat_map(|start| self.walks_from(graph, start, filter, limits));
         for walk in walks.map(Walk::looking_ahead) {
             told.begin(walk.start());
             let ended = walk.each(|before, last| {
@@ -232,9 +248,30 @@ impl Question {
         Ok(None)
     }
 
+    /// Paths that were cut off, once more: those that are verified from their start to their end are not lost for others,
+    /// however many somebody imports. `None` where it takes more work than was allowed.
+    fn verified_first<'g>(
+        &self,
+        graph: &'g Graph,
+        starts: &'g [SameThing],
+        limits: Limits<'g>,
+        told: Told<'g>,
+    ) -> Result<Option<Told<'g>>, PathsError> {
+        let filter = Filter { is_verified_only: true, ..self.filter.clone() };
+        let sure = starts.iter().filter(|start| start.checked == Checked::Verified).map(|start| start.node);
+        let mut verified = Told::new(graph, starts, self.limit);
+        let truncated = self.walk(graph, sure, &filter, limits, &mut verified)?;
+        if truncated == Some(Truncated::Work) && limits.n_work_max < WORK_MAX {
+            return Ok(None);
+        }
+        // Without a pattern the others may be shorter, and say more about the start.
+        let n_others = if self.pattern.is_some() { 0 } else { self.limit / 2 };
+        Ok(Some(verified.with_others(told, n_others, self.limit)))
+    }
+
     /// `None` where there are too many to count.
     fn count<'g>(&self, graph: &'g Graph, starts: &[SameThing], limits: Limits<'g>) -> Result<Option<u64>, PathsError> {
-        let walks = starts.iter().flat_map(|start| self.walks_from(graph, start.node, limits));
+        let walks = starts.iter().flat_map(|start| self.walks_from(graph, start.node, &self.filter, limits));
         let mut n_paths = 0_u64;
         for walk in walks {
             match walk.count() {

@@ -59,12 +59,8 @@ impl Meant {
     pub fn note(&self, graph: &Graph, word: &str) -> Option<String> {
         let (nodes, sources) = (graph.nodes(), graph.sources());
         let named = |node: &NodeNumber| {
-            let source = sources.id(nodes.source(*node));
-            let [label, id] = [nodes.label(*node), nodes.id(*node)];
-            if is_own_source(source) {
-                return format!("{label} ({id}, from {source})");
-            }
-            format!("{} ({}, from {})", quoted::name(label), quoted::word(id), quoted::word(source))
+            let [label, id] = quoted::label_and_id(graph, *node);
+            format!("{label} ({id}, from {})", quoted::word(sources.id(nodes.source(*node))))
         };
         let others: Vec<String> = self.others.iter().map(named).collect();
         (!others.is_empty()).then(|| {
@@ -109,8 +105,9 @@ pub fn resolve(graph: &Graph, word: &str, kind: Option<&str>) -> Result<Meant, U
     let node = meant.first().copied().unwrap_or(first);
     let same: Vec<NodeNumber> = same_things(graph, &[node]).iter().map(|it| it.node).collect();
     if !meant.iter().all(|node| same.contains(node)) {
-        let mut candidates: Vec<String> = wanted.iter().map(|node| nodes.id(*node).to_owned()).collect();
+        let mut candidates: Vec<&str> = wanted.iter().map(|node| nodes.id(*node)).collect();
         candidates.sort_unstable();
+        let candidates = candidates.into_iter().map(quoted::word).collect();
         return Err(Unresolved::Ambiguous { word: word.to_owned(), candidates });
     }
     let by_other_id = by_other_id.into_iter().filter(is_wanted).filter(|node| !same.contains(node));
@@ -136,5 +133,7 @@ fn near(graph: &Graph, word: &str, is_wanted: impl Fn(&NodeNumber) -> bool) -> V
     alike.retain(|(likeness, _)| *likeness >= NEAR_FROM);
     alike.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| nodes.id(a.1).cmp(nodes.id(b.1))));
     let shown = alike.iter().take(NEAR_MAX);
-    shown.map(|(_, node)| format!("{} ({})", nodes.label(*node), nodes.id(*node))).collect()
+    shown
+        .map(|(_, node)| format!("{} ({})", quoted::ticked(nodes.label(*node)), quoted::ticked(nodes.id(*node))))
+        .collect()
 }

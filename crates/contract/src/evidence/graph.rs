@@ -94,6 +94,8 @@ impl OneOrMore {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct QueryKgOutput {
     /// In the order of predicate and id, hop by hop; without a pattern the shorter ones first.
+    // Where there are more than are shown, those of which every hop is verified come first; without a pattern the others keep up
+    // to half of the places. Catalogues have no room to say so.
     #[schemars(with = "Vec<Vec<PathNode<'static>>>")]
     pub paths: Paths,
     /// Where counting was asked for.

@@ -70,8 +70,11 @@ pub enum SortBy {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PubmedGetDetails {
-    /// `24790635`, or `PMID:24790635`.
-    #[schemars(length(min = 1, max = 13), regex(pattern = r"^(PMID:)?[0-9]{1,8}$"))]
+    /// `24790635`, `PMC1` or `10.1/x`.
+    #[schemars(
+        length(min = 1, max = 200),
+        regex(pattern = r"^((PMID:)?[0-9]+|(PMCID:)?PMC[0-9]+|(DOI:)?10\.[0-9.]+/\S+)$")
+    )]
     pub pmid: String,
 }
 

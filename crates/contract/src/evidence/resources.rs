@@ -35,6 +35,9 @@ pub struct Constituent {
     pub name: String,
     /// Whether somebody compared it with its source.
     pub verified: bool,
+    /// Who says that the herb contains it, in the order of their ids.
+    #[serde(default)]
+    pub sources: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -45,6 +48,9 @@ pub struct Indication {
     pub description: String,
     /// Whether somebody compared it with its source.
     pub verified: bool,
+    /// Who says that the herb is used for it, in the order of their ids.
+    #[serde(default)]
+    pub sources: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

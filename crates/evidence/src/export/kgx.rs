@@ -3,6 +3,8 @@
 use contract::evidence::record::{Edge, Node};
 use serde_json::{Map, Value, json};
 
+use crate::import::STRENGTH;
+
 pub fn kgx_node(node: &Node, licence: &str) -> Value {
     let mut members: Map<String, Value> = node.attributes.clone().into_iter().collect();
     let mut names = node.names.iter().map(|name| name.text.as_str());
@@ -44,7 +46,7 @@ pub fn kgx_edge(edge: &Edge, licence: &str) -> Value {
         "supporting_text",
         edge.evidence.iter().filter_map(|found| Some(json!(found.text.as_ref()?))).collect(),
     );
-    note(&mut members, "evidence_strength", json!(edge.strength));
+    note(&mut members, STRENGTH, json!(edge.strength));
     members.insert("provided_by".to_owned(), json!([edge.source]));
     members.insert("license".to_owned(), json!(licence));
     Value::Object(members)

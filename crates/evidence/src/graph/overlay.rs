@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Direction;
-use super::base::Place;
+use super::base::{Place, verified};
 use super::nodes::NodeNumber;
 use super::words::index;
 
@@ -31,6 +31,7 @@ pub(super) struct Overlay {
     into: FxHashMap<NodeNumber, Vec<u32>>,
     /// Nodes at one of whose ends something was removed.
     touched: FxHashSet<NodeNumber>,
+    has_verified: bool,
 }
 
 impl Overlay {
@@ -72,7 +73,13 @@ impl Overlay {
         edges.get(&node).into_iter().flatten().copied()
     }
 
+    /// Whether somebody compared any edge that was ever added with its source.
+    pub fn has_verified(&self) -> bool {
+        self.has_verified
+    }
+
     pub fn add(&mut self, edge: Added) {
+        self.has_verified |= verified(edge.marks) == Some(true);
         let number = u32::try_from(self.edges.len()).unwrap_or(u32::MAX);
         self.out.entry(edge.subject).or_default().push(number);
         self.into.entry(edge.object).or_default().push(number);

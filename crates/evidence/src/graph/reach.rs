@@ -3,7 +3,7 @@
 //! What is said here may be too much and never too little: a type that no edge ends at any more may still be named.
 
 use super::Direction;
-use super::base::{Base, Rows};
+use super::base::{Base, Rows, verified};
 use super::nodes::{NodeNumber, Nodes};
 use super::words::index;
 
@@ -11,6 +11,8 @@ use super::words::index;
 pub(super) struct Reach {
     out: Vec<Reached>,
     into: Vec<Reached>,
+    /// Whether somebody compared any of the edges with its source.
+    pub has_verified: bool,
 }
 
 /// What the edges of a predicate lead to in one direction.
@@ -32,7 +34,8 @@ impl Reached {
 
 impl Reach {
     pub fn of(base: &Base, nodes: &Nodes) -> Reach {
-        Reach { out: reached(&base.out, nodes), into: reached(&base.into, nodes) }
+        let has_verified = base.edges.iter().any(|edge| verified(edge.marks) == Some(true));
+        Reach { out: reached(&base.out, nodes), into: reached(&base.into, nodes), has_verified }
     }
 
     /// Of a predicate that the base has edges of.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use contract::evidence::record::{Edge, Evidence, Node, Record};
+use contract::evidence::record::{Edge, Evidence, Node, Record, Strength};
 use serde_json::{Map, Value};
 
 use super::input::{self, Input};
@@ -16,6 +16,8 @@ use crate::contraindications::{NOT_INTERACTS, is_no_interaction};
 const EVIDENCE_MAX: usize = 1_000;
 const NAMES_MAX: usize = 500;
 const NAME_CHARS_MAX: usize = 500;
+/// How strong a statement is, in our own exports.
+pub(crate) const STRENGTH: &str = "evidence_strength";
 const COLUMNS_MAX: usize = 1_000;
 const PATHS: &[Path] = &[&["nodes"], &["edges"]];
 /// Columns whose text may hold the separator of lists.
@@ -211,6 +213,7 @@ pub enum OwnIds {
 /// An edge from its members; those that the record has no place for become qualifiers.
 pub fn edge(mut members: Map<String, Value>, source: &str, own_ids: OwnIds) -> Result<Edge, String> {
     let own_id = take_text(&mut members, "id").filter(|_| own_ids == OwnIds::Kept);
+    let strength = if own_ids == OwnIds::Kept { take_strength(&mut members) } else { None };
     let subject = take_text(&mut members, "subject").ok_or("it has no `subject`")?;
     let object = take_text(&mut members, "object").ok_or("it has no `object`")?;
     let stated = take_text(&mut members, "predicate").or_else(|| take_text(&mut members, "edge_label"));
@@ -243,7 +246,7 @@ pub fn edge(mut members: Map<String, Value>, source: &str, own_ids: OwnIds) -> R
         subject,
         predicate,
         object,
-        strength: None,
+        strength,
         evidence,
         qualifiers: rest_of(members),
         source: source.to_owned(),
@@ -253,6 +256,13 @@ pub fn edge(mut members: Map<String, Value>, source: &str, own_ids: OwnIds) -> R
         NOT_INTERACTS.clone_into(&mut edge.predicate);
     }
     Ok(edge)
+}
+
+/// The strength as our own exports write it. Whatever else is called so stays a qualifier.
+fn take_strength(members: &mut Map<String, Value>) -> Option<Strength> {
+    let strength = serde_json::from_value(members.get(STRENGTH)?.clone()).ok()?;
+    members.remove(STRENGTH);
+    Some(strength)
 }
 
 /// All that is said beside the statement itself.

@@ -4,6 +4,8 @@ use contract::evidence::pubmed::BibliographyEntry;
 use contract::evidence::record::{Author, Document, Source};
 use contract::evidence::starter::is_own_source;
 
+use crate::network::quoted::ticked;
+
 /// Where a paper is from and on which terms, as shown beside it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Credit {
@@ -86,8 +88,8 @@ fn head(document: &Document, n_authors_max: usize) -> String {
     let mut lines = Vec::new();
     if let Some(retraction) = document.doubt() {
         let what = retraction.words().to_uppercase();
-        let by = retraction.source.map(|source| format!("by {source}"));
-        let why: Vec<String> = retraction.notice.iter().map(|notice| one_line(notice)).chain(by).collect();
+        let by = retraction.source.map(|source| format!("by {}", ticked(&source)));
+        let why: Vec<String> = retraction.notice.iter().map(|notice| ticked(notice)).chain(by).collect();
         lines.push(format!("**{what}** ({})", why.join(", ")));
     }
     let mut authors: Vec<String> = document.authors.iter().take(n_authors_max).map(short).collect();

@@ -13,26 +13,40 @@ use crate::graph::{Direction, Graph, NodeNumber};
 
 /// Steps away from a thing. Nothing is or belongs to more.
 const WIDER_MAX: usize = 500;
+/// Members of a class and of the classes in it. There may be more in a whole ontology, of which nobody asks for the root.
+pub(super) const NARROWER_MAX: usize = 5_000;
 
 /// How far to go from a thing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Climb {
+pub(super) enum Climb {
     /// To the nodes that are said to be the same thing.
     Same,
     /// Also to what it belongs to or is made of.
     Wider,
+    /// To what is in it, where it is a class.
+    Narrower,
+}
+
+impl Climb {
+    fn n_max(self) -> usize {
+        match self {
+            Climb::Same | Climb::Wider => WIDER_MAX,
+            Climb::Narrower => NARROWER_MAX,
+        }
+    }
 }
 
 /// An end of a statement: the number of a thing, and of what it belongs to among all that it belongs to.
-type End = (usize, usize);
+pub(super) type End = (usize, usize);
 
-/// Something that a thing is or belongs to, and the statement that led there from the one before; none for the thing itself.
-struct Wider {
-    node: NodeNumber,
+/// Something that a thing is or belongs to, or that is in it, and the statement that led there from the one before; none for the
+/// thing itself.
+pub(super) struct Wider {
+    pub node: NodeNumber,
     /// As the weakest of all statements that led there.
-    checked: Checked,
+    pub checked: Checked,
     /// By nothing but statements that it is the same.
-    is_same: bool,
+    pub is_same: bool,
     led_here: Option<(usize, Statement)>,
 }
 
@@ -213,9 +227,9 @@ pub(super) fn reached(graph: &Graph, thing: &[NodeNumber]) -> Vec<Reached> {
     reached.collect()
 }
 
-/// Everything that a thing is or belongs to, each by the way that is checked best; of equals the nearest, in the order of the
-/// graph.
-fn climb(graph: &Graph, thing: &[NodeNumber], climb: Climb) -> Vec<Wider> {
+/// Everything that a thing is or belongs to, or that is in it, each by the way that is checked best; of equals the nearest, in the
+/// order of the graph.
+pub(super) fn climb(graph: &Graph, thing: &[NodeNumber], climb: Climb) -> Vec<Wider> {
     let asked = |node: &NodeNumber| Wider { node: *node, checked: Checked::Verified, is_same: true, led_here: None };
     let mut reached: Vec<Wider> = thing.iter().map(asked).collect();
     let mut known: BTreeSet<NodeNumber> = thing.iter().copied().collect();
@@ -223,9 +237,10 @@ fn climb(graph: &Graph, thing: &[NodeNumber], climb: Climb) -> Vec<Wider> {
     for checked in Checked::ALL.into_iter().rev() {
         let mut at = 0;
         while let Some((node, was_same)) = reached.get(at).map(|step| (step.node, step.is_same)) {
-            for statement in steps(graph, node, climb).into_iter().filter(|it| it.checked(graph) >= checked) {
+            let steps = steps(graph, node, was_same, climb).into_iter();
+            for statement in steps.filter(|it| it.checked(graph) >= checked) {
                 let end = statement.other(node);
-                if reached.len() < WIDER_MAX && known.insert(end) {
+                if reached.len() < climb.n_max() && known.insert(end) {
                     let is_same = was_same && statement.is_same(graph);
                     reached.push(Wider { node: end, checked, is_same, led_here: Some((at, statement)) });
                 }
@@ -237,19 +252,24 @@ fn climb(graph: &Graph, thing: &[NodeNumber], climb: Climb) -> Vec<Wider> {
 }
 
 /// The statements that lead on from a node.
-fn steps(graph: &Graph, node: NodeNumber, climb: Climb) -> Vec<Statement> {
-    let mut steps: Vec<Statement> = graph.same(node).into_iter().map(Statement::from).collect();
-    if climb == Climb::Wider {
-        for (predicate, direction) in graph.leads().upward() {
-            let hops = graph.hops(node, *direction, Some(*predicate)).into_iter();
-            steps.extend(hops.map(|hop| Statement::new(node, *direction, hop)));
-        }
+fn steps(graph: &Graph, node: NodeNumber, is_same: bool, climb: Climb) -> Vec<Statement> {
+    let leads = match climb {
+        Climb::Same => &[],
+        Climb::Wider => graph.leads().upward(),
+        Climb::Narrower => graph.leads().members(),
+    };
+    // A member under another of its ids is no further member.
+    let same = if climb == Climb::Narrower && !is_same { Vec::new() } else { graph.same(node) };
+    let mut steps: Vec<Statement> = same.into_iter().map(Statement::from).collect();
+    for (predicate, direction) in leads {
+        let hops = graph.hops(node, *direction, Some(*predicate)).into_iter();
+        steps.extend(hops.map(|hop| Statement::new(node, *direction, hop)));
     }
     steps
 }
 
 /// The statements from a start to one of what it belongs to.
-fn way(wider: &[Vec<Wider>], end: End) -> Vec<Statement> {
+pub(super) fn way(wider: &[Vec<Wider>], end: End) -> Vec<Statement> {
     let mut way: Vec<Statement> = back(wider, end).filter_map(|step| step.led_here.map(|(_, it)| it)).collect();
     way.reverse();
     way

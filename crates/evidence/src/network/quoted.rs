@@ -11,12 +11,18 @@ const MARKS: [char; 15] = ['[', ']', '(', ')', '{', '}', '<', '>', ';', '*', '#'
 
 /// A node by its name and id, as answers name it.
 pub fn named(graph: &Graph, node: NodeNumber) -> String {
+    let [label, id] = label_and_id(graph, node);
+    format!("{label} ({id})")
+}
+
+/// The name and the id of a node, as answers write them.
+pub fn label_and_id(graph: &Graph, node: NodeNumber) -> [String; 2] {
     let nodes = graph.nodes();
     let (label, id) = (nodes.label(node), nodes.id(node));
     if is_own_source(graph.sources().id(nodes.source(node))) {
-        return format!("{label} ({id})");
+        return [label, id].map(str::to_owned);
     }
-    format!("{} ({})", name(label), word(id))
+    [name(label), word(id)]
 }
 
 /// The id of a source, or of a node that others brought.
@@ -32,18 +38,36 @@ pub fn name(text: &str) -> String {
     if is_plain { text.to_owned() } else { quoted(text, CHARS_MAX) }
 }
 
+/// Between backticks, on one line, as errors and short remarks name what others wrote.
+pub fn ticked(text: &str) -> String {
+    let shown = text.chars().take(CHARS_MAX).map(|character| match character {
+        '`' => '\'',
+        _ if is_break(character) => ' ',
+        _ => character,
+    });
+    format!("`{}{}`", shown.collect::<String>(), rest(text, CHARS_MAX))
+}
+
 /// In quotation marks, on one line.
 pub fn quoted(text: &str, n_chars_max: usize) -> String {
     let mut shown = String::new();
     for character in text.chars().take(n_chars_max) {
         match character {
             '"' | '\\' => shown.extend(['\\', character]),
-            _ if character.is_control() || matches!(character, '\u{2028}' | '\u{2029}') => shown.push(' '),
+            _ if is_break(character) => shown.push(' '),
             _ => shown.push(character),
         }
     }
-    let more = if text.chars().nth(n_chars_max).is_some() { "…" } else { "" };
-    format!("\"{shown}{more}\"")
+    format!("\"{shown}{}\"", rest(text, n_chars_max))
+}
+
+fn is_break(character: char) -> bool {
+    character.is_control() || matches!(character, '\u{2028}' | '\u{2029}')
+}
+
+/// That a text was cut.
+fn rest(text: &str, n_chars_max: usize) -> &'static str {
+    if text.chars().nth(n_chars_max).is_some() { "…" } else { "" }
 }
 
 #[cfg(test)]
@@ -62,5 +86,7 @@ mod tests {
         assert_eq!(word("herbal] [materia"), "\"herbal] [materia\"");
         assert_eq!(word("PMID:1"), "PMID:1");
         assert_eq!(quoted("a\nb", 9), "\"a b\"");
+        assert_eq!(ticked("x` is safe\n`y"), "`x' is safe 'y`");
+        assert_eq!(ticked(&"x".repeat(121)), format!("`{}…`", "x".repeat(120)));
     }
 }

@@ -1,11 +1,13 @@
 //! A part of the graph as something to look at, in the form of seed 003.
 
+use std::collections::HashSet;
+
 use contract::evidence::network::{GraphLink, GraphNode, KnowledgeGraph};
 use contract::evidence::starter::OWN_SOURCE;
 use serde_json::{Map, json};
 
 use super::statement::Statement;
-use super::{Edges, Network, rule};
+use super::{Edges, Network, Ordered, rule};
 use crate::contraindications::{NOT_INTERACTS, is_no_interaction};
 use crate::graph::{Graph, NodeNumber};
 
@@ -40,8 +42,12 @@ impl Network {
         metadata.insert("title".to_owned(), json!(title));
         metadata.insert("source".to_owned(), json!(OWN_SOURCE));
         metadata.insert("version".to_owned(), json!(graph.version()));
-        let (main, others) = self.ordered(graph, edges);
-        KnowledgeGraph { nodes, links: main.iter().chain(&others).map(link).collect(), metadata }
+        let Ordered { main, members, others } = self.ordered(graph, edges);
+        let members = members.iter().flat_map(|it| std::iter::once(&it.statement).chain(&it.way));
+        // A membership may lead to several statements.
+        let mut seen = HashSet::new();
+        let links = main.iter().chain(members).chain(&others).filter(|it| seen.insert(it.key(graph)));
+        KnowledgeGraph { nodes, links: links.map(link).collect(), metadata }
     }
 
     fn node(&self, graph: &Graph, node: NodeNumber, n_links: u64) -> GraphNode {

@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use contract::evidence::graph::QueryKgOutput;
 
 use crate::graph::{Direction, Graph, NodeNumber};
+use crate::network::quoted;
 use crate::network::stated::{self, Stated};
 use crate::rest;
 
@@ -52,8 +53,9 @@ fn not_among(graph: &Graph, starts: &[NodeNumber], output: &QueryKgOutput) -> Op
         let same = match it.same_by.as_slice() {
             [] => String::new(),
             by => {
-                let by: Vec<&str> = by.iter().map(|source| graph.sources().id(*source)).collect();
-                format!(", {} is said to be the same by {}", graph.nodes().id(it.start), by.join(", "))
+                let by: Vec<String> = by.iter().map(|source| quoted::word(graph.sources().id(*source))).collect();
+                let [_, start] = quoted::label_and_id(graph, it.start);
+                format!(", {start} is said to be the same by {}", by.join(", "))
             }
         };
         let grave = match gravity(graph, it) {
@@ -62,7 +64,8 @@ fn not_among(graph: &Graph, starts: &[NodeNumber], output: &QueryKgOutput) -> Op
             Gravity::Capped => ", at most major: nobody verified that",
             Gravity::Other => "",
         };
-        format!("{} ({}{same}{grave})", graph.nodes().label(it.node), graph.nodes().id(it.node))
+        let [label, id] = quoted::label_and_id(graph, it.node);
+        format!("{label} ({id}{same}{grave})")
     };
     let told: Vec<String> = own.chain(wider.iter().map(named)).collect();
     let n_shown = told.len() - wider.len() + CLASSES_SHOWN_MAX;
@@ -109,8 +112,11 @@ fn pattern(graph: &Graph, stated: &Stated) -> String {
             Direction::In => format!(" <-{predicate}- {end}"),
         });
     }
-    let from =
-        if stated.same_by.is_empty() { String::new() } else { format!(" from {}", graph.nodes().id(stated.start)) };
+    let from = if stated.same_by.is_empty() {
+        String::new()
+    } else {
+        format!(" from {}", quoted::word(graph.nodes().id(stated.start)))
+    };
     pattern + &format!(" -{INTERACTS}-> *`{from}")
 }
 

@@ -1,6 +1,8 @@
 //! Paths on their way into the words of the answer: numbers while the graph is walked, and all texts at once afterwards,
 //! because what is far apart in memory is fetched much faster together than one after the other.
 
+use std::collections::HashSet;
+
 use contract::evidence::checked::Checked;
 use contract::evidence::graph::{Paths, QueryKgOutput, Step, StepSame, StepVia, Text, Truncated};
 
@@ -79,6 +81,47 @@ impl<'g> Told<'g> {
         }
         let end = self.push(Met { node: last.end, via: Some((from, last)) });
         self.ends.push(end);
+    }
+
+    /// Whether all that is told was compared with its source.
+    pub fn is_verified(&self) -> bool {
+        let is_verified = |met: &Met| met.via.is_none_or(|(_, hop)| self.graph.edge_verified(hop.edge) == Some(true));
+        self.starts.iter().all(|start| start.checked == Checked::Verified) && self.met.iter().all(is_verified)
+    }
+
+    /// Each path: where it begins, and its hops.
+    fn paths(&self) -> impl Iterator<Item = (NodeNumber, Vec<Hop>)> {
+        let met = |number: u32| usize::try_from(number).ok().and_then(|number| self.met.get(number));
+        self.ends.iter().map(move |end| {
+            let steps = std::iter::successors(met(*end), |step| step.via.and_then(|(from, _)| met(from)));
+            let mut hops: Vec<Hop> = steps.clone().filter_map(|step| step.via.map(|(_, hop)| hop)).collect();
+            hops.reverse();
+            (steps.last().map_or(0, |step| step.node), hops)
+        })
+    }
+
+    /// The same paths and behind them those of another answer that are not among them, no more than so many together. The others
+    /// keep `n_others` places where there are as many of them.
+    pub fn with_others(self, others: Told<'g>, n_others: usize, n_paths_max: usize) -> Told<'g> {
+        let key = |(start, hops): &(NodeNumber, Vec<Hop>)| {
+            (*start, hops.iter().map(|hop| (hop.predicate, hop.end)).collect::<Vec<_>>())
+        };
+        let own: Vec<(NodeNumber, Vec<Hop>)> = self.paths().collect();
+        let known: HashSet<_> = own.iter().map(key).collect();
+        let others: Vec<(NodeNumber, Vec<Hop>)> = others.paths().filter(|path| !known.contains(&key(path))).collect();
+        let n_own = own.len().min(n_paths_max - others.len().min(n_others));
+        let mut told = Told::new(self.graph, self.starts, n_paths_max);
+        let mut begun = None;
+        for (start, hops) in own.into_iter().take(n_own).chain(others).take(n_paths_max) {
+            if begun != Some(start) {
+                told.begin(start);
+                begun = Some(start);
+            }
+            if let Some((last, before)) = hops.split_last() {
+                told.add(before, *last);
+            }
+        }
+        told
     }
 
     pub fn finish(self, truncated: Option<Truncated>) -> Found {

@@ -16,8 +16,14 @@ pub(super) use desk::Papers;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::LazyLock;
 
-use contract::evidence::record::{Document, Edge, RetractedReference, Retraction};
+use contract::evidence::record::{Document, Edge, RecordKind, RetractedReference, Retraction};
 use store::{Conn, InList, Row, StoreError};
+
+use super::read;
+use crate::network::quoted::ticked;
+
+/// As documents are called that are one.
+const PAPER: &str = "paper";
 
 /// Above this many ids, reading everything that is said costs less than asking for each: few papers are retracted.
 const ASKED_MAX: usize = 20_000;
@@ -47,6 +53,18 @@ pub(super) async fn documents_by_key(
         found.push((row.text(0)?, row.text(1)?));
     }
     Ok(found)
+}
+
+/// The document of a paper, by any spelling of any of its ids: the one that is named by it, or else the first one that has it
+/// among its ids.
+pub async fn find(conn: &mut Conn, organisation_id: &str, reference: &str) -> Result<Option<Document>, StoreError> {
+    let Some(key) = key(reference) else { return Ok(None) };
+    let found = documents_by_key(conn, organisation_id, &BTreeSet::from([key.as_str()])).await?;
+    let ids: Vec<&str> = found.iter().map(|(_, id)| id.as_str()).collect();
+    let stored = read::find(conn, organisation_id, RecordKind::Document, &ids).await?;
+    let documents = stored.iter().map(|it| it.parse::<Document>()).collect::<Result<Vec<_>, StoreError>>()?;
+    let named = key::document_id(&key);
+    Ok(documents.into_iter().min_by_key(|it| (Some(&it.id) != named.as_ref(), it.kind != PAPER, it.id.clone())))
 }
 
 /// What is said against a paper, by the document that says it.
@@ -141,14 +159,14 @@ impl Doubts {
     }
 }
 
-/// In words: `retracted: PMID:1 (notice PMID:2, by pubmed)`.
+/// In words: retracted: `PMID:1` (notice `PMID:2`, by `pubmed`). What sources wrote stands between backticks.
 pub fn words(retracted: &[RetractedReference]) -> String {
     let one = |it: &RetractedReference| {
-        let notice = it.notice.as_ref().map(|notice| format!("notice {notice}"));
-        let by = it.source.as_ref().map(|source| format!("by {source}"));
+        let notice = it.notice.as_ref().map(|notice| format!("notice {}", ticked(notice)));
+        let by = it.source.as_ref().map(|source| format!("by {}", ticked(source)));
         let why: Vec<String> = notice.into_iter().chain(by).collect();
         let why = if why.is_empty() { String::new() } else { format!(" ({})", why.join(", ")) };
-        format!("{}: {}{why}", it.status, it.reference)
+        format!("{}: {}{why}", it.status, ticked(&it.reference))
     };
     retracted.iter().map(one).collect::<Vec<_>>().join("; ")
 }

@@ -23,9 +23,12 @@ impl Snippet {
     /// Begins and ends where a word does, and never within a letter and its marks.
     pub fn cut(text: &str, terms: &BTreeSet<String>, n_chars_max: usize) -> Snippet {
         let text = text.get(..floor(text, TEXT_BYTES_MAX)).unwrap_or_default();
-        let found: Vec<Word> =
-            words(&mut word_analyzer(), text).into_iter().filter(|word| terms.contains(&word.term)).collect();
         let clusters: BTreeSet<usize> = GraphemeClusterSegmenter::new().segment_str(text).collect();
+        // Where no dictionary knows the letters, a word may end between a letter and its marks: nobody can read such a piece.
+        let is_whole = |word: &Word| clusters.contains(&word.start) && clusters.contains(&word.end);
+        let found =
+            words(&mut word_analyzer(), text).into_iter().filter(|word| terms.contains(&word.term) && is_whole(word));
+        let found: Vec<Word> = found.collect();
         let breaks = breaks(text, &clusters);
         let start = best_start(text, &found, n_chars_max);
         // A little before the first match, so that it can be read.
@@ -123,6 +126,12 @@ mod tests {
     fn thai_is_cut_between_words() {
         check("ขมิ้นชันรักษาอาการท้องอืด", &["รักษา"], 12, "[รักษา]อาการ");
         check("น้ำใจ", &[], 2, "");
+    }
+
+    #[test]
+    fn no_match_begins_or_ends_between_a_letter_and_its_marks() {
+        check("5 mg\u{e34} แล้ว 5 mg", &["mg"], 100, "5 mg\u{e34} แล้ว 5 [mg]");
+        check("ลา\u{e38}\u{301}นา", &["ลา"], 100, "ลา\u{e38}\u{301}นา");
     }
 
     #[test]

@@ -36,7 +36,9 @@ impl Read for KgGetEverything {
         }
         let meant = found.map_err(|error| unresolved("curie", &error))?;
         let title = network::named(&graph, meant.node);
-        let notes: Vec<String> = meant.note(&graph, &self.curie).into_iter().collect();
-        show_network(ctx, &graph, &network::everything(&graph, &meant.nodes()), &title, &notes).await
+        let thing = meant.nodes();
+        let notes = meant.note(&graph, &self.curie).into_iter().chain(network::class_note(&graph, &thing, 1));
+        let notes: Vec<String> = notes.collect();
+        show_network(ctx, &graph, &network::everything(&graph, &thing), &title, &notes).await
     }
 }

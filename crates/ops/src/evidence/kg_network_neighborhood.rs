@@ -60,7 +60,7 @@ impl Read for KgNetworkNeighborhood {
             std::iter::once(meant.node).chain(others).collect()
         };
         let things: Vec<Vec<NodeNumber>> = asked.iter().map(thing).collect();
-        notes.extend(things.iter().filter_map(|thing| network::class_note(&graph, thing)));
+        notes.extend(things.iter().filter_map(|thing| network::class_note(&graph, thing, things.len())));
         let names = things.iter().filter_map(|thing| thing.first());
         let names: Vec<String> = names.map(|node| graph.nodes().id(*node).to_owned()).collect();
         show_network(ctx, &graph, &network::neighbourhood(&graph, &things), &names.join(", "), &notes).await

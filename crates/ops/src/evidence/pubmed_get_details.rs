@@ -4,10 +4,10 @@ use contract::actor::Role;
 use contract::envelope::{Audience, Content};
 use contract::error::OpError;
 use contract::evidence::pubmed::PubmedGetDetails;
-use contract::evidence::record::{Document, RecordKind};
+use evidence::details;
 use evidence::import::Format;
 use evidence::literature::{self, Credit};
-use evidence::record::read;
+use evidence::record::papers;
 
 use super::note_data_version;
 use super::sources::sources;
@@ -17,8 +17,8 @@ use crate::operation::{Answer, Operation, Read, store_error};
 
 impl Operation for PubmedGetDetails {
     const NAME: &'static str = "pubmed_get_details";
-    const ABOUT: &'static str = "Read one paper by its PubMed number: title, authors, journal, abstract, links, and \
-        whether it was retracted.";
+    const ABOUT: &'static str = "Read one paper by PMID, PMCID or DOI: title, authors, journal, abstract, links, whether it \
+        was retracted.";
     const FAMILY: Family = Family::Evidence;
     const ROLES: &'static [Role] = &Role::ALL;
 
@@ -27,25 +27,24 @@ impl Operation for PubmedGetDetails {
 
 impl Read for PubmedGetDetails {
     async fn run(&self, ctx: &Context<'_>) -> Result<Answer<Content>, OpError> {
-        let pmid = self.pmid.trim_start_matches("PMID:").trim_start_matches('0');
-        let id = format!("PMID:{pmid}");
+        let is_number = |id: &&str| id.bytes().all(|byte| byte.is_ascii_digit());
+        let pmid = Some(self.pmid.trim_start_matches("PMID:").trim_start_matches('0')).filter(is_number);
+        let reference = pmid.map_or_else(|| self.pmid.clone(), details::paper_id);
         let organisation_id = ctx.actor().organisation_id.as_str();
-        let stored = {
+        let found = {
             let mut reader = ctx.read().await?;
-            let found = read::find_one(&mut reader, organisation_id, RecordKind::Document, &id).await;
-            found.map_err(store_error)?
+            papers::find(&mut reader, organisation_id, &reference).await.map_err(store_error)?
         };
-        if let Some(stored) = stored {
-            let document: Document = stored.parse().map_err(store_error)?;
+        if let Some(document) = found {
             let credit = sources(ctx, &[&document.source]).await?.into_values().next().map(Credit::from);
             let text = literature::details(&document, credit.as_ref());
-            let mut answer = Answer::of(Content::text(text, Audience::Everybody)).touching("document", id);
+            let mut answer = Answer::of(Content::text(text, Audience::Everybody)).touching("document", document.id);
             note_data_version(ctx, &mut answer.metadata).await?;
             return Ok(answer);
         }
-        let elsewhere = match &ctx.services().literature {
-            Some(library) if !pmid.is_empty() => library.find(pmid).await?,
-            Some(_) | None => None,
+        let elsewhere = match (&ctx.services().literature, pmid) {
+            (Some(library), Some(pmid)) if !pmid.is_empty() => library.find(pmid).await?,
+            (Some(_) | None, _) => None,
         };
         match elsewhere {
             Some(document) => {
@@ -53,7 +52,10 @@ impl Read for PubmedGetDetails {
                 let text = literature::details(&document, Some(&credit));
                 Ok(Answer::of(Content::text(text, Audience::Everybody)))
             }
-            None => Err(OpError::not_found(format!("no paper with the PubMed number `{}` is known", self.pmid))),
+            None => {
+                let what = if pmid.is_some() { "PubMed number" } else { "id" };
+                Err(OpError::not_found(format!("no paper with the {what} `{}` is known", self.pmid)))
+            }
         }
     }
 }

@@ -2,10 +2,10 @@
 
 use contract::actor::Role;
 use contract::error::OpError;
-use contract::evidence::record::{Document, RecordKind, Source};
+use contract::evidence::record::{RecordKind, Source};
 use contract::evidence::resources::{Paper, ReadPaper};
 use evidence::details;
-use evidence::record::{batches, read};
+use evidence::record::{batches, papers, read};
 use serde_json::json;
 
 use super::note_data_version;
@@ -30,12 +30,10 @@ impl Read for ReadPaper {
     async fn run(&self, ctx: &Context<'_>) -> Result<Answer<Paper>, OpError> {
         let organisation_id = ctx.actor().organisation_id.as_str();
         let pmid = self.pmid.trim_start_matches("PMID:");
-        let id = details::paper_id(pmid);
         let mut reader = ctx.read().await?;
-        let found = read::find_one(&mut reader, organisation_id, RecordKind::Document, &id).await;
-        let found = found.map_err(store_error)?;
-        let found = found.ok_or_else(|| OpError::not_found(format!("no paper with the PMID `{pmid}`")))?;
-        let document: Document = found.parse().map_err(store_error)?;
+        let found = papers::find(&mut reader, organisation_id, &details::paper_id(pmid)).await.map_err(store_error)?;
+        let document = found.ok_or_else(|| OpError::not_found(format!("no paper with the PMID `{pmid}`")))?;
+        let id = document.id.clone();
         let source = read::find_one(&mut reader, organisation_id, RecordKind::Source, &document.source).await;
         let source = source.map_err(store_error)?.map(|stored| stored.parse::<Source>()).transpose();
         let licence = source.map_err(store_error)?.map(|source| source.licence).unwrap_or_default();

@@ -6,6 +6,7 @@ mod gravest;
 pub mod herbs;
 mod identities;
 mod literature;
+mod members;
 mod networks;
 mod paths;
 mod records;

@@ -17,6 +17,8 @@ pub struct Filter {
     pub sources: Option<Vec<String>>,
     /// An edge whose strength nobody stated does not reach any.
     pub strength_min: Option<Strength>,
+    /// Only edges that somebody compared with their source.
+    pub is_verified_only: bool,
 }
 
 /// Which edges count, in the numbers of one graph.
@@ -24,6 +26,7 @@ pub struct Filter {
 pub(super) struct EdgeFilter {
     sources: Option<Vec<bool>>,
     strength_min: u8,
+    is_verified_only: bool,
 }
 
 impl EdgeFilter {
@@ -32,18 +35,21 @@ impl EdgeFilter {
             let ids = graph.sources.words().all();
             ids.iter().map(|id| wanted.iter().any(|wanted| **wanted == **id)).collect()
         });
-        EdgeFilter { sources, strength_min: packed(filter.strength_min) }
+        let is_verified_only = filter.is_verified_only;
+        EdgeFilter { sources, strength_min: packed(filter.strength_min), is_verified_only }
     }
 
     /// Whether every edge passes.
     #[inline]
     pub fn is_open(&self) -> bool {
-        self.sources.is_none() && self.strength_min == 0
+        self.sources.is_none() && self.strength_min == 0 && !self.is_verified_only
     }
 
     pub fn passes(&self, edge: &EdgeKept<'_>) -> bool {
         let comes_from = |sources: &Vec<bool>| sources.get(index(edge.source)).copied().unwrap_or(false);
-        self.sources.as_ref().is_none_or(comes_from) && packed(edge.strength()) >= self.strength_min
+        self.sources.as_ref().is_none_or(comes_from)
+            && packed(edge.strength()) >= self.strength_min
+            && (!self.is_verified_only || edge.verified() == Some(true))
     }
 }
 

@@ -105,7 +105,7 @@ async fn what_is_unknown_is_an_error_and_what_has_no_record_is_said_to_have_none
         let herb = find(&stage, json!({"formulation_ids": ["ginger"]})).await.unwrap_err();
         assert_eq!(herb, "NOT_FOUND: `ginger` is a herb, not a formulation; give it in `herb_ids`");
         let misspelt = find(&stage, json!({"herb_ids": ["ขมินชัน"]})).await.unwrap_err();
-        assert_eq!(misspelt, "NOT_FOUND: no herb has the id or name `ขมินชัน`; did you mean ขมิ้นชัน (H2)?");
+        assert_eq!(misspelt, "NOT_FOUND: no herb has the id or name `ขมินชัน`; did you mean `ขมิ้นชัน` (`H2`)?");
         let nothing = find(&stage, json!({})).await.unwrap_err();
         assert_eq!(nothing, "INVALID_ARG: `herb_ids`: expected at least one herb or formulation");
         let found = find(&stage, json!({"herb_ids": ["lemongrass"]})).await.unwrap();

@@ -6,7 +6,7 @@ use contract::evidence::record::Source;
 use evidence::import::{self, Format, Item, Options};
 use serde_json::{Value, json};
 
-use super::herbs::put;
+use super::herbs::{herbal, put};
 use super::starter_data::with_deadly_classes;
 use crate::ledger::both;
 use crate::script::Stage;
@@ -48,4 +48,20 @@ async fn a_critical_interaction_is_told_in_the_next_house_as_its_sources_word() 
         assert!(text.contains("[neighbour] (imported, not verified)"), "{text}");
         assert!(text.contains("severity: ") && !text.contains("R-DDI-001"), "{text}");
     }
+}
+
+#[tokio::test]
+async fn how_strong_a_statement_is_goes_along() {
+    for stage in both().await {
+        put(&stage, &herbal()).await;
+        let (edges, _) = read(exported(&stage, "kgx_edges").await);
+        let strength = |id: &str| edges.iter().find(|edge| edge["id"] == id).unwrap().get("strength").cloned();
+        assert_eq!(strength("A2"), Some(json!("high")));
+        assert_eq!(strength("E1"), None);
+        assert!(edges.iter().all(|edge| edge["qualifiers"].get("evidence_strength").is_none()), "{edges:?}");
+    }
+    let other =
+        "{\"id\":\"e\",\"subject\":\"X:1\",\"predicate\":\"treats\",\"object\":\"X:2\",\"evidence_strength\":\"IIb\"}";
+    let (edges, _) = read(other.to_owned());
+    assert_eq!((edges[0].get("strength"), &edges[0]["qualifiers"]["evidence_strength"]), (None, &json!("IIb")));
 }

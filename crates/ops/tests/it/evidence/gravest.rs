@@ -136,16 +136,3 @@ async fn a_name_a_source_or_a_predicate_of_somebody_else_passes_for_no_line_of_o
         assert!(text.contains(&format!("interacts with \"{forged}\" (N1) [herbal]")), "{text}");
     }
 }
-
-#[tokio::test]
-async fn who_asks_for_a_class_is_told_that_its_members_were_not_looked_at() {
-    for stage in both().await {
-        put(&stage, &herbal()).await;
-        let class = node("K1", "drug_class", json!([{"text": "thinners", "lang": "en"}]));
-        put(&stage, &[class, edge("M1", "D1", "member_of", "K1")]).await;
-        let text = text_of(&stage, "kg_network_neighborhood", json!({"curies": ["K1", "H1"]})).await;
-        let note =
-            "thinners (K1) is a class; members known here: 1. What is recorded of members alone was not looked at";
-        assert!(text.contains(note), "{text}");
-    }
-}

@@ -134,7 +134,7 @@ async fn details_are_content_only_and_say_that_a_paper_was_retracted() {
         let text = item["text"].as_str().unwrap();
         for part in [
             "# Ginger cures everything",
-            "**RETRACTED** (PMID:14, by herbal)",
+            "**RETRACTED** (`PMID:14`, by `herbal`)",
             "Ginger, ginger",
             "Made-up herbal (licence: CC0-1.0)",
         ] {
@@ -142,7 +142,7 @@ async fn details_are_content_only_and_say_that_a_paper_was_retracted() {
         }
         let unknown = stage.call("agent", "pubmed_get_details", json!({"pmid": "77"})).await.result.unwrap_err();
         assert_eq!(unknown.message, "no paper with the PubMed number `77` is known");
-        let wrong = stage.call("agent", "pubmed_get_details", json!({"pmid": "PMC1"})).await.result.unwrap_err();
+        let wrong = stage.call("agent", "pubmed_get_details", json!({"pmid": "PMX1"})).await.result.unwrap_err();
         assert!(wrong.message.starts_with("`pmid`: expected"), "{}", wrong.message);
     }
 }
@@ -209,5 +209,29 @@ async fn a_node_is_exported_with_its_edges_and_what_they_lead_to() {
         assert_eq!((unknown.code(), unknown.message.as_str()), ("NOT_FOUND", "no node has the id `D9`"));
         let wrong = export(json!({"format": "ris", "around": ["D1"]})).await.unwrap_err();
         assert_eq!(wrong.message, "`around`: expected a format of KGX, and no `ids`");
+    }
+}
+
+#[tokio::test]
+async fn a_paper_is_found_by_any_of_its_ids() {
+    for stage in both().await {
+        let mut full_text = paper("31", "A full text", "All of it.", 2022, "Omega");
+        full_text["id"] = json!("DOI:10.1234/Whole.Text");
+        full_text["ids"] = json!({"pmid": "31", "pmc": "PMC77", "doi": "10.1234/Whole.Text"});
+        put(&stage, &[source(), full_text]).await;
+        for id in ["31", "PMID:31", "0031", "PMC77", "PMCID:PMC77", "10.1234/whole.text", "DOI:10.1234/Whole.Text"] {
+            let found = stage.call("agent", "pubmed_get_details", json!({ "pmid": id })).await.result.unwrap().output;
+            assert!(found["content"][0]["text"].as_str().unwrap().starts_with("# A full text"), "{id}: {found}");
+        }
+        let read = stage.call("agent", "read_paper", json!({"pmid": "31"})).await.result.unwrap().output;
+        assert_eq!((&read["pmid"], &read["title"]), (&json!("31"), &json!("A full text")));
+        // The record that is named by the number comes first.
+        put(&stage, &[paper("31", "A full text", "The abstract.", 2022, "Omega")]).await;
+        let read = stage.call("agent", "read_paper", json!({"pmid": "31"})).await.result.unwrap().output;
+        assert_eq!(read["abstract"], "The abstract.");
+        for (id, code) in [("PMC78", "NOT_FOUND"), ("10.1234/other", "NOT_FOUND"), ("31; drop", "INVALID_ARG")] {
+            let error = stage.call("agent", "pubmed_get_details", json!({ "pmid": id })).await.result.unwrap_err();
+            assert_eq!(error.code(), code, "{id}");
+        }
     }
 }

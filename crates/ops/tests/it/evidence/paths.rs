@@ -7,8 +7,9 @@ use evidence::graph::live::Graphs;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
-use super::herbs::{edge, herbal, node, put};
+use super::herbs::{edge, herbal, node, put, source};
 use super::networks::pharmacy;
+use super::starter_data::with_deadly_classes;
 use crate::ledger::both;
 use crate::script::{Stage, on_postgres, on_sqlite};
 
@@ -274,5 +275,55 @@ async fn an_answer_without_paths_does_not_look_like_safe() {
         for input in [json!({"start": alone, "count": true}), json!({"start": alone, "dry": true})] {
             assert_eq!(note(input).await, (0, String::new()));
         }
+    }
+}
+
+#[tokio::test]
+async fn what_somebody_imports_takes_no_place_from_what_was_verified() {
+    for stage in both().await {
+        let house = stage.again_with(with_deadly_classes()).await;
+        house.call("owner", "load_starter_data", json!({})).await.result.unwrap();
+        let asked = |limit: u32, pattern: Option<&str>| json!({"start": {"type": "herb", "id": "test_root"}, "pattern": pattern, "limit": limit, "max_depth": 2});
+        let verified = |output: &Value| -> Vec<String> {
+            let is_verified =
+                |path: &&Value| path.as_array().unwrap().iter().skip(1).all(|it| it["via"]["verified"] == true);
+            let paths = output["paths"].as_array().unwrap().iter().filter(is_verified);
+            paths.map(|path| ids(&json!({"paths": [path]})).remove(0)).collect()
+        };
+        let pattern = Some("herb -contains-> constituent");
+        let before = verified(&ask(&house, asked(1_000, pattern)).await.unwrap());
+        let before_anywhere = verified(&ask(&house, asked(1_000, None)).await.unwrap());
+        assert!(!before.is_empty() && before_anywhere.len() > before.len(), "{before_anywhere:?}");
+        // Their ids come first, and one of them says the same as the starter data.
+        let mut records = vec![source()];
+        records.extend((0..300).flat_map(|n| {
+            let id = format!("0{n:03}");
+            let names = json!([{"text": id, "lang": "en"}]);
+            [node(&id, "constituent", names), edge(&id, "test_root", "contains", &id)]
+        }));
+        let mut same = edge("0same", "test_root", "contains", "madeupol");
+        same["strength"] = json!("high");
+        records.push(same);
+        assert_eq!(put(&house, &records).await["rejected"], json!([]));
+        for limit in [1, 2, 10, 100] {
+            let output = ask(&house, asked(limit, pattern)).await.unwrap();
+            let told = ids(&output);
+            let n_verified = before.len().min(limit as usize);
+            assert_eq!((told.len(), &output["truncated"]), (limit as usize, &json!("limit")), "{output}");
+            assert_eq!(told[..n_verified], before[..n_verified], "{output}");
+            let mut each = told.clone();
+            each.sort();
+            each.dedup();
+            assert_eq!(each.len(), told.len(), "{told:?}");
+            assert!(told[n_verified..].is_sorted(), "{told:?}");
+            assert_eq!(output["paths"], ask(&house, asked(limit, pattern)).await.unwrap()["paths"]);
+        }
+        // Wherever edges lead, the others keep half of the places.
+        let output = ask(&house, asked(100, None)).await.unwrap();
+        let told = ids(&output);
+        let n_verified = before_anywhere.len().min(50);
+        assert_eq!((told.len(), &told[..n_verified]), (100, &before_anywhere[..n_verified]), "{output}");
+        let whole = ask(&house, asked(1_000, pattern)).await.unwrap();
+        assert!(ids(&whole).is_sorted() && whole.get("truncated").is_none(), "what is not cut stays in its order");
     }
 }

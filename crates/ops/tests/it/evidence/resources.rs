@@ -30,8 +30,8 @@ async fn a_herb_and_a_paper_are_answered_as_the_seed_has_them_and_recorded_by_it
             "id": "H1",
             "names": {"th": "ขิง", "en": "ginger", "la": "Zingiber officinale"},
             "parts": ["rhizome"],
-            "constituents": [{"id": "C9", "name": "จินเจอรอล", "verified": false}],
-            "indications": [{"icdCode": "R11", "description": "คลื่นไส้", "verified": false}],
+            "constituents": [{"id": "C9", "name": "จินเจอรอล", "verified": false, "sources": ["herbal"]}],
+            "indications": [{"icdCode": "R11", "description": "คลื่นไส้", "verified": false, "sources": ["herbal"]}],
             "sources": ["herbal"]
         });
         assert_eq!(read(&stage, "kg://herb/H1").await.unwrap(), expected);

@@ -117,14 +117,14 @@ async fn a_fact_that_rests_on_a_retracted_paper_says_so() {
         assert_eq!(found["results"][0]["retracted"], doubt, "{found}");
         assert_eq!(
             found["results"][0]["evidence"],
-            "[retracted: PMID:11 (notice PMID:12, by herbal)] bleeding was seen"
+            "[retracted: `PMID:11` (notice `PMID:12`, by `herbal`)] bleeding was seen"
         );
         assert_eq!(found["results"][1].get("retracted"), None);
         let everything = ask("kg_get_everything", json!({"curie": "D1"})).await;
         let text = everything.output["content"][0]["text"].as_str().unwrap();
         assert!(
             text.contains(
-                "[herbal] (imported, not verified); strength: high; retracted: PMID:11 (notice PMID:12, by herbal)"
+                "[herbal] (imported, not verified); strength: high; retracted: `PMID:11` (notice `PMID:12`, by `herbal`)"
             ),
             "{text}"
         );
@@ -159,9 +159,9 @@ async fn a_retraction_names_the_source_whose_word_it_is() {
         let read = ask("read_paper", json!({"pmid": "11"})).await.output;
         assert_eq!((&read["source"], &read["retraction"]["source"]), (&json!("herbal"), &json!("mydb")));
         let details = ask("pubmed_get_details", json!({"pmid": "11"})).await.output;
-        assert!(details["content"][0]["text"].as_str().unwrap().contains("**RETRACTED** (by mydb)"), "{details}");
+        assert!(details["content"][0]["text"].as_str().unwrap().contains("**RETRACTED** (by `mydb`)"), "{details}");
         let found = ask("find_contraindications", json!({"herb_ids": ["H1"]})).await.output;
-        assert_eq!(found["results"][0]["evidence"], "[retracted: PMID:11 (by mydb)] bleeding was seen");
+        assert_eq!(found["results"][0]["evidence"], "[retracted: `PMID:11` (by `mydb`)] bleeding was seen");
         let found = ask("pubmed_search", json!({"terms": [{"term": "ginger"}]})).await;
         let entries: Value = serde_json::from_str(&found.artifacts[0].content).unwrap();
         let entry =

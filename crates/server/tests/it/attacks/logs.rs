@@ -110,7 +110,7 @@ fn what_a_caller_writes_freely_is_not_logged() {
     target.send(&target.rest("put_records", json!({ "records": records }).to_string()));
     let asked = target.rest("find_contraindications", json!({"herb_ids": ["hunter3 jane"]}).to_string());
     let told = target.send(&asked).body;
-    assert!(told.contains("did you mean hunter2 jane (N1)?"), "{told}");
+    assert!(told.contains("did you mean `hunter2 jane` (`N1`)?"), "{told}");
     let token = target.token.clone();
     target.terminate();
     let log = target.log();
