@@ -244,6 +244,17 @@ impl Engine {
         }
     }
 
+    /// Settings that make a commit less than durable. Connections that write set the last one themselves: its default counts.
+    pub(crate) fn laxity_sql(self) -> Option<&'static str> {
+        match self {
+            Engine::Sqlite => None,
+            Engine::Postgres => Some(
+                "SELECT name FROM pg_settings WHERE (name IN ('fsync', 'full_page_writes') AND setting = 'off') \
+                 OR (name = 'synchronous_commit' AND reset_val = 'off') ORDER BY name",
+            ),
+        }
+    }
+
     /// Begins a transaction that only reads and always sees the same state.
     pub(crate) fn snapshot_sql(self) -> &'static str {
         match self {
@@ -375,7 +386,16 @@ pub(crate) fn postgres_pools(url: &str, n_connections_max: u32) -> Result<Pools,
             })
         },
     );
-    let write = Pool::Postgres(pool.clone().max_connections(n_write).connect_lazy_with(settings.clone()));
+    // A database or a role may have it off, and then a commit that was answered can be gone after a crash. Whatever else it
+    // is set to waits for the disk at least.
+    let durable = pool.clone().after_connect(|connection, _| {
+        Box::pin(async move {
+            let sql = "SELECT set_config('synchronous_commit', 'on', false) \
+                       WHERE current_setting('synchronous_commit') = 'off'";
+            sqlx::raw_sql(sql).execute(connection).await.map(drop)
+        })
+    });
+    let write = Pool::Postgres(durable.max_connections(n_write).connect_lazy_with(settings.clone()));
     let read_settings = settings.options([("default_transaction_read_only", "on")]);
     Ok(Pools {
         read: Pool::Postgres(pool.max_connections(n_read).connect_lazy_with(read_settings)),
