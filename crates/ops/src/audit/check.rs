@@ -6,15 +6,17 @@ mod waiting;
 
 pub(super) use waiting::SETTLED_WITHIN_US;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use contract::event::Event;
 use contract::ledger::Verification;
 use contract::time::rfc3339_us;
 use ledger::hash::Hash;
+use ledger::key::KeyId;
 use ledger::keyring::Keyring;
 use ledger::policy::Policy;
 use ledger::tree::{Frontier, Node, Subtree, TreeHead};
+use store::damage;
 use store::log::{self, Leaf, Position};
 use store::schema::{self, Difference};
 use store::triggers::{self, Trigger};
@@ -22,11 +24,14 @@ use store::unreadable::{self, UnreadableRow};
 use store::{Conn, StoreError};
 use workflow::audited::Origin;
 
-use self::checkpoints::{Checkpoints, Numbers, Unsigned, Witnessed, witnessed};
+use self::checkpoints::{Checkpoints, Numbers, Unsigned, Witnessed, asked, witnessed};
 use self::rows::Promised;
 use self::waiting::Places;
 use super::report::{Reader, Report, Whose};
 use crate::context::Progress;
+use crate::doubts::{self, Doubt, Said, Told};
+use crate::keys::known::KnownKeys;
+use crate::keys::seals::Seals;
 use crate::limits::IDEMPOTENCY_KEPT_FOR;
 use crate::watch::KeptCheckpoint;
 use crate::witnesses::WitnessPolicy;
@@ -50,6 +55,14 @@ struct Last {
 /// The call that made a row.
 struct Made {
     by: String,
+    time: String,
+}
+
+/// A doubt that the log tells of.
+struct OpenDoubt {
+    told: Told,
+    leaf_index: Option<u64>,
+    call_id: String,
     time: String,
 }
 
@@ -89,6 +102,12 @@ struct Check<'t> {
     report: Report<'t>,
     /// What is not wrong by itself.
     notes: Vec<String>,
+    /// Doubts that the log tells of and nobody has accepted yet.
+    doubts: Vec<OpenDoubt>,
+    /// Witnesses that are not asked any more, each with the size of the largest checkpoint that it cosigned.
+    forgotten: BTreeMap<String, u64>,
+    /// Whose signatures a checkpoint may carry.
+    asked: Vec<(String, KeyId)>,
     policy: Option<Policy>,
     /// Absent when the log has no witnesses.
     witnessed: Option<Witnessed>,
@@ -105,10 +124,10 @@ pub struct Trust<'a> {
     pub settled_before: Position,
     /// Checkpoints that were kept outside the database.
     pub kept: &'a [KeptCheckpoint],
-    /// What the log's own tables lacked when this process came.
-    pub missing_at_start: &'a [String],
-    /// What this process found that is not wrong by itself.
-    pub notes: &'a [String],
+    /// What this process found and no event tells of yet.
+    pub doubts: &'a [Doubt],
+    /// What tells rows of the house's keys from others; absent where a backup is looked at, which may be older than seals.
+    pub keys: Option<(&'a Seals, &'a KnownKeys)>,
     /// This process saw, or wrote, whose log it is.
     pub is_claimed: bool,
     /// Witnesses that know of another history, each with its word.
@@ -150,6 +169,8 @@ struct Before {
     unreadable: Vec<UnreadableRow>,
     /// What the schema has that the migrations do not make, or the other way round; each with the kind of problem.
     schema: Vec<(&'static str, String)>,
+    /// What is damaged below the rows.
+    damage: Vec<String>,
 }
 
 impl Before {
@@ -157,6 +178,11 @@ impl Before {
         add_unreadable(report, &self.unreadable);
         for (kind, message) in &self.schema {
             report.add(kind, Whose::Log, None, None, message.clone());
+        }
+        for damage in &self.damage {
+            let message =
+                format!("the database is damaged: {damage}; rows may be hidden: restore a backup (`materia restore`)");
+            report.add("damage", Whose::Log, None, None, message);
         }
     }
 }
@@ -187,6 +213,10 @@ async fn look(
 ) -> Result<Verification, StoreError> {
     // First, since a statement that fails over a table that is gone is the last one of its moment.
     before.schema = find_schema_problems(conn).await?;
+    // What was just restored has no old indexes.
+    if !matches!(trust.reader, Reader::Restorer) {
+        before.damage = damage::find(conn, &TABLES).await?;
+    }
     let found = recompute(conn, trust, progress, before).await;
     if !found.as_ref().is_err_and(StoreError::is_damage) {
         return found;
@@ -234,7 +264,10 @@ async fn recompute(
         numbers: Numbers::default(),
         is_set_aside: !before.unreadable.is_empty(),
         report: Report::to(trust.reader),
-        notes: trust.notes.to_vec(),
+        notes: Vec::new(),
+        doubts: Vec::new(),
+        forgotten: BTreeMap::new(),
+        asked: asked(trust),
         policy: Policy::new(trust.keyring.all_verifiers(), Vec::new(), 0).ok(),
         witnessed: witnessed(trust),
         outside: Vec::new(),
@@ -289,8 +322,9 @@ async fn recompute(
     let reached = state.position();
     let places = Places { reached, farthest: log::farthest(conn, reached), settled_before: trust.settled_before };
     let n_waiting = check.waiting(conn, places, now_us).await?;
-    let n_objects_checked = check.objects(conn).await?;
+    let n_objects_checked = check.objects(conn, trust).await?;
     check.cosignatures(trust);
+    check.open_doubts(trust);
     let root_hash = check.tree.root().to_string();
     Ok(Verification {
         tree_size: size,
@@ -338,8 +372,43 @@ impl Check<'_> {
             self.report.add("column", whose, Some(index), Some(call_id), message);
         }
         self.note_promise(stored.recorded_at_us, &event);
+        self.note_doubt(Some(index), &event);
         self.remember(&stored.organisation_id, Some(index), event);
         completed
+    }
+
+    /// Notes what an earlier process doubted, and that somebody accepted it.
+    fn note_doubt(&mut self, leaf_index: Option<u64>, event: &Event) {
+        match doubts::said(event) {
+            Some(Said::Doubt(told)) => {
+                let (call_id, time) = (event.call_id.clone(), event.time.clone());
+                self.doubts.push(OpenDoubt { told, leaf_index, call_id, time });
+            }
+            Some(Said::Accepted) => self.doubts.clear(),
+            None => {}
+        }
+    }
+
+    /// Tells of the doubts that nobody has accepted.
+    fn open_doubts(&mut self, trust: &Trust<'_>) {
+        for OpenDoubt { told: Told { what, is_wrong }, leaf_index, call_id, time } in std::mem::take(&mut self.doubts) {
+            let message = format!(
+                "{what} (found at {time}; `materia recover --accept-rollback` ends this once somebody has looked into it)"
+            );
+            // A backup may be of a house that was in trouble once, and is restored all the same.
+            if is_wrong && !matches!(trust.reader, Reader::Restorer) {
+                self.report.add("doubt", Whose::Log, leaf_index, Some(&call_id), message);
+            } else {
+                self.notes.push(message);
+            }
+        }
+        for doubt in trust.doubts {
+            if doubt.is_wrong {
+                self.report.add("table", Whose::Log, None, None, doubt.what.clone());
+            } else {
+                self.notes.push(doubt.what.clone());
+            }
+        }
     }
 
     fn node(&mut self, node: Node, kept: Option<Hash>) {

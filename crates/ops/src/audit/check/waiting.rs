@@ -115,6 +115,7 @@ impl Check<'_> {
         let event = event.filter(|_| wait != Wait::Planted);
         if let Some(event) = &event {
             self.note_promise(waiting.recorded_at_us, event);
+            self.note_doubt(None, event);
         }
         match event {
             Some(event) if wait == Wait::Passed => self.remember_passed(&organisation_id, event),
