@@ -13,7 +13,7 @@ use crate::operation::store_error;
 use crate::record::{SCHEMA_VERSION, row};
 
 /// What the event calls it.
-const OPERATION: &str = "accept_rollback";
+pub(crate) const OPERATION: &str = "accept_rollback";
 
 /// The content of the file that says so until every witness agrees.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

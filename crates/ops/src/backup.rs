@@ -98,6 +98,8 @@ pub enum RestoreError {
 pub struct Restored {
     pub n_rows: u64,
     pub verification: Verification,
+    /// The newest checkpoint of its table, for the folder that the house moves into.
+    pub checkpoint: Option<String>,
 }
 
 /// Restores a backup into an empty database and verifies it: against the checkpoint of the backup, and as `audit_verify`
@@ -117,7 +119,7 @@ pub async fn restore(
     let report = |n_restored: u64| progress.report(as_f64(n_restored), Some(as_f64(n_rows)), "rows");
     let n_rows = backup::restore(options, folder, &manifest.contents, report).await.map_err(RestoreError::Backup)?;
     match verify(options, &signed, keyring, now_us, progress).await {
-        Ok(verification) => Ok(Restored { n_rows, verification }),
+        Ok((verification, checkpoint)) => Ok(Restored { n_rows, verification, checkpoint }),
         Err(error) => {
             backup::clear(options).await.map_err(RestoreError::Backup)?;
             Err(error)
@@ -131,7 +133,7 @@ async fn verify(
     keyring: &Keyring,
     now_us: i64,
     progress: &Progress,
-) -> Result<Verification, RestoreError> {
+) -> Result<(Verification, Option<String>), RestoreError> {
     let store = Store::open(options.clone()).await.map_err(RestoreError::Open)?;
     let checked = async {
         let mut conn = store.read().await?;
@@ -152,20 +154,21 @@ async fn verify(
             now_us,
             settled_before: log::Position::FIRST,
             kept: &[],
-            missing_at_start: &[],
-            notes: &[],
+            doubts: &[],
+            keys: None,
             is_claimed: false,
             contradictions: &[],
             reader: Reader::Restorer,
         };
-        Ok((is_same, check::whole_log(&mut conn, &trust, progress).await?))
+        let found = check::whole_log(&mut conn, &trust, progress).await?;
+        Ok((is_same, found, log::latest_checkpoint(&mut conn).await?.map(|kept| kept.note)))
     };
     let checked = checked.await.map_err(RestoreError::Read);
     store.close().await;
     match checked? {
-        (_, found) if !found.ok => Err(RestoreError::Wrong(Box::new(found))),
-        (false, _) => Err(RestoreError::OtherLog),
-        (true, found) => Ok(found),
+        (_, found, _) if !found.ok => Err(RestoreError::Wrong(Box::new(found))),
+        (false, _, _) => Err(RestoreError::OtherLog),
+        (true, found, checkpoint) => Ok((found, checkpoint)),
     }
 }
 

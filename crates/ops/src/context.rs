@@ -19,6 +19,8 @@ use workflow::catalogue::LiveCatalogue;
 use crate::dialogue::{Ahead, Answers, Dialogue};
 use crate::door::Via;
 use crate::files::Files;
+use crate::keys::known::KnownKeys;
+use crate::keys::seals::Seals;
 use crate::knowledge::Knowledge;
 use crate::literature::Literature;
 use crate::operation::{Told, store_error};
@@ -113,6 +115,8 @@ pub struct Context<'a> {
     pub(crate) table: &'a Arc<Table>,
     pub(crate) progress: &'a Progress,
     pub(crate) keyring: &'a Keyring,
+    pub(crate) seals: &'a Arc<Seals>,
+    pub(crate) known_keys: &'a KnownKeys,
     pub(crate) dialogue: &'a Dialogue,
     pub(crate) witness_policy: &'a WitnessPolicy,
     pub(crate) files: &'a Files,
@@ -141,6 +145,16 @@ impl Context<'_> {
     /// The keys that sign checkpoints.
     pub fn keyring(&self) -> &Keyring {
         self.keyring
+    }
+
+    /// What makes and checks the seals of API keys.
+    pub(crate) fn seals(&self) -> &Arc<Seals> {
+        self.seals
+    }
+
+    /// What is remembered of API keys beside the database.
+    pub(crate) fn known_keys(&self) -> &KnownKeys {
+        self.known_keys
     }
 
     /// Whether the caller could answer such a question.

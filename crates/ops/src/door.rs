@@ -12,7 +12,7 @@ use contract::dialect::Dialect;
 use contract::envelope::{Artifact, ResponseMetadata};
 use contract::error::{Kind, OpError};
 use contract::event::{Correlation, Outcome};
-use contract::id::{IdempotencyKey, KeyId};
+use contract::id::IdempotencyKey;
 use futures::FutureExt;
 use ledger::keyring::Keyring;
 use serde::{Deserialize, Serialize};
@@ -30,7 +30,8 @@ use crate::dialogue::Answers;
 use crate::drive::{Done, Driven};
 use crate::entry::Entry;
 use crate::files::Files;
-use crate::keys::{self, KeyRecord};
+use crate::keys::known::KnownKeys;
+use crate::keys::seals::Seals;
 use crate::limits;
 use crate::misses::Misses;
 use crate::operation::{Ended, Told, store_error};
@@ -113,6 +114,8 @@ pub struct Options {
     pub files: Root,
     /// Where the newest checkpoint is kept outside the database, if anywhere.
     pub checkpoint_file: Option<PathBuf>,
+    /// Where it is remembered outside the database which keys were revoked, if anywhere.
+    pub known_keys_file: Option<PathBuf>,
 }
 
 pub(crate) struct Inner {
@@ -122,6 +125,8 @@ pub(crate) struct Inner {
     pub table: Arc<Table>,
     pub keyring: Keyring,
     pub sealer: Sealer,
+    pub seals: Arc<Seals>,
+    pub known_keys: KnownKeys,
     pub witness_policy: WitnessPolicy,
     pub files: Files,
     pub watch: LogWatch,
@@ -148,6 +153,8 @@ impl Platform {
             settings: options.settings,
             table,
             sealer: Sealer::new(&options.keyring),
+            seals: Arc::new(Seals::new(&options.keyring)),
+            known_keys: KnownKeys::open(options.known_keys_file),
             keyring: options.keyring,
             witness_policy: options.witness_policy,
             files,
@@ -172,6 +179,18 @@ impl Platform {
         &self.0.keyring
     }
 
+    pub(crate) fn seals(&self) -> &Arc<Seals> {
+        &self.0.seals
+    }
+
+    pub(crate) fn known_keys(&self) -> &KnownKeys {
+        &self.0.known_keys
+    }
+
+    pub(crate) fn queue(&self) -> &EventQueue {
+        &self.0.queue
+    }
+
     pub(crate) fn clock(&self) -> &Clock {
         &self.0.clock
     }
@@ -184,6 +203,11 @@ impl Platform {
     /// How the log stands, as the notary found it.
     pub fn log_standing(&self) -> LogStanding {
         self.0.watch.standing(self.0.clock.now_us())
+    }
+
+    /// What keeps the record.
+    pub fn engine(&self) -> store::Engine {
+        self.0.store.engine()
     }
 
     /// Commits and applies so far, for benchmarks and metrics.
@@ -199,6 +223,11 @@ impl Platform {
     /// What is damaged in the file of the database, if anything.
     pub async fn find_damage(&self) -> Result<Option<String>, OpError> {
         self.0.store.find_damage().await.map_err(store_error)
+    }
+
+    /// Settings of the database by which it may lose what it says it keeps.
+    pub async fn find_laxity(&self) -> Result<Vec<String>, OpError> {
+        self.0.store.find_laxity().await.map_err(store_error)
     }
 
     /// Runs one call. It outlasts its caller: one that goes away stops a read, which is then recorded as cancelled, and
@@ -237,13 +266,6 @@ impl Platform {
         if let Err(error) = self.0.queue.flush().await {
             tracing::error!(error = %error, "Queued events could not be written yet");
         }
-    }
-
-    /// The key of this id, for whoever must find out who is calling. It has no event: the call that follows has one, and
-    /// so has a refusal.
-    pub async fn find_key(&self, key_id: &KeyId) -> Result<Option<KeyRecord>, OpError> {
-        let mut reader = self.0.store.read().await.map_err(store_error)?;
-        keys::find(&mut reader, key_id).await.map_err(store_error)
     }
 
     /// What the domains keep in memory.

@@ -216,6 +216,8 @@ fn context<'a>(inner: &'a Inner, ticket: &'a Ticket, dialogue: &'a Dialogue) -> 
         table: &inner.table,
         progress: &ticket.progress,
         keyring: &inner.keyring,
+        seals: &inner.seals,
+        known_keys: &inner.known_keys,
         dialogue,
         witness_policy: &inner.witness_policy,
         files: &inner.files,

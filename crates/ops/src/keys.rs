@@ -1,4 +1,10 @@
 //! The table of API keys. Only the hash of a key is kept, and a revoked key stays as a record of itself.
+//!
+//! A row counts as the house wrote it: [`seals`] tells, and [`known`] which rows were older ones.
+
+pub mod known;
+mod sealing;
+pub(crate) mod seals;
 
 use contract::actor::{Actor, ActorKind, Credential, Role};
 use contract::canonical::{self, digest};
@@ -11,8 +17,12 @@ use store::{Conn, Migration, Param, Row, StoreError, Tx};
 use uuid::Uuid;
 use workflow::audited::{AuditedRow, Found, FoundRow, Origin};
 
-pub const MIGRATIONS: &[Migration] =
-    &[Migration { version: 200, name: "api_keys", sql: include_str!("../migrations/0200_api_keys.sql") }];
+use self::seals::Seals;
+
+pub const MIGRATIONS: &[Migration] = &[
+    Migration { version: 200, name: "api_keys", sql: include_str!("../migrations/0200_api_keys.sql") },
+    Migration { version: 201, name: "api_key_seals", sql: include_str!("../migrations/0201_api_key_seals.sql") },
+];
 
 /// A key as the table has it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,6 +57,52 @@ impl KeyRecord {
     }
 }
 
+/// What the table has under an id.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FoundKey {
+    Nothing,
+    Key(Box<KeyRecord>),
+    /// Other hands wrote the row: nobody is let in by it.
+    Changed,
+}
+
+impl FoundKey {
+    /// The key, where the house wrote its row.
+    pub fn record(self) -> Option<KeyRecord> {
+        match self {
+            FoundKey::Key(record) => Some(*record),
+            FoundKey::Nothing | FoundKey::Changed => None,
+        }
+    }
+}
+
+/// A row of the table, whoever wrote it.
+pub(crate) struct StoredKey {
+    key_id: String,
+    organisation_id: String,
+    /// Absent where the row cannot be read as a key.
+    pub record: Option<KeyRecord>,
+    seal: Option<String>,
+}
+
+impl StoredKey {
+    /// The key, if the house wrote the row as it is.
+    pub fn sealed(&self, seals: &Seals) -> Option<&KeyRecord> {
+        let (record, seal) = (self.record.as_ref()?, self.seal.as_deref()?);
+        seals.hold(record, seal).then_some(record)
+    }
+
+    /// For whoever compares it with the record.
+    pub fn found(&self) -> FoundRow {
+        // A row that cannot be read any more was changed, and no hash fits it.
+        let unreadable =
+            || AuditedRow { kind: "key", id: self.key_id.clone(), sha256: Some(String::new()), found: Found::Nothing };
+        let row = self.record.as_ref().map_or_else(unreadable, audited);
+        FoundRow { organisation_id: self.organisation_id.clone(), row, origin: Origin::default() }
+    }
+}
+
 /// The row as the record knows it: whoever gives a key other roles by hand, or takes back that it was revoked, shows.
 pub(crate) fn audited(key: &KeyRecord) -> AuditedRow {
     AuditedRow {
@@ -67,20 +123,11 @@ fn content(key: &KeyRecord) -> serde_json::Value {
     })
 }
 
-/// Keys after this one, of every organisation, for whoever compares them with the record.
-pub(crate) async fn read_page(conn: &mut Conn, after: &str, n_max: i64) -> Result<Vec<FoundRow>, StoreError> {
+/// Keys after this one, of every organisation.
+pub(crate) async fn read_page(conn: &mut Conn, after: &str, n_max: i64) -> Result<Vec<StoredKey>, StoreError> {
     let sql = "SELECT key_id, organisation_id, sha256, actor_id, roles, scopes, created_at_us, expires_at_us,
-        revoked_at_us, created_by FROM api_keys WHERE key_id > $1 ORDER BY key_id LIMIT $2";
-    let rows = conn.fetch_all(sql, &[after.into(), n_max.into()]).await?;
-    let found = rows.iter().map(|row| {
-        // A row that cannot be read any more was changed, and no hash fits it.
-        let audited = record(row).map_or_else(
-            |_| Ok(AuditedRow { kind: "key", id: row.text(0)?, sha256: Some(String::new()), found: Found::Nothing }),
-            |key| Ok(audited(&key)),
-        );
-        Ok(FoundRow { organisation_id: row.text(1)?, row: audited?, origin: Origin::default() })
-    });
-    found.collect()
+        revoked_at_us, created_by, seal FROM api_keys WHERE key_id > $1 ORDER BY key_id LIMIT $2";
+    conn.fetch_all(sql, &[after.into(), n_max.into()]).await?.iter().map(stored).collect()
 }
 
 /// A key nobody has seen: its public id and its text. `None` only if our own ids stopped being ids.
@@ -100,11 +147,11 @@ pub(crate) fn sha256(key: &KeyText) -> String {
     hex::encode(digest(key.as_str().as_bytes()))
 }
 
-pub(crate) async fn insert(tx: &mut Tx<'_>, key: &KeyRecord) -> Result<(), StoreError> {
+pub(crate) async fn insert(tx: &mut Tx<'_>, key: &KeyRecord, seal: &str) -> Result<(), StoreError> {
     let (roles, scopes) = (list(&key.roles)?, list(&key.scopes)?);
     let sql = "INSERT INTO api_keys (key_id, organisation_id, sha256, actor_id, roles, scopes, created_at_us,
-        expires_at_us, revoked_at_us, created_by) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
-    let params: [Param<'_>; 10] = [
+        expires_at_us, revoked_at_us, created_by, seal) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
+    let params: [Param<'_>; 11] = [
         key.key_id.as_str().into(),
         key.organisation_id.as_str().into(),
         key.sha256.as_str().into(),
@@ -115,6 +162,7 @@ pub(crate) async fn insert(tx: &mut Tx<'_>, key: &KeyRecord) -> Result<(), Store
         key.expires_at_us.into(),
         key.revoked_at_us.into(),
         key.created_by.as_str().into(),
+        seal.into(),
     ];
     tx.execute(sql, &params).await?;
     Ok(())
@@ -127,10 +175,17 @@ pub(crate) async fn count(conn: &mut Conn, organisation_id: &OrganisationId) -> 
     row.map_or(Ok(0), |row| row.int(0))
 }
 
-pub(crate) async fn find(conn: &mut Conn, key_id: &KeyId) -> Result<Option<KeyRecord>, StoreError> {
+/// The row of this id, whoever wrote it.
+pub(crate) async fn find(conn: &mut Conn, key_id: &str) -> Result<Option<StoredKey>, StoreError> {
     let sql = "SELECT key_id, organisation_id, sha256, actor_id, roles, scopes, created_at_us, expires_at_us,
-        revoked_at_us, created_by FROM api_keys WHERE key_id = $1";
-    conn.fetch_optional(sql, &[key_id.as_str().into()]).await?.as_ref().map(record).transpose()
+        revoked_at_us, created_by, seal FROM api_keys WHERE key_id = $1";
+    conn.fetch_optional(sql, &[key_id.into()]).await?.as_ref().map(stored).transpose()
+}
+
+/// Puts a seal beside the row as it is.
+pub(crate) async fn set_seal(tx: &mut Tx<'_>, key_id: &str, seal: &str) -> Result<(), StoreError> {
+    tx.execute("UPDATE api_keys SET seal = $2 WHERE key_id = $1", &[key_id.into(), seal.into()]).await?;
+    Ok(())
 }
 
 /// Keys in force first, the newest first.
@@ -153,6 +208,11 @@ pub(crate) async fn revoke(
         WHERE organisation_id = $1 AND key_id = $2 RETURNING revoked_at_us";
     let row = tx.fetch_optional(sql, &[organisation_id.as_str().into(), key_id.as_str().into(), now_us.into()]).await?;
     row.map(|row| row.int(0)).transpose()
+}
+
+fn stored(row: &Row) -> Result<StoredKey, StoreError> {
+    let record = record(row).ok();
+    Ok(StoredKey { key_id: row.text(0)?, organisation_id: row.text(1)?, record, seal: row.opt_text(10)? })
 }
 
 fn record(row: &Row) -> Result<KeyRecord, StoreError> {

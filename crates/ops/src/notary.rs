@@ -1,14 +1,14 @@
 //! The notary: gives events their place in the log within a second, and signs checkpoints within a minute.
 
 use contract::error::OpError;
-use ledger::checkpoint::SignedCheckpoint;
+use ledger::checkpoint::{Checkpoint, SignedCheckpoint};
 use ledger::hash::Hash;
 use ledger::keyring::Keyring;
 use ledger::policy::Policy;
 use ledger::proof::{root_at, subtrees_for_root};
 use ledger::tree::{Frontier, TreeHead};
 use store::log::{self, Sequenced, StoredCheckpoint};
-use store::{Conn, LogIdentity, Reader, StoreError};
+use store::{Conn, Engine, LogIdentity, Reader, StoreError};
 
 use crate::audit;
 use crate::backup::as_f64;
@@ -26,6 +26,17 @@ pub enum NotaryError {
     Sign(#[source] OpError),
     #[error("the log does not continue what was signed: {0}")]
     Contradicted(String),
+}
+
+/// Ends a head that the last process of a house left when it had written everything.
+const CLOSED: &str = "closed";
+
+/// What comes after a head.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Afterwards {
+    MoreMayCome,
+    /// Nothing, until the next process.
+    Closed,
 }
 
 pub struct Notary {
@@ -90,7 +101,7 @@ impl Notary {
         if n_new == 0 || (n_new < CHECKPOINT_EVENTS_MAX && !is_old) {
             // Until it is signed, nobody but this process can tell that what had a place in the log was changed.
             let watch = self.platform.watch();
-            if watch.doubts(size) || watch.seen() != Some(state.frontier.head()) {
+            if watch.is_doubtful(size) || watch.seen() != Some(state.frontier.head()) {
                 self.continued().await?;
             }
             return Ok(None);
@@ -191,6 +202,51 @@ impl Notary {
             return Ok(signed);
         }
         self.checkpoint(self.now_us()).await
+    }
+
+    /// The log as this process last found it to continue all that was signed, signed; `None` before that, and where it is
+    /// `last`. It gets no row and no number: kept beside the database, it tells whoever comes after a kill which events had their places.
+    pub fn sign_head(
+        &self,
+        last: Option<TreeHead>,
+        after: Afterwards,
+    ) -> Result<Option<(TreeHead, String)>, NotaryError> {
+        let seen = self.platform.watch().seen();
+        let Some(head) = seen.filter(|head| head.size > 0 && Some(*head) != last) else { return Ok(None) };
+        let lines = match after {
+            Afterwards::MoreMayCome => Vec::new(),
+            Afterwards::Closed => vec![CLOSED.to_owned()],
+        };
+        let keyring = self.platform.keyring();
+        let checkpoint = Checkpoint::new(keyring.origin(), head.size, head.root);
+        let signed = checkpoint.and_then(|checkpoint| keyring.sign(checkpoint.with_extensions(lines)?));
+        let note = signed.map_err(|error| NotaryError::Sign(OpError::internal(error)))?.to_string();
+        Ok(Some((head, note)))
+    }
+
+    /// Whether an event has no place yet, by its call. Where several servers write, one may always come.
+    pub async fn find_waiting(&self) -> Result<Option<String>, NotaryError> {
+        let mut conn = self.read().await?;
+        let oldest = log::oldest_waiting(&mut conn, i64::MAX).await.map_err(NotaryError::Store)?;
+        Ok(oldest.map(|(call_id, _)| call_id))
+    }
+
+    /// Doubts an event that came after the last process had closed the house, by the word of the head that it left. Where a
+    /// database server keeps the record, other houses may have written it. Answers whether the house had been closed.
+    pub async fn doubt_added(&self, head: &str) -> Result<bool, NotaryError> {
+        let Ok(signed) = SignedCheckpoint::parse(head.as_bytes()) else { return Ok(false) };
+        let is_closed = signed.unverified().extensions().iter().any(|line| line == CLOSED);
+        if !is_closed {
+            return Ok(false);
+        }
+        if self.platform.store().engine() == Engine::Sqlite
+            && self.size().await? == signed.unverified().size()
+            && let Some(call_id) = self.find_waiting().await?
+        {
+            let what = format!("the event of call {call_id} came into the database while no process of this house ran");
+            self.platform.watch().note_added(what);
+        }
+        Ok(true)
     }
 
     /// Compares the log with a checkpoint that was kept outside the database: is it still a prefix of what is there?
@@ -294,7 +350,7 @@ pub(crate) async fn continued(
     kept: &[KeptCheckpoint],
 ) -> Result<Result<log::LogState, Contradiction>, StoreError> {
     let state = log::read_state(conn).await?;
-    for KeptCheckpoint { place, note } in kept {
+    for KeptCheckpoint { place, note, .. } in kept {
         let standing = compare(conn, keyring, &state, note).await?;
         let what = match standing {
             Standing::Same => continue,

@@ -1,13 +1,16 @@
 //! What this process knows of its log beyond the database: which checkpoint it signed last, which one lies beside the
 //! database, and what speaks against the log as it is.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use contract::error::OpError;
+use ledger::checkpoint::SignedCheckpoint;
 use ledger::tree::TreeHead;
 use serde::{Deserialize, Serialize};
+
+use crate::doubts::Doubt;
 
 /// An event that waits longer than this for its place was forgotten, or nothing gets a place any more.
 pub(crate) const SEQUENCED_WITHIN_US: i64 = 60_000_000;
@@ -16,6 +19,9 @@ const SEEN_AGAIN_AFTER_US: i64 = 5_000_000;
 
 /// The store must have refused the sequencer for so long, and more than once, before it is believed to have stopped.
 const STOPPED_AFTER_US: i64 = 3_000_000;
+
+/// So many doubts are told by one process; whoever has to look has begun by then.
+const TOLD_MAX: usize = 1_000;
 
 /// How the log stands, as the owner's notary found it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,6 +40,10 @@ pub enum LogStanding {
     Stopped {
         reason: String,
     },
+    /// It grows, but something was found that nobody has looked into yet.
+    Doubted {
+        reason: String,
+    },
 }
 
 impl LogStanding {
@@ -43,6 +53,7 @@ impl LogStanding {
             LogStanding::Contradicted { .. } => "contradicted",
             LogStanding::Stalled { .. } => "stalled",
             LogStanding::Stopped { .. } => "stopped",
+            LogStanding::Doubted { .. } => "doubted",
         }
     }
 }
@@ -61,6 +72,8 @@ pub struct KeptCheckpoint {
     /// Where it was kept, for a message.
     pub place: &'static str,
     pub note: String,
+    /// Whether it was written into the table too.
+    pub has_row: bool,
 }
 
 pub struct LogWatch {
@@ -79,10 +92,12 @@ struct Memory {
     refusal: Option<Refusal>,
     /// The oldest event that waits, when it was first seen to wait, and for how long it does.
     waiting: Option<(String, i64, i64)>,
-    /// What was missing in the log's own tables when this process came, and has been written anew since.
-    missing_at_start: Vec<String>,
-    /// What is not wrong by itself, and worth a look.
-    notes: Vec<String>,
+    /// Doubts that no event tells of yet.
+    doubts: Vec<Doubt>,
+    /// What of them was told, so that none is told twice.
+    told: HashSet<String>,
+    /// The last doubt that something is wrong, of this process or an earlier one.
+    doubted: Option<String>,
     /// This process saw, or wrote, whose log it is.
     is_claimed: bool,
     /// Witnesses that know of another history, each with its word.
@@ -123,18 +138,29 @@ impl LogWatch {
     pub(crate) fn kept(&self) -> Vec<KeptCheckpoint> {
         let mut kept = Vec::new();
         if let Some((_, note)) = &self.memory().signed {
-            kept.push(KeptCheckpoint { place: "the last checkpoint that was signed here", note: note.clone() });
+            kept.push(KeptCheckpoint {
+                place: "the last checkpoint that was signed here",
+                note: note.clone(),
+                has_row: true,
+            });
         }
         let place = "the checkpoint kept beside the database";
         match self.checkpoint_file.as_ref().map(std::fs::read_to_string) {
-            Some(Ok(note)) => kept.push(KeptCheckpoint { place, note }),
+            Some(Ok(note)) => kept.push(KeptCheckpoint { place, note, has_row: true }),
             Some(Err(error)) if error.kind() != std::io::ErrorKind::NotFound => {
                 // Unreadable is not the same as absent: nothing is signed until somebody has looked.
-                kept.push(KeptCheckpoint { place, note: String::new() });
+                kept.push(KeptCheckpoint { place, note: String::new(), has_row: true });
             }
             Some(Err(_)) | None => {}
         }
         kept
+    }
+
+    /// The head of the log that lies beside the database, if it is there whole: it is written often and not synced.
+    pub(crate) fn kept_head(&self) -> Option<KeptCheckpoint> {
+        let note = std::fs::read_to_string(self.checkpoint_file.as_ref()?.with_extension("head")).ok()?;
+        SignedCheckpoint::parse(note.as_bytes()).ok()?;
+        Some(KeptCheckpoint { place: "the head kept beside the database", note, has_row: false })
     }
 
     /// Remembers a checkpoint that was signed, or found to be one of this log.
@@ -161,21 +187,57 @@ impl LogWatch {
     /// Something of the log's own tables was missing when this process came. Work goes on, and an auditor is told.
     pub(crate) fn note_missing_at_start(&self, what: String) {
         tracing::error!(what, "The tables of the log lack something that was there");
-        self.memory().missing_at_start.push(what);
+        self.put_back(vec![Doubt::wrong("TABLE_CHANGED", what)]);
     }
 
-    pub(crate) fn missing_at_start(&self) -> Vec<String> {
-        self.memory().missing_at_start.clone()
+    /// An event came that no process of this house can have written.
+    pub(crate) fn note_added(&self, what: String) {
+        tracing::error!(what, "Other hands added an event");
+        self.put_back(vec![Doubt::wrong("EVENT_ADDED", what)]);
     }
 
     /// Something is not as in a house that was left alone, though it may have a good reason.
     pub(crate) fn note(&self, what: String) {
         tracing::warn!(what, "The log is worth a look");
-        self.memory().notes.push(what);
+        self.put_back(vec![Doubt::worth_a_look(what)]);
     }
 
-    pub(crate) fn notes(&self) -> Vec<String> {
-        self.memory().notes.clone()
+    /// Doubts that no event tells of yet.
+    pub(crate) fn doubts(&self) -> Vec<Doubt> {
+        self.memory().doubts.clone()
+    }
+
+    /// Takes them, for whoever writes their events.
+    pub(crate) fn take_doubts(&self) -> Vec<Doubt> {
+        std::mem::take(&mut self.memory().doubts)
+    }
+
+    pub(crate) fn put_back(&self, doubts: Vec<Doubt>) {
+        let mut memory = self.memory();
+        if let Some(wrong) = doubts.iter().rev().find(|doubt| doubt.is_wrong) {
+            memory.doubted = Some(wrong.what.clone());
+        }
+        memory.doubts.extend(doubts);
+    }
+
+    /// Whether the doubt is news in this process. Health shows it from here on.
+    pub(crate) fn doubt(&self, doubt: &Doubt) -> bool {
+        let mut memory = self.memory();
+        if memory.told.len() >= TOLD_MAX || !memory.told.insert(doubt.what.clone()) {
+            return false;
+        }
+        if doubt.is_wrong {
+            memory.doubted = Some(doubt.what.clone());
+        }
+        drop(memory);
+        tracing::error!(code = doubt.code, what = doubt.what, "The record was changed by other hands");
+        true
+    }
+
+    /// A doubt of an earlier process that nobody has accepted; nothing takes back what this process found itself.
+    pub(crate) fn recall_doubt(&self, doubt: Option<String>) {
+        let mut memory = self.memory();
+        memory.doubted = memory.doubted.take().or(doubt);
     }
 
     pub(crate) fn note_claimed(&self) {
@@ -187,7 +249,7 @@ impl LogWatch {
     }
 
     /// Whether the log must be compared at once: it is shorter than what was signed, or it was wrong at the last look.
-    pub(crate) fn doubts(&self, size: u64) -> bool {
+    pub(crate) fn is_doubtful(&self, size: u64) -> bool {
         let memory = self.memory();
         memory.contradiction.is_some() || memory.signed.as_ref().is_some_and(|(signed, _)| *signed > size)
     }
@@ -298,7 +360,10 @@ impl LogWatch {
             (Some(us), _) if us > SEQUENCED_WITHIN_US => LogStanding::Stalled {
                 reason: format!("events could not be given their places for {} s", us / 1_000_000),
             },
-            (_, _) => LogStanding::Fine,
+            (_, _) => match &memory.doubted {
+                Some(reason) => LogStanding::Doubted { reason: reason.clone() },
+                None => LogStanding::Fine,
+            },
         }
     }
 

@@ -38,6 +38,7 @@ async fn show(State(health): State<Health>) -> Response {
         _ if is_contradicted => "contradicted",
         Some(LogStanding::Contradicted { .. }) => "contradicted",
         Some(LogStanding::Stalled { .. } | LogStanding::Stopped { .. }) => "degraded",
+        Some(LogStanding::Doubted { .. }) => "doubted",
         Some(LogStanding::Fine) | None => word,
     };
     let mut dependencies = Map::from_iter([("database".to_owned(), json!(database.word()))]);

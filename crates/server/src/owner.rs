@@ -24,7 +24,7 @@ use contract::actor::Actor;
 use contract::error::{Kind, OpError};
 use contract::id::{IdempotencyKey, KeyId, OrganisationId};
 use database::DatabaseStanding;
-use ops::keys::KeyRecord;
+use ops::keys::FoundKey;
 use ops::refusals::RefusalCounter;
 use ops::{Call, Clock, Entry, LogStanding, Platform, Reply, Services, Table, TableError};
 use replies::{NO_OWNER, silent_reply, unreachable_reply};
@@ -284,7 +284,7 @@ impl House {
     }
 
     /// The API key of this id, from here or from the owner.
-    pub async fn find_key(&self, key_id: &KeyId) -> Result<Option<KeyRecord>, OpError> {
+    pub async fn find_key(&self, key_id: &KeyId) -> Result<FoundKey, OpError> {
         let give_up = Instant::now() + KEY_WITHIN;
         loop {
             if let Some(platform) = self.platform() {
@@ -329,6 +329,14 @@ impl House {
         match self.platform() {
             Some(platform) => platform.find_damage().await,
             None => Ok(None),
+        }
+    }
+
+    /// Settings of the database by which it may lose what it says it keeps. Only its owner looks.
+    pub async fn find_laxity(&self) -> Result<Vec<String>, OpError> {
+        match self.platform() {
+            Some(platform) => platform.find_laxity().await,
+            None => Ok(Vec::new()),
         }
     }
 
@@ -392,6 +400,7 @@ impl House {
                 witness_policy,
                 files: self.options.files.clone(),
                 checkpoint_file: Some(notary::checkpoint_file(folder)),
+                known_keys_file: Some(keys::known_file(folder)),
             },
         )
         .map_err(HouseError::Platform)?;
@@ -399,7 +408,13 @@ impl House {
             platform.close().await;
             return Err(HouseError::Rollback(error));
         }
+        platform.record_doubts().await;
         notary::record_acceptance(folder, &platform, &self.options.organisation_id).await;
+        platform.recall_doubt().await;
+        // Keys without a seal are refused, and all else works; the next start tries again.
+        if let Err(error) = platform.seal_keys().await {
+            tracing::error!(error = %error, "API keys could not be given their seals");
+        }
         platform.files().mend().await;
         if self.options.starter_data == StarterData::Load {
             starter_data::load(&platform, &self.options.organisation_id).await;
@@ -469,7 +484,7 @@ impl House {
             if owned.notary.await.is_err() {
                 tracing::error!("The notary panicked");
             }
-            owned.platform.close().await;
+            notary::close(&self.options.folder, &owned.platform).await;
         }
     }
 }

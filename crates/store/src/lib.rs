@@ -11,6 +11,7 @@ pub mod backup;
 mod batch;
 mod bulk;
 mod conn;
+pub mod damage;
 mod dialect;
 mod error;
 mod event_queue;

@@ -11,6 +11,7 @@ use tokio::time::Instant;
 
 use crate::batch::{Applied, Apply, Keep};
 use crate::conn::{Conn, Pool, Reader};
+use crate::damage;
 use crate::dialect::{self, Engine, Pools};
 use crate::error::{OpenError, StoreError, WriteError};
 use crate::events::{self, Duplicate, EventRow};
@@ -164,9 +165,13 @@ impl Store {
             return Ok(None);
         }
         let mut reader = self.read().await?;
-        let row = reader.fetch_optional("PRAGMA quick_check(1)", &[]).await?;
-        let found = row.map(|row| row.text(0)).transpose()?;
-        Ok(found.filter(|found| found != "ok"))
+        Ok(damage::find(&mut reader, &[]).await?.into_iter().next())
+    }
+
+    /// Settings of a PostgreSQL server, database or role that let it lose what it says it keeps, by name.
+    pub async fn find_laxity(&self) -> Result<Vec<String>, StoreError> {
+        let Some(sql) = self.engine().laxity_sql() else { return Ok(Vec::new()) };
+        self.read().await?.fetch_all(sql, &[]).await?.iter().map(|row| row.text(0)).collect()
     }
 
     /// A connection outside the lanes.

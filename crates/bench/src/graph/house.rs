@@ -60,6 +60,7 @@ impl House {
             keyring: Keyring::new(LogSigner::generate("bench.example/log", [7; 32]).context("a key")?),
             witness_policy: WitnessPolicy::default(),
             checkpoint_file: None,
+            known_keys_file: None,
             files: workflow::projection::Root::new(folder.path().join("artifacts"), "here".to_owned()),
         };
         let platform = Platform::open(store.clone(), options).context("the door does not open")?;

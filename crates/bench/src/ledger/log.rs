@@ -76,6 +76,7 @@ impl Log {
             witness_policy: WitnessPolicy::default(),
             files: workflow::projection::Root::new(folder.path().join("artifacts"), "here".to_owned()),
             checkpoint_file: None,
+            known_keys_file: None,
         };
         let platform = Platform::open(store.clone(), options).context("the door does not open")?;
         Ok(Log { store, platform, actor: auth::owner(&settings.organisation_id), _folder: folder })

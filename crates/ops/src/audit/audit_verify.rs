@@ -48,7 +48,8 @@ impl Read for AuditVerify {
     async fn run(&self, ctx: &Context<'_>) -> Result<Answer<Verification>, OpError> {
         let settled_before = settled(ctx).await?;
         // Before the moment that is held below: the log may only have grown since.
-        let kept = ctx.watch().kept();
+        let mut kept = ctx.watch().kept();
+        kept.extend(ctx.watch().kept_head());
         let mut conn = ctx.read().await?;
         // Others go on writing meanwhile; rows and events must be of one moment.
         conn.hold_snapshot().await.map_err(store_error)?;
@@ -63,8 +64,8 @@ impl Read for AuditVerify {
             now_us: ctx.now_us(),
             settled_before,
             kept: &kept,
-            missing_at_start: &ctx.watch().missing_at_start(),
-            notes: &ctx.watch().notes(),
+            doubts: &ctx.watch().doubts(),
+            keys: Some((ctx.seals(), ctx.known_keys())),
             is_claimed: ctx.watch().is_claimed(),
             contradictions: &ctx.watch().contradicting_witnesses(),
             reader,

@@ -2,29 +2,38 @@
 
 mod checkpoints;
 mod rows;
+mod waiting;
 
-use std::collections::{HashMap, HashSet};
+pub(super) use waiting::SETTLED_WITHIN_US;
+
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use contract::event::Event;
 use contract::ledger::Verification;
 use contract::time::rfc3339_us;
 use ledger::hash::Hash;
+use ledger::key::KeyId;
 use ledger::keyring::Keyring;
 use ledger::policy::Policy;
 use ledger::tree::{Frontier, Node, Subtree, TreeHead};
-use store::log::{self, Leaf, Position, WaitingEvent};
+use store::damage;
+use store::log::{self, Leaf, Position};
 use store::schema::{self, Difference};
 use store::triggers::{self, Trigger};
 use store::unreadable::{self, UnreadableRow};
 use store::{Conn, StoreError};
 use workflow::audited::Origin;
 
-use self::checkpoints::{Checkpoints, Numbers, Unsigned, Witnessed, witnessed};
+use self::checkpoints::{Checkpoints, Numbers, Unsigned, Witnessed, asked, witnessed};
 use self::rows::Promised;
+use self::waiting::Places;
 use super::report::{Reader, Report, Whose};
 use crate::context::Progress;
+use crate::doubts::{self, Doubt, Said, Told};
+use crate::keys::known::KnownKeys;
+use crate::keys::seals::Seals;
 use crate::limits::IDEMPOTENCY_KEPT_FOR;
-use crate::watch::{KeptCheckpoint, SEQUENCED_WITHIN_US};
+use crate::watch::KeptCheckpoint;
 use crate::witnesses::WitnessPolicy;
 
 const PAGE: u32 = 1_000;
@@ -49,6 +58,14 @@ struct Made {
     time: String,
 }
 
+/// A doubt that the log tells of.
+struct OpenDoubt {
+    told: Told,
+    leaf_index: Option<u64>,
+    call_id: String,
+    time: String,
+}
+
 /// A call that left rows behind.
 struct Caused {
     by: String,
@@ -65,27 +82,6 @@ impl Last {
         };
         is_then(origin.changed_at_us, &self.time) && self.made.as_ref().is_none_or(is_made)
     }
-}
-
-/// How far the sequencer has come, and how far it can go.
-#[derive(Clone, Copy)]
-struct Places {
-    reached: Position,
-    /// No event can stand behind it.
-    farthest: Position,
-    settled_before: Position,
-}
-
-/// Whether an event without a place is where it may be.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Wait {
-    Usual,
-    /// The sequencer should have taken it.
-    Late,
-    /// The sequencer has gone past it.
-    Passed,
-    /// Nobody puts an event there.
-    Planted,
 }
 
 struct Check<'t> {
@@ -106,6 +102,12 @@ struct Check<'t> {
     report: Report<'t>,
     /// What is not wrong by itself.
     notes: Vec<String>,
+    /// Doubts that the log tells of and nobody has accepted yet.
+    doubts: Vec<OpenDoubt>,
+    /// Witnesses that are not asked any more, each with the size of the largest checkpoint that it cosigned.
+    forgotten: BTreeMap<String, u64>,
+    /// Whose signatures a checkpoint may carry.
+    asked: Vec<(String, KeyId)>,
     policy: Option<Policy>,
     /// Absent when the log has no witnesses.
     witnessed: Option<Witnessed>,
@@ -122,10 +124,10 @@ pub struct Trust<'a> {
     pub settled_before: Position,
     /// Checkpoints that were kept outside the database.
     pub kept: &'a [KeptCheckpoint],
-    /// What the log's own tables lacked when this process came.
-    pub missing_at_start: &'a [String],
-    /// What this process found that is not wrong by itself.
-    pub notes: &'a [String],
+    /// What this process found and no event tells of yet.
+    pub doubts: &'a [Doubt],
+    /// What tells rows of the house's keys from others; absent where a backup is looked at, which may be older than seals.
+    pub keys: Option<(&'a Seals, &'a KnownKeys)>,
     /// This process saw, or wrote, whose log it is.
     pub is_claimed: bool,
     /// Witnesses that know of another history, each with its word.
@@ -158,9 +160,6 @@ const TABLES: [&str; 21] = [
     "tasks",
 ];
 
-/// A sequencer at work takes a settled event within a second. One that waits for this long is not taken.
-pub(super) const SETTLED_WITHIN_US: i64 = 10_000_000;
-
 /// The tidying of the house may be a little ahead of the moment that is looked at.
 const TIDIED_AHEAD_US: i64 = 60_000_000;
 
@@ -170,6 +169,8 @@ struct Before {
     unreadable: Vec<UnreadableRow>,
     /// What the schema has that the migrations do not make, or the other way round; each with the kind of problem.
     schema: Vec<(&'static str, String)>,
+    /// What is damaged below the rows.
+    damage: Vec<String>,
 }
 
 impl Before {
@@ -177,6 +178,11 @@ impl Before {
         add_unreadable(report, &self.unreadable);
         for (kind, message) in &self.schema {
             report.add(kind, Whose::Log, None, None, message.clone());
+        }
+        for damage in &self.damage {
+            let message =
+                format!("the database is damaged: {damage}; rows may be hidden: restore a backup (`materia restore`)");
+            report.add("damage", Whose::Log, None, None, message);
         }
     }
 }
@@ -207,6 +213,10 @@ async fn look(
 ) -> Result<Verification, StoreError> {
     // First, since a statement that fails over a table that is gone is the last one of its moment.
     before.schema = find_schema_problems(conn).await?;
+    // What was just restored has no old indexes.
+    if !matches!(trust.reader, Reader::Restorer) {
+        before.damage = damage::find(conn, &TABLES).await?;
+    }
     let found = recompute(conn, trust, progress, before).await;
     if !found.as_ref().is_err_and(StoreError::is_damage) {
         return found;
@@ -254,7 +264,10 @@ async fn recompute(
         numbers: Numbers::default(),
         is_set_aside: !before.unreadable.is_empty(),
         report: Report::to(trust.reader),
-        notes: trust.notes.to_vec(),
+        notes: Vec::new(),
+        doubts: Vec::new(),
+        forgotten: BTreeMap::new(),
+        asked: asked(trust),
         policy: Policy::new(trust.keyring.all_verifiers(), Vec::new(), 0).ok(),
         witnessed: witnessed(trust),
         outside: Vec::new(),
@@ -309,8 +322,9 @@ async fn recompute(
     let reached = state.position();
     let places = Places { reached, farthest: log::farthest(conn, reached), settled_before: trust.settled_before };
     let n_waiting = check.waiting(conn, places, now_us).await?;
-    let n_objects_checked = check.objects(conn).await?;
+    let n_objects_checked = check.objects(conn, trust).await?;
     check.cosignatures(trust);
+    check.open_doubts(trust);
     let root_hash = check.tree.root().to_string();
     Ok(Verification {
         tree_size: size,
@@ -358,8 +372,43 @@ impl Check<'_> {
             self.report.add("column", whose, Some(index), Some(call_id), message);
         }
         self.note_promise(stored.recorded_at_us, &event);
+        self.note_doubt(Some(index), &event);
         self.remember(&stored.organisation_id, Some(index), event);
         completed
+    }
+
+    /// Notes what an earlier process doubted, and that somebody accepted it.
+    fn note_doubt(&mut self, leaf_index: Option<u64>, event: &Event) {
+        match doubts::said(event) {
+            Some(Said::Doubt(told)) => {
+                let (call_id, time) = (event.call_id.clone(), event.time.clone());
+                self.doubts.push(OpenDoubt { told, leaf_index, call_id, time });
+            }
+            Some(Said::Accepted) => self.doubts.clear(),
+            None => {}
+        }
+    }
+
+    /// Tells of the doubts that nobody has accepted.
+    fn open_doubts(&mut self, trust: &Trust<'_>) {
+        for OpenDoubt { told: Told { what, is_wrong }, leaf_index, call_id, time } in std::mem::take(&mut self.doubts) {
+            let message = format!(
+                "{what} (found at {time}; `materia recover --accept-rollback` ends this once somebody has looked into it)"
+            );
+            // A backup may be of a house that was in trouble once, and is restored all the same.
+            if is_wrong && !matches!(trust.reader, Reader::Restorer) {
+                self.report.add("doubt", Whose::Log, leaf_index, Some(&call_id), message);
+            } else {
+                self.notes.push(message);
+            }
+        }
+        for doubt in trust.doubts {
+            if doubt.is_wrong {
+                self.report.add("table", Whose::Log, None, None, doubt.what.clone());
+            } else {
+                self.notes.push(doubt.what.clone());
+            }
+        }
     }
 
     fn node(&mut self, node: Node, kept: Option<Hash>) {
@@ -400,103 +449,5 @@ impl Check<'_> {
         };
         let (call_id, time) = (call.call_id.clone(), call.time.clone());
         self.last.insert(key, Last { sha256, call_id, time, made });
-    }
-
-    /// Rows of the log's tables that its tree does not have.
-    async fn beyond(&mut self, conn: &mut Conn, size: u64) -> Result<(), StoreError> {
-        let found = log::count_beyond(conn, size).await?;
-        for (table, n_rows) in [("log_leaves", found.n_leaves), ("log_nodes", found.n_nodes)] {
-            if n_rows > 0 {
-                let message = format!(
-                    "{n_rows} rows of `{table}` are not of the {size} events that the log has: other hands added them, or set \
-                     `log_state` back; they keep events out of the log until they are deleted"
-                );
-                self.report.add("table", Whose::Log, None, None, message);
-            }
-        }
-        Ok(())
-    }
-
-    /// Events without a place in the tree. They have changed rows already. Returns how many there are.
-    async fn waiting(&mut self, conn: &mut Conn, places: Places, now_us: Option<i64>) -> Result<u64, StoreError> {
-        let n_ahead = log::count_ahead(conn, places.reached).await?;
-        if n_ahead > 0 {
-            let message = format!(
-                "{n_ahead} events of the log stand after the place that the sequencer has reached: `events` or `log_state` \
-                 was changed, and no event gets a place any more"
-            );
-            self.report.add("order", Whose::Log, None, None, message);
-        }
-        let (mut n_waiting, mut n_late, mut position) = (0, 0_u64, Position::FIRST);
-        loop {
-            let waiting = log::read_waiting(conn, position).await?;
-            let Some(last) = waiting.last() else { break };
-            position = last.position;
-            for event in waiting {
-                n_waiting += 1;
-                if self.waiting_event(event, places, now_us) == Wait::Late {
-                    n_late += 1;
-                }
-            }
-        }
-        if n_late > 0 {
-            let message = format!(
-                "{n_late} events are recorded and get no place in the log, so that nothing vouches for them: see what \
-                 `materia doctor` and the server's log say, and delete rows that are named here as added by other hands"
-            );
-            self.report.add("order", Whose::Log, None, None, message);
-        }
-        Ok(n_waiting)
-    }
-
-    fn waiting_event(&mut self, waiting: WaitingEvent, places: Places, now_us: Option<i64>) -> Wait {
-        let event = serde_json::from_str::<Event>(&waiting.body).ok();
-        // An event is written at the end of its call, and says when it began.
-        let took_us = event.as_ref().map_or(0, |event| event.latency_ms.saturating_mul(1_000));
-        let written_us = waiting.recorded_at_us.saturating_add(i64::try_from(took_us).unwrap_or(i64::MAX));
-        let is_settled = waiting.position < places.settled_before;
-        let within_us = if is_settled { SETTLED_WITHIN_US } else { SEQUENCED_WITHIN_US };
-        let waited_us = now_us.map_or(0, |now_us| now_us.saturating_sub(written_us));
-        let (wait, what) = match waited_us {
-            _ if waiting.position <= places.reached => {
-                (Wait::Passed, Some("the event is not in the log, although later ones are".to_owned()))
-            }
-            _ if waiting.position > places.farthest => {
-                let what = "the event stands where no call puts one: other hands added it; delete its row of `events`";
-                (Wait::Planted, Some(what.to_owned()))
-            }
-            us if us > within_us => {
-                (Wait::Late, Some(format!("the event is not in the log, {} s after its call", us / 1_000_000)))
-            }
-            _ => (Wait::Usual, None),
-        };
-        let organisation_id = waiting.organisation_id;
-        if let Some(message) = what {
-            let whose = Whose::Organisation(&organisation_id);
-            self.report.add("order", whose, None, Some(&waiting.call_id), message);
-        }
-        // What other hands wrote vouches for no row.
-        let event = event.filter(|_| wait != Wait::Planted);
-        if let Some(event) = &event {
-            self.note_promise(waiting.recorded_at_us, event);
-        }
-        match event {
-            Some(event) if wait == Wait::Passed => self.remember_passed(&organisation_id, event),
-            Some(event) => self.remember(&organisation_id, None, event),
-            None => {}
-        }
-        wait
-    }
-
-    /// An event that later ones were put before. Ids of calls are in the order of time.
-    fn remember_passed(&mut self, organisation_id: &str, event: Event) {
-        self.note_starter_data(organisation_id, &event);
-        let call = Caused { by: event.actor.id.to_string(), call_id: event.call_id.clone(), time: event.time };
-        for object in event.objects.into_iter().filter(|object| object.sha256.is_some() || object.is_deleted) {
-            let key = (organisation_id.to_owned(), object.kind, object.id);
-            if self.last.get(&key).is_none_or(|last| last.call_id < event.call_id) {
-                self.set_last(key, object.sha256, object.is_created, &call);
-            }
-        }
     }
 }

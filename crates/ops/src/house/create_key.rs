@@ -18,6 +18,7 @@ const DAY_US: i64 = 24 * 60 * 60 * 1_000_000;
 pub struct Plan {
     key: KeyText,
     record: KeyRecord,
+    seal: String,
 }
 
 impl Operation for CreateKey {
@@ -59,15 +60,16 @@ impl Write for CreateKey {
             revoked_at_us: None,
             created_by: ctx.actor().id.clone(),
         };
-        Ok(Plan { key, record })
+        let seal = ctx.seals().seal(&record);
+        Ok(Plan { key, record, seal })
     }
 
     async fn apply(&self, plan: &Plan, tx: &mut Tx<'_>) -> Result<Answer<CreatedKey>, ApplyError> {
-        let Plan { key, record } = plan;
+        let Plan { key, record, seal } = plan;
         if keys::count(tx, &record.organisation_id).await? >= KEYS_MAX {
             return Err(OpError::conflict(format!("there are {KEYS_MAX} keys in force: revoke one first")).into());
         }
-        keys::insert(tx, record).await?;
+        keys::insert(tx, record, seal).await?;
         let output = CreatedKey {
             key_id: record.key_id.clone(),
             key: key.clone(),

@@ -4,10 +4,12 @@ use contract::actor::{Actor, ActorKind, Credential};
 use contract::canonical::digest;
 use contract::id::KeyId;
 use contract::scope::Scope;
+use ops::keys::FoundKey;
 use ops::operations::OPERATIONS;
 use serde_json::{Value, json};
 use store::Row;
 
+use crate::ledger::{run_sql, tamper, verify};
 use crate::script::{START_US, Stage, actor, check, on_postgres, on_sqlite};
 
 const DAY_US: i64 = 86_400_000_000;
@@ -41,7 +43,7 @@ async fn a_key_is_shown_once_and_only_its_hash_is_kept() {
                 "created_at": created["created_at"], "expires_at": created["expires_at"],
             }])
         );
-        let record = stage.platform.find_key(&key_id(&created)).await.unwrap().unwrap();
+        let record = stage.platform.find_key(&key_id(&created)).await.unwrap().record().unwrap();
         assert_eq!(record.sha256, hex::encode(digest(key.as_bytes())));
         let expected = Actor {
             kind: ActorKind::Agent,
@@ -118,7 +120,7 @@ async fn a_revoked_key_stays_revoked_and_those_in_force_are_listed_first() {
         let order: Vec<&str> =
             listed["keys"].as_array().unwrap().iter().map(|key| key["actor_id"].as_str().unwrap()).collect();
         assert_eq!(order, ["c", "b", "a"]);
-        let record = stage.platform.find_key(&key_id(&first)).await.unwrap().unwrap();
+        let record = stage.platform.find_key(&key_id(&first)).await.unwrap().record().unwrap();
         assert_eq!(record.revoked_at_us, Some(START_US));
     }
 }
@@ -176,4 +178,138 @@ async fn wrong_wishes_for_a_key_are_refused_with_the_field() {
         "#,
     )
     .await;
+}
+
+/// A key of a viewer, and its id.
+async fn viewer_key(stage: &Stage) -> KeyId {
+    key_id(&output(stage, "owner", "create_key", json!({"actor_id": "reader", "roles": ["viewer"]})).await)
+}
+
+async fn found(stage: &Stage, key_id: &KeyId) -> FoundKey {
+    stage.platform.find_key(key_id).await.unwrap()
+}
+
+#[tokio::test]
+async fn a_key_that_other_hands_changed_opens_nothing_and_what_they_put_back_is_not_forgotten() {
+    for stage in both().await {
+        let key_id = viewer_key(&stage).await;
+        assert!(matches!(found(&stage, &key_id).await, FoundKey::Key(_)));
+        run_sql(&stage, &["CREATE TABLE older_keys AS SELECT * FROM api_keys"]).await;
+        for sql in [
+            "UPDATE api_keys SET roles = '[\"admin\"]'",
+            "UPDATE api_keys SET scopes = '[\"key.admin\"]'",
+            "UPDATE api_keys SET actor_id = 'owner'",
+            "UPDATE api_keys SET organisation_id = 'elsewhere'",
+            "UPDATE api_keys SET expires_at_us = 1",
+            "UPDATE api_keys SET sha256 = 'another'",
+            "UPDATE api_keys SET roles = 'no list'",
+            "UPDATE api_keys SET seal = NULL",
+        ] {
+            tamper(&stage, sql).await;
+            assert_eq!(found(&stage, &key_id).await, FoundKey::Changed, "{sql}");
+            assert_eq!(verify(&stage).await["ok"], false, "{sql}");
+            run_sql(&stage, &["DELETE FROM api_keys", "INSERT INTO api_keys SELECT * FROM older_keys"]).await;
+        }
+        assert!(matches!(found(&stage, &key_id).await, FoundKey::Key(_)), "the row is as it was");
+        assert_eq!(stage.platform.log_standing().word(), "doubted");
+        let told = verify(&stage).await;
+        assert_eq!(told["n_problems"], 1, "one event, however often it was changed: {told}");
+        let message = told["problems"][0]["message"].as_str().unwrap();
+        assert!(message.starts_with(&format!("key `{key_id}` had a row without a seal of this house")), "{message}");
+        // The next process tells it too, until somebody says that they have looked.
+        let next = stage.again().await;
+        next.platform.recall_doubt().await;
+        assert_eq!(next.platform.log_standing().word(), "doubted");
+        assert_eq!(verify(&next).await["problems"][0]["kind"], "doubt");
+        assert!(next.platform.has_doubts().await.unwrap());
+        let accepted = ops::acceptance::Acceptance {
+            call_id: uuid::Uuid::now_v7().to_string(),
+            accepted_at_us: START_US,
+            code: "DOUBTS".to_owned(),
+            kept_size: None,
+            found_size: None,
+            checkpoint_sha256: None,
+        };
+        next.platform.record_acceptance(&actor("owner"), &accepted).await.unwrap();
+        assert_eq!(verify(&next).await["problems"], json!([]));
+        assert!(!next.platform.has_doubts().await.unwrap());
+    }
+}
+
+#[tokio::test]
+async fn the_row_of_a_revoked_key_that_was_copied_before_does_not_bring_it_back() {
+    for stage in both().await {
+        let key_id = viewer_key(&stage).await;
+        run_sql(&stage, &["CREATE TABLE older_keys AS SELECT * FROM api_keys"]).await;
+        output(&stage, "owner", "revoke_key", json!({"key_id": key_id})).await;
+        let revoked = found(&stage, &key_id).await.record().unwrap();
+        assert_eq!(revoked.revoked_at_us, Some(START_US), "and its seal holds");
+        run_sql(&stage, &["DELETE FROM api_keys", "INSERT INTO api_keys SELECT * FROM older_keys"]).await;
+        assert_eq!(found(&stage, &key_id).await, FoundKey::Changed);
+        // Another process of the folder remembers it, and so does a server elsewhere that has seen it revoked.
+        assert_eq!(found(&stage.again().await, &key_id).await, FoundKey::Changed);
+    }
+}
+
+#[tokio::test]
+async fn what_another_server_revoked_is_remembered_too() {
+    let stage = on_postgres(OPERATIONS).await;
+    let other = stage.again_elsewhere().await;
+    let key_id = viewer_key(&stage).await;
+    run_sql(&stage, &["CREATE TABLE older_keys AS SELECT * FROM api_keys"]).await;
+    output(&other, "owner", "revoke_key", json!({"key_id": key_id})).await;
+    stage.platform.learn_revoked().await.unwrap();
+    run_sql(&stage, &["DELETE FROM api_keys", "INSERT INTO api_keys SELECT * FROM older_keys"]).await;
+    assert_eq!(found(&stage, &key_id).await, FoundKey::Changed);
+}
+
+#[tokio::test]
+async fn keys_that_are_older_than_seals_get_theirs_once_and_only_as_the_log_tells_of_them() {
+    for stage in both().await {
+        let (honest, changed) = (viewer_key(&stage).await, viewer_key(&stage).await);
+        verify(&stage).await;
+        tamper_with(&stage, "UPDATE api_keys SET roles = '[\"admin\"]' WHERE key_id = $1", &changed).await;
+        // As a program before seals left it.
+        run_sql(&stage, &["UPDATE api_keys SET seal = NULL"]).await;
+        stage.platform.seal_keys().await.unwrap();
+        assert!(matches!(found(&stage, &honest).await, FoundKey::Key(_)));
+        assert_eq!(found(&stage, &changed).await, FoundKey::Changed);
+        // From here on a row without a seal is one of other hands.
+        run_sql(&stage, &["UPDATE api_keys SET seal = NULL"]).await;
+        stage.again().await.platform.seal_keys().await.unwrap();
+        assert_eq!(found(&stage, &honest).await, FoundKey::Changed);
+    }
+}
+
+#[tokio::test]
+async fn no_key_is_sealed_by_the_word_of_a_log_that_was_changed() {
+    for stage in both().await {
+        let key_id = viewer_key(&stage).await;
+        output(&stage, "owner", "revoke_key", json!({"key_id": key_id})).await;
+        verify(&stage).await;
+        run_sql(
+            &stage,
+            &[
+                "DELETE FROM events WHERE operation = 'revoke_key'",
+                "UPDATE api_keys SET revoked_at_us = NULL, seal = NULL",
+            ],
+        )
+        .await;
+        let elsewhere = stage.again_elsewhere().await;
+        elsewhere.platform.seal_keys().await.unwrap();
+        assert_eq!(found(&elsewhere, &key_id).await, FoundKey::Changed);
+    }
+}
+
+async fn tamper_with(stage: &Stage, sql: &'static str, key_id: &KeyId) {
+    let key_id = key_id.clone();
+    let apply: store::Apply<()> = Box::new(move |tx| {
+        let key_id = key_id.clone();
+        Box::pin(async move {
+            assert_eq!(tx.execute(sql, &[store::Param::Text(key_id.as_str())]).await?, 1);
+            Ok(store::Applied { value: (), event: None, keep: store::Keep::Changes })
+        })
+    });
+    let deadline = tokio::time::Instant::now() + std::time::Duration::from_secs(60);
+    stage.store.write(None, deadline, apply).await.unwrap();
 }

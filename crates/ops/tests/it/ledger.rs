@@ -2,8 +2,8 @@
 
 use ledger::policy::Policy;
 use ledger::proof_file::ProofFile;
-use ops::Notary;
 use ops::operations::OPERATIONS;
+use ops::{Notary, NotaryError};
 use serde_json::{Value, json};
 use store::{Applied, Apply, Keep};
 
@@ -19,13 +19,23 @@ pub async fn take_ids(stage: &Stage, n: usize) {
     }
 }
 
-/// On PostgreSQL an event is settled when no older transaction of the whole server is running, and other tests run some.
+/// Gives all events their places and signs them.
 pub async fn settle(stage: &Stage) {
+    place_all(stage, async |notary| notary.finish().await.map(drop)).await;
+}
+
+/// Gives all events their places, and signs only what is due.
+pub async fn place(stage: &Stage) {
+    place_all(stage, async |notary| notary.work().await.map(drop)).await;
+}
+
+/// On PostgreSQL an event is settled when no older transaction of the whole server is running, and other tests run some.
+async fn place_all(stage: &Stage, work: impl AsyncFn(&Notary) -> Result<(), NotaryError>) {
     // Events of reads are written a moment after the answer.
     stage.platform.flush().await;
     let notary = Notary::new(stage.platform.clone());
     for _ in 0..200 {
-        notary.finish().await.unwrap();
+        work(&notary).await.unwrap();
         let mut reader = stage.store.read().await.unwrap();
         if store::log::count_waiting(&mut reader).await.unwrap() == 0 {
             return;

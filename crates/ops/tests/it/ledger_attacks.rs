@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use store::Engine;
 use store::log::StoredCheckpoint;
 
-use crate::ledger::{both, run_sql, settle, take_ids, tamper, verify};
+use crate::ledger::{both, place, run_sql, settle, take_ids, tamper, verify};
 use crate::script::{Stage, on_postgres, on_sqlite};
 
 async fn look(stage: &Stage) -> Value {
@@ -25,21 +25,6 @@ fn later(stage: &Stage, seconds: i64) {
 fn first<'f>(found: &'f Value, kind: &str) -> &'f Value {
     let problems = found["problems"].as_array().unwrap();
     problems.iter().find(|problem| problem["kind"] == kind).unwrap_or_else(|| panic!("no `{kind}` in {found}"))
-}
-
-/// Gives all events their places, and signs only what is due.
-async fn place(stage: &Stage) {
-    stage.platform.flush().await;
-    let notary = Notary::new(stage.platform.clone());
-    for _ in 0..200 {
-        notary.work().await.unwrap();
-        let mut reader = stage.store.read().await.unwrap();
-        if store::log::count_waiting(&mut reader).await.unwrap() == 0 {
-            return;
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
-    }
-    panic!("events wait for more than ten seconds");
 }
 
 #[tokio::test]
@@ -974,4 +959,47 @@ async fn a_log_without_its_checkpoints_is_worth_a_note() {
         let told = notes(90, false).await;
         assert!(told.len() == 2 && told[0].contains("no row in `log_checkpoints`"), "{told:?}");
     }
+}
+
+#[tokio::test]
+async fn an_index_that_hides_rows_is_named() {
+    let stage = on_sqlite(OPERATIONS).await;
+    take_ids(&stage, 3).await;
+    assert_eq!(verify(&stage).await["ok"], true);
+    // The index over actors becomes one of an empty table.
+    run_sql(
+        &stage,
+        &[
+            "CREATE TABLE empty (organisation_id TEXT, actor_id TEXT, recorded_at_us BIGINT)",
+            "CREATE INDEX empty_index ON empty (organisation_id, actor_id, recorded_at_us)",
+            "PRAGMA writable_schema = ON",
+            "UPDATE sqlite_master SET rootpage = (SELECT rootpage FROM sqlite_master WHERE name = 'empty_index') \
+             WHERE name = 'events_by_actor'",
+            "PRAGMA writable_schema = RESET",
+        ],
+    )
+    .await;
+    let found = look(&stage.again().await).await;
+    let is_told = |problem: &Value| {
+        problem["kind"] == "damage"
+            && problem["message"].as_str().unwrap().contains("missing from index events_by_actor")
+    };
+    assert!(found["problems"].as_array().unwrap().iter().any(is_told), "{found}");
+    assert!(stage.again().await.platform.find_damage().await.unwrap().is_some(), "and `doctor` sees it");
+}
+
+#[tokio::test]
+async fn an_index_that_is_no_longer_kept_is_named() {
+    let stage = on_postgres(OPERATIONS).await;
+    take_ids(&stage, 3).await;
+    assert_eq!(verify(&stage).await["ok"], true);
+    tamper(
+        &stage,
+        "UPDATE pg_index SET indisready = false, indisvalid = false \
+         WHERE indexrelid = (current_schema() || '.events_by_actor')::regclass",
+    )
+    .await;
+    let found = look(&stage).await;
+    let message = first(&found, "damage")["message"].as_str().unwrap();
+    assert!(message.contains("index events_by_actor of events is marked as not kept"), "{found}");
 }

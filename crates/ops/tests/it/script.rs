@@ -81,6 +81,7 @@ async fn stage(
         witness_policy: ops::WitnessPolicy::default(),
         files: root,
         checkpoint_file: Some(files.path().join("ledger.checkpoint")),
+        known_keys_file: Some(files.path().join("keys.known")),
     };
     let platform = Platform::open(store.clone(), options).unwrap();
     Stage { platform, store, clock, files, target, _folder: folder }

@@ -6,6 +6,8 @@ pub enum Refusal {
     UnknownToken,
     KeyRevoked,
     KeyExpired,
+    /// Other hands wrote the row of the key.
+    KeyChanged,
     /// No JWT that we could read, or one that asks for what we do not do.
     MalformedToken,
     ForbiddenAlgorithm,
@@ -33,6 +35,7 @@ impl Refusal {
             Refusal::UnknownToken => "UNKNOWN_TOKEN",
             Refusal::KeyRevoked => "KEY_REVOKED",
             Refusal::KeyExpired => "KEY_EXPIRED",
+            Refusal::KeyChanged => "KEY_CHANGED",
             Refusal::MalformedToken => "MALFORMED_TOKEN",
             Refusal::ForbiddenAlgorithm => "FORBIDDEN_ALGORITHM",
             Refusal::UnknownSigningKey => "UNKNOWN_SIGNING_KEY",
@@ -50,7 +53,8 @@ impl Refusal {
     pub fn message(self) -> &'static str {
         match self {
             Refusal::NoToken => "send `Authorization: Bearer …` with a token or an API key",
-            Refusal::UnknownToken => "the token is not known",
+            // Whether it was the key once, nobody can tell any more.
+            Refusal::UnknownToken | Refusal::KeyChanged => "the token is not known",
             Refusal::KeyRevoked => "the key was revoked",
             Refusal::KeyExpired => "the key has expired",
             Refusal::MalformedToken => "the token is not one that this server reads",

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use contract::canonical::digest;
 use contract::id::KeyId;
-use ops::keys::KeyRecord;
+use ops::keys::{FoundKey, KeyRecord};
 use subtle::ConstantTimeEq;
 
 use super::{Caller, Refusal};
@@ -16,7 +16,7 @@ use crate::owner::House;
 const REMEMBERED_FOR: Duration = Duration::from_secs(2);
 const REMEMBERED_MAX: usize = 4_096;
 
-type Remembered = HashMap<KeyId, (Instant, Option<Arc<KeyRecord>>)>;
+type Remembered = HashMap<KeyId, (Instant, Result<Arc<KeyRecord>, Refusal>)>;
 
 pub struct StoredKeys {
     house: Arc<House>,
@@ -30,7 +30,7 @@ impl StoredKeys {
 
     /// Whoever shows `token`, which claims to be the key `key_id`.
     pub async fn identify(&self, key_id: &KeyId, token: &str) -> Result<Caller, Refusal> {
-        let record = self.find(key_id).await?.ok_or(Refusal::UnknownToken)?;
+        let record = self.find(key_id).await?;
         let mut known = [0; 32];
         let is_hash = hex::decode_to_slice(&record.sha256, &mut known).is_ok();
         // Only who has the secret learns that the key was revoked.
@@ -43,10 +43,8 @@ impl StoredKeys {
 
     /// For a session that was opened with the key: is the key still in force?
     pub async fn check_in_force(&self, key_id: &KeyId) -> Result<(), Refusal> {
-        match self.find(key_id).await? {
-            Some(record) => self.check(&record),
-            None => Err(Refusal::UnknownToken),
-        }
+        let record = self.find(key_id).await?;
+        self.check(&record)
     }
 
     fn check(&self, record: &KeyRecord) -> Result<(), Refusal> {
@@ -59,27 +57,31 @@ impl StoredKeys {
         }
     }
 
-    async fn find(&self, key_id: &KeyId) -> Result<Option<Arc<KeyRecord>>, Refusal> {
+    async fn find(&self, key_id: &KeyId) -> Result<Arc<KeyRecord>, Refusal> {
         if let Some(remembered) = self.remember(|keys| keys.get(key_id).filter(|(since, _)| is_fresh(*since)).cloned())
         {
-            return Ok(remembered.1);
+            return remembered.1;
         }
         let asked = Instant::now();
         let found = self.house.find_key(key_id).await.map_err(|error| {
             tracing::warn!(error = %error, "A key could not be looked up");
             Refusal::Unavailable
         })?;
-        let found = found.map(Arc::new);
+        let found = match found {
+            FoundKey::Key(record) => Ok(Arc::from(record)),
+            FoundKey::Nothing => Err(Refusal::UnknownToken),
+            FoundKey::Changed => Err(Refusal::KeyChanged),
+        };
         self.remember(|keys| {
             if keys.len() >= REMEMBERED_MAX {
                 keys.retain(|_, (since, _)| is_fresh(*since));
             }
             // A flood of made-up ids is not worth remembering; a key that exists always is.
-            if keys.len() < REMEMBERED_MAX || found.is_some() {
+            if keys.len() < REMEMBERED_MAX || found.is_ok() {
                 keys.insert(key_id.clone(), (asked, found.clone()));
             }
         });
-        Ok(found)
+        found
     }
 
     fn remember<T>(&self, use_keys: impl FnOnce(&mut Remembered) -> T) -> T {

@@ -15,7 +15,7 @@ use tokio::sync::mpsc;
 use super::{Place, must_be_there, print_lines, say};
 use crate::assemble::{self, AssembleError};
 use crate::auth::owner;
-use crate::owner::{HouseError, keys, store_options};
+use crate::owner::{HouseError, keys, notary, store_options};
 use crate::settings::Settings;
 use crate::telemetry;
 
@@ -129,7 +129,7 @@ pub async fn put_back(place: Place, arguments: RestoreArguments) -> anyhow::Resu
         // A key that did not fit must not be there for the next try.
         std::fs::remove_file(&key_file).with_context(|| format!("could not remove {}", key_file.display()))?;
     }
-    let Restored { n_rows, verification: found } = match restored {
+    let Restored { n_rows, verification: found, checkpoint } = match restored {
         Ok(restored) => restored,
         Err(RestoreError::Wrong(found)) => {
             print_lines([serde_json::to_string(&found)?])?;
@@ -137,6 +137,12 @@ pub async fn put_back(place: Place, arguments: RestoreArguments) -> anyhow::Resu
         }
         Err(error) => return Err(error.into()),
     };
+    keys::forget_seals(&place.data)?;
+    let checkpoint_file = notary::checkpoint_file(&place.data);
+    if let Some(checkpoint) = checkpoint.filter(|_| !checkpoint_file.exists()) {
+        // Without one the next start would wonder where it went.
+        keys::replace(&checkpoint_file, &checkpoint)?;
+    }
     drop(lock);
     // The last checkpoint beside the database, and the witnesses, may know of more than the backup holds.
     let doubt = match assemble::look(place.data, &settings).await {

@@ -97,6 +97,7 @@ async fn look(place: &Place, settings: &Settings) -> Vec<Finding> {
             // Without it the rest is what the owner last knew.
             if standing.problem().is_none() {
                 findings.extend(damage(&house).await);
+                findings.extend(laxity(&house).await);
                 findings.extend(house.log_standing().await.as_ref().map(log));
                 findings.extend(house.witness_standings().await.iter().map(witness));
             }
@@ -188,6 +189,24 @@ async fn damage(house: &House) -> Option<Finding> {
     }
 }
 
+/// Whether the database keeps what it says it keeps.
+async fn laxity(house: &House) -> Vec<Finding> {
+    let found = house.find_laxity().await.unwrap_or_default();
+    let told = |setting: String| match setting.as_str() {
+        "synchronous_commit" => Finding::lacking(
+            "`synchronous_commit` is off for this database or role; the server sets it on for its own connections",
+            "set it on: whatever else writes to this database may lose what it was told is kept",
+        ),
+        _ => Finding::wrong(
+            format!(
+                "`{setting}` of the PostgreSQL server is off: a loss of power can take away or damage what was kept"
+            ),
+            format!("set `{setting} = on` in postgresql.conf"),
+        ),
+    };
+    found.into_iter().map(told).collect()
+}
+
 /// Whether the files beside the record say what it says. A running server tells of them in its log.
 fn files(checked: Result<ops::FilesReport, store::StoreError>) -> Finding {
     match checked {
@@ -253,6 +272,10 @@ fn log(standing: &LogStanding) -> Finding {
         LogStanding::Stalled { reason } => Finding::wrong(
             format!("the log does not grow: {reason}"),
             "run `materia audit verify`, and look at the server's log for the reason",
+        ),
+        LogStanding::Doubted { reason } => Finding::wrong(
+            format!("the log grows, but was found in doubt: {reason}"),
+            "run `materia audit verify` and find out who wrote to the database; `materia recover --accept-rollback` ends it",
         ),
     }
 }

@@ -7,7 +7,7 @@ use contract::actor::Actor;
 use contract::error::OpError;
 use contract::id::KeyId;
 use ops::feed::Changes;
-use ops::keys::KeyRecord;
+use ops::keys::FoundKey;
 use ops::refusals::Refused;
 use ops::{Call, LogStanding, Reply};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
@@ -66,7 +66,7 @@ pub async fn call(folder: &Path, actor: &Actor, call: &Call, give_up: Instant) -
 }
 
 /// What the owner knows of a key; the inner error is the owner's.
-pub async fn find_key(folder: &Path, key_id: &KeyId) -> Result<Result<Option<KeyRecord>, OpError>, GuestError> {
+pub async fn find_key(folder: &Path, key_id: &KeyId) -> Result<Result<FoundKey, OpError>, GuestError> {
     let asked = Asked::Key(key_id.clone());
     ask_once(folder, &asked, LOOKUP_WITHIN, |told| if let Told::Key(found) = told { Some(*found) } else { None }).await
 }

@@ -28,6 +28,16 @@ pub enum KeyFileError {
     Change(#[source] KeyringError),
 }
 
+/// What the house remembers of API keys beside the database.
+pub fn known_file(folder: &Path) -> PathBuf {
+    folder.join("keys.known")
+}
+
+/// Lets the keys of a restored backup have their seals anew: it may be older than those.
+pub fn forget_seals(folder: &Path) -> std::io::Result<()> {
+    ops::keys::known::forget_seals(&known_file(folder))
+}
+
 /// Reads the key file, if it is there.
 pub fn find(path: &Path) -> Result<Option<Keyring>, KeyFileError> {
     let text = match std::fs::read_to_string(path) {
@@ -67,13 +77,27 @@ pub fn write(path: &Path, keyring: &Keyring) -> Result<(), KeyFileError> {
     replace(path, &keyring.to_private_text()).map_err(|source| file_error(path, source))
 }
 
+/// As [`replace`] for whoever reads it after this process is killed; after a loss of power it may be an older one or empty.
+pub fn replace_unsynced(path: &Path, text: &str) -> std::io::Result<()> {
+    write_aside(path, text)?;
+    std::fs::rename(aside(path), path)
+}
+
+fn aside(path: &Path) -> PathBuf {
+    path.with_extension(format!("{}.new", std::process::id()))
+}
+
+fn write_aside(path: &Path, text: &str) -> std::io::Result<std::fs::File> {
+    let options = std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).clone();
+    let mut file = options.open(aside(path))?;
+    file.write_all(text.as_bytes())?;
+    Ok(file)
+}
+
 /// Writes aside, syncs, renames and syncs the folder.
 pub fn replace(path: &Path, text: &str) -> std::io::Result<()> {
-    let aside = path.with_extension(format!("{}.new", std::process::id()));
-    let mut file = std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&aside)?;
-    file.write_all(text.as_bytes())?;
-    file.sync_all()?;
-    std::fs::rename(&aside, path)?;
+    write_aside(path, text)?.sync_all()?;
+    std::fs::rename(aside(path), path)?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     std::fs::File::open(folder)?.sync_all()
 }

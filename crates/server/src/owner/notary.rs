@@ -7,9 +7,10 @@ use std::time::Duration;
 
 use contract::id::OrganisationId;
 use ledger::keyring::Keyring;
+use ledger::tree::TreeHead;
 use ops::acceptance::Acceptance;
-use ops::{Claim, Notary, NotaryError, Platform, Standing};
-use store::Store;
+use ops::{Afterwards, Claim, Notary, NotaryError, Platform, Standing};
+use store::{Engine, Store};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -79,6 +80,11 @@ pub fn checkpoint_file(folder: &Path) -> PathBuf {
     folder.join("ledger.checkpoint")
 }
 
+/// The newest signed head of the log. It is written with every step of the sequencer, and not synced.
+pub fn head_file(folder: &Path) -> PathBuf {
+    folder.join("ledger.head")
+}
+
 /// Whether a log was begun here: the database names its key or holds a checkpoint of it, or one lies beside it.
 async fn has_begun(folder: &Path, store: &Store) -> Result<bool, RollbackError> {
     let looked = async {
@@ -116,6 +122,7 @@ pub async fn check(folder: &Path, platform: &Platform, witnesses: &Witnesses) ->
         return Err(RollbackError::OtherLog);
     }
     check_kept(folder, &notary).await?;
+    check_head(folder, &notary).await?;
     notary.note_lacking(checkpoint_file(folder).exists()).await.map_err(log_error)?;
     // Last, so that a folder which is refused leaves no name in a database that may not be its own.
     if notary.claim().await.map_err(log_error)? == Claim::OtherLog {
@@ -171,14 +178,41 @@ async fn check_kept(folder: &Path, notary: &Notary) -> Result<(), RollbackError>
     }
 }
 
+/// Compares the log with the head that lies beside the database: after a kill it is newer than the last checkpoint.
+async fn check_head(folder: &Path, notary: &Notary) -> Result<(), RollbackError> {
+    let path = head_file(folder);
+    let head = match std::fs::read_to_string(&path) {
+        Ok(head) => head,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Err(source) => return Err(RollbackError::File { path, source }),
+    };
+    match notary.holds(&head).await.map_err(log_error)? {
+        // It says that nothing comes any more, and from here on something does.
+        Standing::Same if notary.doubt_added(&head).await.map_err(log_error)? => {
+            let removed = std::fs::remove_file(&path).and_then(|()| std::fs::File::open(folder)?.sync_all());
+            removed.map_err(|source| RollbackError::File { path, source })?;
+        }
+        Standing::Same => {}
+        // A loss of power may leave it empty. The checkpoint is synced, and says what there is to say.
+        Standing::Unreadable => tracing::warn!("The head of the log beside the database cannot be read"),
+        Standing::Shorter { kept, found: 0 } => return Err(RollbackError::Empty { kept }),
+        Standing::Shorter { kept, found } => return Err(RollbackError::Shorter { kept, found }),
+        Standing::Different { size } => return Err(RollbackError::Different { size }),
+        Standing::OtherKey => return Err(RollbackError::OtherKey { path }),
+    }
+    Ok(())
+}
+
 /// Works until told to stop. Trouble is logged and tried again: events wait, nothing is lost.
 pub async fn run(folder: PathBuf, platform: Platform, witnesses: Arc<Witnesses>, stop: CancellationToken) {
-    let notary = Notary::new(platform);
+    let notary = Notary::new(platform.clone());
     let mut look_next = Instant::now();
+    let mut last_head = None;
     loop {
         let wait = match notary.work().await {
             Ok(signed) => {
                 keep(&folder, signed.map(|checkpoint| checkpoint.note));
+                keep_head(&folder, &notary, &mut last_head, Afterwards::MoreMayCome);
                 WORK_EVERY
             }
             // Said once, when it was found, and by /health since.
@@ -194,6 +228,11 @@ pub async fn run(folder: PathBuf, platform: Platform, witnesses: Arc<Witnesses>,
             if let Err(error) = notary.look_for_waiting().await {
                 tracing::warn!(error = %error, "Events that wait for their place could not be looked for");
             }
+            if platform.engine() == Engine::Postgres
+                && let Err(error) = platform.learn_revoked().await
+            {
+                tracing::warn!(error = %error, "Keys that others revoked could not be looked for");
+            }
         }
         tokio::select! {
             () = tokio::time::sleep(wait) => {}
@@ -201,10 +240,40 @@ pub async fn run(folder: PathBuf, platform: Platform, witnesses: Arc<Witnesses>,
         }
     }
     match notary.finish().await {
-        Ok(signed) => keep(&folder, signed.map(|checkpoint| checkpoint.note)),
+        Ok(signed) => {
+            keep(&folder, signed.map(|checkpoint| checkpoint.note));
+            keep_head(&folder, &notary, &mut last_head, Afterwards::MoreMayCome);
+        }
         Err(error) => tracing::warn!(error = %error, "The last events have no checkpoint yet"),
     }
     witnesses.ask_once_more(&notary).await;
+}
+
+/// Closes the platform. Where nothing waits and nothing came since, the head says so: whatever the next process finds
+/// beyond it, other hands wrote.
+pub async fn close(folder: &Path, platform: &Platform) {
+    let notary = Notary::new(platform.clone());
+    let written = platform.store_stats();
+    let is_settled = notary.find_waiting().await.is_ok_and(|waiting| waiting.is_none());
+    platform.close().await;
+    if is_settled && platform.store_stats() == written {
+        keep_head(folder, &notary, &mut None, Afterwards::Closed);
+    }
+}
+
+/// Keeps the head of the log beside the database, if it is another than the last one.
+fn keep_head(folder: &Path, notary: &Notary, last: &mut Option<TreeHead>, after: Afterwards) {
+    let kept = match notary.sign_head(*last, after) {
+        Ok(Some((head, note))) => {
+            *last = Some(head);
+            keys::replace_unsynced(&head_file(folder), &note).map_err(|error| error.to_string())
+        }
+        Ok(None) => return,
+        Err(error) => Err(error.to_string()),
+    };
+    if let Err(error) = kept {
+        tracing::warn!(error, "The head of the log could not be kept beside the database");
+    }
 }
 
 fn keep(folder: &Path, note: Option<String>) {

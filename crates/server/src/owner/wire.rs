@@ -3,7 +3,7 @@
 use contract::actor::Actor;
 use contract::error::OpError;
 use contract::id::KeyId;
-use ops::keys::KeyRecord;
+use ops::keys::FoundKey;
 use ops::refusals::Refused;
 use ops::{Call, LogStanding, Reply};
 
@@ -32,7 +32,7 @@ pub enum Asked {
 pub enum Told {
     Progress { done: f64, total: Option<f64>, message: String },
     Reply(Box<Reply>),
-    Key(Box<Result<Option<KeyRecord>, OpError>>),
+    Key(Box<Result<FoundKey, OpError>>),
     Changes(Box<Result<ops::feed::Changes, OpError>>),
     Witnesses(Vec<WitnessStanding>),
     Log(LogStanding),

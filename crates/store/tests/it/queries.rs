@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use store::{Applied, Apply, Bulk, Keep, Param, Statement, idempotency};
 
-use crate::harness::{both, call_id, event, n_events, outcome, sqlite, write};
+use crate::harness::{both, call_id, event, n_events, outcome, postgres, sqlite, statement, write};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn values_and_nulls_come_back_as_they_went_in() {
@@ -180,4 +180,25 @@ async fn the_database_file_belongs_to_its_owner_alone() {
     let mut reader = store.read().await.unwrap();
     let mode = reader.fetch_optional("PRAGMA journal_mode", &[]).await.unwrap().unwrap();
     assert_eq!(mode.text(0).unwrap(), "wal");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_commit_waits_for_the_disk_whatever_the_database_is_set_to() {
+    let database = postgres().await;
+    let store = database.open().await;
+    let lax =
+        "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET synchronous_commit = off', current_database()); END $$";
+    write(&store, statement(lax)).await.unwrap();
+    store.close().await;
+    let store = database.open().await;
+    let show: Apply<String> = Box::new(|tx| {
+        Box::pin(async move {
+            let row = tx.fetch_optional("SHOW synchronous_commit", &[]).await?;
+            let value = row.map(|row| row.text(0)).transpose()?.unwrap_or_default();
+            Ok(Applied { value, event: None, keep: Keep::Changes })
+        })
+    });
+    assert_eq!(write(&store, show).await.unwrap(), "on");
+    assert!(store.find_laxity().await.unwrap().contains(&"synchronous_commit".to_owned()), "and it is told of");
+    assert!(sqlite().await.open().await.find_laxity().await.unwrap().is_empty());
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use ledger::checkpoint::SignedCheckpoint;
+use ledger::key::KeyId;
 use ledger::policy::Policy;
 use store::log::{self, StoredCheckpoint};
 use store::{Conn, StoreError, log_identity};
@@ -112,7 +113,11 @@ impl Check<'_> {
 
     /// What the tables of the log lack: checkpoints that are known from outside, and whose log it is.
     pub(super) async fn own_tables(&mut self, conn: &mut Conn, trust: &Trust<'_>, size: u64) -> Result<(), StoreError> {
-        let parsed = trust.kept.iter().filter_map(|kept| SignedCheckpoint::parse(kept.note.as_bytes()).ok());
+        let parsed = trust
+            .kept
+            .iter()
+            .filter(|kept| kept.has_row)
+            .filter_map(|kept| SignedCheckpoint::parse(kept.note.as_bytes()).ok());
         let sizes: BTreeSet<u64> = parsed.map(|signed| signed.unverified().size()).collect();
         for known in sizes.into_iter().filter(|known| (1..=size).contains(known)) {
             if log::find_checkpoint(conn, known).await?.is_none() {
@@ -130,15 +135,12 @@ impl Check<'_> {
             let message = "whose log this is, is missing from `log_identity`".to_owned();
             self.report.add("identity", Whose::Log, None, None, message);
         }
-        for what in trust.missing_at_start {
-            self.report.add("table", Whose::Log, None, None, what.clone());
-        }
         Ok(())
     }
 
     /// Checkpoints from outside, which the log is to meet.
     pub(super) fn take_in(&mut self, kept: &[KeptCheckpoint]) {
-        for KeptCheckpoint { place, note } in kept {
+        for KeptCheckpoint { place, note, .. } in kept {
             let signed = SignedCheckpoint::parse(note.as_bytes()).ok();
             let is_ours =
                 |signed: &SignedCheckpoint| self.policy.as_ref().is_some_and(|policy| policy.check(signed).is_ok());
@@ -192,9 +194,21 @@ impl Check<'_> {
         if let Some(witnessed) = &mut self.witnessed {
             witnessed.note(&signed, kept);
         }
+        self.note_forgotten(&signed, kept.tree_size);
         let head = signed.unverified().head();
         if head.size != self.tree.size() || head.root != self.tree.root() {
             self.report.add("checkpoint", Whose::Log, None, None, format!("{place} commits to other events"));
+        }
+    }
+
+    /// Notes whose cosignatures a checkpoint carries beside those of the log and of the witnesses that are asked. Who is
+    /// not asked has no key here, so that nobody can tell whether they hold; that they are there is worth a word.
+    fn note_forgotten(&mut self, signed: &SignedCheckpoint, size: u64) {
+        for signature in signed.note().signatures() {
+            let by = (signature.name(), signature.id());
+            if !self.asked.iter().any(|(name, id)| (name.as_str(), *id) == by) {
+                self.forgotten.insert(signature.name().to_owned(), size);
+            }
         }
     }
 
@@ -211,6 +225,14 @@ impl Check<'_> {
         for (name, word) in trust.contradictions {
             self.report.add("witness", Whose::Log, None, None, format!("the witness `{name}` {word}"));
         }
+        // A backup is looked at without its witnesses.
+        for (name, size) in std::mem::take(&mut self.forgotten) {
+            if !matches!(trust.reader, Reader::Restorer) {
+                self.notes.push(format!(
+                    "checkpoints up to {size} events carry cosignatures of `{name}`, which is no witness of the settings: unless                      somebody took it out on purpose, put `[[witness]]` back and it tells whether the log was rolled back"
+                ));
+            }
+        }
         let Some(witnessed) = &self.witnessed else { return };
         let is_missed = |since_us: i64| trust.now_us.saturating_sub(since_us) > COSIGNED_WITHIN_US;
         if witnessed.n_cosignatures_min > 0 && witnessed.waiting_since_us.is_some_and(is_missed) {
@@ -220,6 +242,13 @@ impl Check<'_> {
             self.report.add("witness", Whose::Log, None, None, message);
         }
     }
+}
+
+/// Whose signatures a checkpoint may carry: the log's own keys, and the witnesses that are asked.
+pub(super) fn asked(trust: &Trust<'_>) -> Vec<(String, KeyId)> {
+    let log = trust.keyring.all_verifiers().into_iter().map(|key| (key.name().to_owned(), key.id()));
+    let witnesses = trust.witness_policy.witnesses.iter().map(|key| (key.name().to_owned(), key.id()));
+    log.chain(witnesses).collect()
 }
 
 pub(super) fn witnessed(trust: &Trust<'_>) -> Option<Witnessed> {

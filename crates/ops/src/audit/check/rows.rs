@@ -9,7 +9,7 @@ use evidence::record::audited::{
 use store::{Conn, StoreError, idempotency};
 use workflow::audited::{self, AuditedRow, Found, FoundRow, Origin, Place};
 
-use super::Check;
+use super::{Check, Trust};
 use crate::audit::report::Whose;
 use crate::operation::Operation as _;
 use crate::{kept_answers, keys};
@@ -87,7 +87,7 @@ impl Check<'_> {
     }
 
     /// Compares the audited tables with what the events say of them. Returns how many rows were looked at.
-    pub(super) async fn objects(&mut self, conn: &mut Conn) -> Result<u64, StoreError> {
+    pub(super) async fn objects(&mut self, conn: &mut Conn, trust: &Trust<'_>) -> Result<u64, StoreError> {
         let mut n_checked = 0;
         let mut place = Some(Place::default());
         while let Some(now) = place {
@@ -98,16 +98,7 @@ impl Check<'_> {
             }
             place = next;
         }
-        let mut after = String::new();
-        loop {
-            let found = keys::read_page(conn, &after, KEYS_PAGE).await?;
-            let Some(last) = found.last() else { break };
-            after = last.row.id.clone();
-            for found in found {
-                n_checked += 1;
-                self.object(found);
-            }
-        }
+        n_checked += self.keys(conn, trust).await?;
         n_checked += self.kept_answers(conn).await?;
         n_checked += self.evidence(conn).await?;
         let (wrong, n_hashed) = audited::derived::check(conn).await?;
@@ -126,6 +117,32 @@ impl Check<'_> {
             self.report.add("object", Whose::Organisation(&organisation_id), None, None, message);
         }
         Ok(n_checked)
+    }
+
+    /// Compares API keys with their events and their seals.
+    async fn keys(&mut self, conn: &mut Conn, trust: &Trust<'_>) -> Result<u64, StoreError> {
+        let (mut n_checked, mut after) = (0, String::new());
+        loop {
+            let page = keys::read_page(conn, &after, KEYS_PAGE).await?;
+            let Some(last) = page.last() else { return Ok(n_checked) };
+            after = last.found().row.id;
+            for stored in page {
+                n_checked += 1;
+                let found = stored.found();
+                let (organisation_id, id) = (found.organisation_id.clone(), found.row.id.clone());
+                let is_told = self.object(found);
+                let Some((seals, known)) = trust.keys.filter(|_| is_told) else { continue };
+                let wrong = match stored.sealed(seals) {
+                    None => "has no seal of this house: other hands wrote its row, and it is refused; make another key",
+                    Some(key) if key.revoked_at_us.is_none() && known.is_revoked(&key.key_id) => {
+                        "was revoked, but other hands put an older row in its place"
+                    }
+                    Some(_) => continue,
+                };
+                let message = format!("key `{id}` {wrong}");
+                self.report.add("object", Whose::Organisation(&organisation_id), None, None, message);
+            }
+        }
     }
 
     /// Compares the answers that repeated calls would get with the events of the first ones.
@@ -313,14 +330,16 @@ impl Check<'_> {
         Ok(())
     }
 
-    fn object(&mut self, found: FoundRow) {
+    /// Compares a row with its last event. Says whether they agree.
+    fn object(&mut self, found: FoundRow) -> bool {
         let FoundRow { organisation_id, row, origin } = found;
         let key = (organisation_id, row.kind.to_owned(), row.id.clone());
         let message = match self.last.remove(&key) {
-            Some(last) if last.sha256 == row.sha256 && last.agrees(&origin) => return,
+            Some(last) if last.sha256 == row.sha256 && last.agrees(&origin) => return true,
             Some(_) => format!("{} `{}` was changed by other hands", row.kind, row.id),
             None => format!("no event tells of {} `{}`", row.kind, row.id),
         };
         self.report.add("object", Whose::Organisation(&key.0), None, None, message);
+        false
     }
 }

@@ -111,6 +111,61 @@ async fn a_key_works_on_owner_and_guest_until_it_is_revoked() {
     assert!(events.iter().all(|event| !event.to_string().contains(secret)), "the key is in an event");
 }
 
+/// What somebody with the database in hand would do.
+async fn change(data: &std::path::Path, statements: &'static [&'static str]) {
+    let target = store::Target::Sqlite(data.join("materia.db"));
+    let migrations = ops::migrations();
+    let options = store::Options { target, migrations, n_connections_max: 1, write_queue_max: 1, batch_max: 1 };
+    let store = store::Store::open(options).await.expect("the database opens");
+    let apply: store::Apply<()> = Box::new(move |tx| {
+        Box::pin(async move {
+            for sql in statements {
+                tx.execute(sql, &[]).await?;
+            }
+            Ok(store::Applied { value: (), event: None, keep: store::Keep::Changes })
+        })
+    });
+    store.write(None, tokio::time::Instant::now() + REVOKED_WITHIN, apply).await.expect("the change is made");
+    store.close().await;
+}
+
+#[tokio::test]
+async fn a_role_given_in_the_database_opens_nothing_on_owner_and_guest_and_is_told_after_it_was_taken_back() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let data = folder.path().join("data");
+    let mut owner = Serving::start(&data);
+    let mut guest = Serving::start(&data);
+    let made: Value =
+        serde_json::from_str(&materia_key(&data, &["create", "--actor", "r", "--role", "viewer", "--json"]))
+            .expect("JSON");
+    let (key, key_id) = (text(&made, "key"), text(&made, "key_id"));
+    let list = "list_artifact_types";
+    assert_eq!(owner.rest(&key, list, &json!({})).await.status, StatusCode::OK);
+    change(&data, &["UPDATE api_keys SET roles = REPLACE(roles, 'viewer', 'admin')"]).await;
+    for serving in [&owner, &guest] {
+        assert_eq!(refused(serving, &key).await, "the token is not known");
+        assert_eq!(serving.rest(&key, "list_keys", &json!({})).await.status, StatusCode::UNAUTHORIZED);
+    }
+    change(&data, &["UPDATE api_keys SET roles = REPLACE(roles, 'admin', 'viewer')"]).await;
+    let deadline = Instant::now() + REVOKED_WITHIN;
+    while owner.rest(&key, list, &json!({})).await.status != StatusCode::OK {
+        assert!(Instant::now() < deadline, "the key is as it was and opens nothing");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    let health = ids::http_client().get(format!("{}/health", guest.http)).send().await.expect("an answer");
+    let health: Value = health.json().await.expect("JSON");
+    assert_eq!((&health["status"], &health["dependencies"]["log"]), (&json!("doubted"), &json!("doubted")));
+    guest.stop();
+    owner.stop();
+    let events = events(&data).await;
+    assert!(n_refused(&events, "KEY_CHANGED") >= 2, "{events:?}");
+    assert_eq!(n_ended(&events, "note_doubt", "conflict"), 1);
+    let mut verify = materia();
+    let verified = verify.args(["audit", "verify", "--data"]).arg(&data).output().expect("`materia` starts");
+    let told = String::from_utf8_lossy(&verified.stdout).into_owned();
+    assert!(!verified.status.success() && told.contains(&format!("key `{key_id}` had a row without a seal")), "{told}");
+}
+
 /// A house whose clock the test sets.
 async fn house(data: &std::path::Path, clock: Clock) -> (Arc<House>, Settings) {
     let anywhere = SocketAddr::from(([127, 0, 0, 1], 0));

@@ -113,6 +113,11 @@ impl Serving {
         serde_json::from_str(&self.get("/health").await).expect("health is JSON")
     }
 
+    /// SIGKILL.
+    pub fn kill(&mut self) {
+        self.process.kill();
+    }
+
     /// SIGTERM, and gone when this returns.
     pub fn stop(mut self) {
         stop(&mut self.process);

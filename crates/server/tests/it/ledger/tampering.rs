@@ -16,17 +16,19 @@ async fn open(log: &Log) -> Store {
     Store::open(options).await.expect("the database opens")
 }
 
-/// What somebody with the database in hand would do. No server is running.
-async fn tamper(log: &Log, sql: &'static str) {
+/// What somebody with the database in hand would do.
+async fn change(log: &Log, statements: &'static [&'static str]) {
     let store = open(log).await;
     let apply: Apply<()> = Box::new(move |tx| {
         Box::pin(async move {
-            assert_eq!(tx.execute(sql, &[]).await?, 1, "{sql}");
+            for sql in statements {
+                let n_changed = tx.execute(sql, &[]).await?;
+                assert!(n_changed > 0 || sql.starts_with("CREATE"), "{sql}");
+            }
             Ok(Applied { value: (), event: None, keep: Keep::Changes })
         })
     });
-    let deadline = tokio::time::Instant::now() + std::time::Duration::from_secs(60);
-    store.write(None, deadline, apply).await.expect("the change is made");
+    store.write(None, tokio::time::Instant::now() + SOON, apply).await.expect("the change is made");
     store.close().await;
 }
 
@@ -42,20 +44,20 @@ async fn on_both<F: Future<Output = ()>>(case: impl Fn(Log) -> F) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_updated_or_deleted_event_is_named_by_its_exact_index() {
-    let cases = [
+    let cases: [(&[&str], &str); 2] = [
         (
-            "UPDATE events SET body = REPLACE(body, '\"ok\"', '\"no\"') \
-             WHERE call_id = (SELECT call_id FROM log_leaves WHERE leaf_index = 2)",
+            &["UPDATE events SET body = REPLACE(body, '\"ok\"', '\"no\"') \
+             WHERE call_id = (SELECT call_id FROM log_leaves WHERE leaf_index = 2)"],
             "the event was changed",
         ),
         (
-            "DELETE FROM events WHERE call_id = (SELECT call_id FROM log_leaves WHERE leaf_index = 2)",
+            &["DELETE FROM events WHERE call_id = (SELECT call_id FROM log_leaves WHERE leaf_index = 2)"],
             "the event is gone",
         ),
     ];
     for (sql, message) in cases {
         on_both(async |log| {
-            tamper(&log, sql).await;
+            change(&log, sql).await;
             let told = log.run(&["audit", "verify"]);
             assert_eq!(told.code, 1, "{}", told.out);
             let line = "WRONG  leaf at leaf 2 (call ";
@@ -69,7 +71,7 @@ async fn an_updated_or_deleted_event_is_named_by_its_exact_index() {
 async fn a_leaf_rewritten_together_with_its_event_shows_at_the_next_checkpoint_and_start() {
     on_both(async |log| {
         // The leaf's hash follows the changed event; the checkpoints and the right edge do not.
-        tamper(&log, "UPDATE log_leaves SET leaf_hash = (SELECT leaf_hash FROM log_leaves WHERE leaf_index = 3) WHERE leaf_index = 1").await;
+        change(&log, &["UPDATE log_leaves SET leaf_hash = (SELECT leaf_hash FROM log_leaves WHERE leaf_index = 3) WHERE leaf_index = 1"]).await;
         let told = log.try_serve().err().expect("the server refuses to start");
         assert!(told.contains("events are not those that were signed"), "{told}");
         assert!(told.contains("materia recover --accept-rollback"), "{told}");
@@ -133,8 +135,8 @@ async fn a_key_that_is_gone_or_replaced_is_refused() {
     .await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_rolled_back_log_and_its_fork_are_known_to_the_witness() {
+/// A log of three events, the last of them under a witness.
+fn witnessed() -> (tempfile::TempDir, Log, Witness) {
     let folder = testkit::temp_dir();
     let log = Log { data: folder.path().join("data"), database_url: None };
     let witness = Witness::start(&folder.path().join("witness"));
@@ -142,12 +144,21 @@ async fn a_rolled_back_log_and_its_fork_are_known_to_the_witness() {
     witness.trust(&log.key());
     log.set_witness(&witness);
     log.take_ids(1);
-    // Whoever rolls back takes the checkpoint beside the database along.
-    for file in ["materia.db", "ledger.checkpoint"] {
+    (folder, log, witness)
+}
+
+/// What lies beside the database and tells of the log.
+const BESIDE: [&str; 2] = ["ledger.checkpoint", "ledger.head"];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rolled_back_log_and_its_fork_are_known_to_the_witness() {
+    let (folder, log, witness) = witnessed();
+    // Whoever rolls back takes along what lies beside the database.
+    for file in ["materia.db"].iter().chain(&BESIDE) {
         copy(&log.data.join(file), &folder.path().join(file));
     }
     log.take_ids(4);
-    for file in ["materia.db", "ledger.checkpoint"] {
+    for file in ["materia.db"].iter().chain(&BESIDE) {
         copy(&folder.path().join(file), &log.data.join(file));
     }
     let told = log.try_serve().err().expect("the server refuses to start");
@@ -187,26 +198,14 @@ async fn a_rolled_back_log_and_its_fork_are_known_to_the_witness() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_rolled_back_log_without_any_checkpoint_is_known_to_the_witness() {
-    let folder = testkit::temp_dir();
-    let log = Log { data: folder.path().join("data"), database_url: None };
-    let witness = Witness::start(&folder.path().join("witness"));
-    log.take_ids(2);
-    witness.trust(&log.key());
-    log.set_witness(&witness);
-    log.take_ids(1);
+    let (folder, log, witness) = witnessed();
     copy(&log.data.join("materia.db"), &folder.path().join("materia.db"));
     log.take_ids(4);
     copy(&folder.path().join("materia.db"), &log.data.join("materia.db"));
-    std::fs::remove_file(log.data.join("ledger.checkpoint")).expect("it was kept");
-    let store = open(&log).await;
-    let apply: Apply<()> = Box::new(move |tx| {
-        Box::pin(async move {
-            tx.execute("DELETE FROM log_checkpoints", &[]).await?;
-            Ok(Applied { value: (), event: None, keep: Keep::Changes })
-        })
-    });
-    store.write(None, tokio::time::Instant::now() + SOON, apply).await.expect("the rows are deleted");
-    store.close().await;
+    for file in BESIDE {
+        std::fs::remove_file(log.data.join(file)).expect("it was kept");
+    }
+    change(&log, &["DELETE FROM log_checkpoints"]).await;
     let told = log.try_serve().err().expect("the server refuses to start");
     assert!(told.contains("the witness `w1` cosigned") && told.contains("it was rolled back"), "{told}");
 
@@ -215,6 +214,70 @@ async fn a_rolled_back_log_without_any_checkpoint_is_known_to_the_witness() {
     log.serve().stop();
     let _witness = Witness::start_on(&witness_folder, &address);
     assert!(log.try_serve().is_err());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_witness_taken_out_of_the_settings_is_still_told_of() {
+    let (_folder, log, _witness) = witnessed();
+    assert_eq!(log.verify()["notes"], serde_json::Value::Null);
+    std::fs::remove_file(log.data.join("materia.toml")).expect("there were settings");
+    let told = log.run(&["audit", "verify"]).ok();
+    let is_told = |line: &str| line.starts_with("NOTE") && line.contains("which is no witness of the settings");
+    assert!(told.lines().any(is_told), "{told}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_rewritten_after_a_kill_and_before_it_was_signed_is_refused() {
+    on_both(async |log| {
+        let mut serving = log.serve();
+        change(&log, &["CREATE TABLE older_state AS SELECT * FROM log_state"]).await;
+        log.take_ids(2);
+        let head = || std::fs::read_to_string(log.data.join("ledger.head")).unwrap_or_default();
+        until("the head is kept", async || head().lines().nth(1) == Some("7")).await;
+        serving.kill();
+        let checkpoint = std::fs::read_to_string(log.data.join("ledger.checkpoint")).expect("a checkpoint");
+        assert_eq!(checkpoint.lines().nth(1), Some("5"), "the last two events are under no checkpoint");
+        change(
+            &log,
+            &[
+                "DELETE FROM events WHERE call_id IN (SELECT call_id FROM log_leaves WHERE leaf_index > 4)",
+                "DELETE FROM log_leaves WHERE leaf_index > 4",
+                "DELETE FROM log_state",
+                "INSERT INTO log_state SELECT * FROM older_state",
+            ],
+        )
+        .await;
+        let told = log.try_serve().err().expect("the server refuses to start");
+        assert!(told.contains("the database is older than its last checkpoint: 5 events instead of 7"), "{told}");
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_event_added_while_no_process_ran_is_doubted_until_somebody_accepts_it() {
+    let folder = testkit::temp_dir();
+    let log = Log { data: folder.path().join("data"), database_url: None };
+    log.take_ids(2);
+    assert_eq!(log.verify()["problems"], serde_json::json!([]));
+    change(
+        &log,
+        &["INSERT INTO events (call_id, organisation_id, recorded_at_us, actor_id, operation, outcome, body) \
+           SELECT 'added', organisation_id, recorded_at_us, actor_id, operation, outcome, \
+           REPLACE(body, call_id, 'added') FROM events WHERE operation = 'audit_verify'"],
+    )
+    .await;
+    let message = "the event of call added came into the database while no process of this house ran";
+    for _ in 0..2 {
+        // A backup takes it along, and its house tells of it.
+        let told = log.run(&["audit", "verify"]);
+        assert!(told.code == 1 && told.out.contains(message), "{}", told.out);
+    }
+    let serving = log.serve();
+    assert_eq!(serving.health().await["dependencies"]["log"], "doubted");
+    serving.stop();
+    log.run(&["recover", "--accept-rollback"]).ok();
+    assert_eq!(log.verify()["problems"], serde_json::json!([]));
+    assert!(log.run(&["recover", "--accept-rollback"]).err.contains("nothing was rolled back"));
 }
 
 fn copy(from: &Path, to: &Path) {
