@@ -965,10 +965,10 @@ export interface Operations {
       version: number;
     };
   };
-  /** Read one paper by its PubMed number: title, authors, journal, abstract, links, and whether it was retracted. */
+  /** Read one paper by PMID, PMCID or DOI: title, authors, journal, abstract, links, whether it was retracted. */
   pubmed_get_details: {
     input: {
-      /** `24790635`, or `PMID:24790635`. */
+      /** `24790635`, `PMC1` or `10.1/x`. */
       pmid: string;
     };
     output: {
@@ -1344,6 +1344,8 @@ export interface Operations {
       constituents: ({
         id: string;
         name: string;
+        /** Who says that the herb contains it, in the order of their ids. */
+        sources?: string[];
         /** Whether somebody compared it with its source. */
         verified: boolean;
       })[];
@@ -1352,6 +1354,8 @@ export interface Operations {
         description: string;
         /** Empty where the source gives none. */
         icdCode: string;
+        /** Who says that the herb is used for it, in the order of their ids. */
+        sources?: string[];
         /** Whether somebody compared it with its source. */
         verified: boolean;
       })[];

@@ -15,6 +15,9 @@ use crate::context::Context;
 use crate::family::Family;
 use crate::operation::{Answer, Operation, Read, store_error};
 
+/// PubMed has no longer numbers.
+const PMID_DIGITS_MAX: usize = 8;
+
 impl Operation for PubmedGetDetails {
     const NAME: &'static str = "pubmed_get_details";
     const ABOUT: &'static str = "Read one paper by PMID, PMCID or DOI: title, authors, journal, abstract, links, whether it \
@@ -43,7 +46,7 @@ impl Read for PubmedGetDetails {
             return Ok(answer);
         }
         let elsewhere = match (&ctx.services().literature, pmid) {
-            (Some(library), Some(pmid)) if !pmid.is_empty() => library.find(pmid).await?,
+            (Some(library), Some(pmid)) if (1..=PMID_DIGITS_MAX).contains(&pmid.len()) => library.find(pmid).await?,
             (Some(_) | None, _) => None,
         };
         match elsewhere {

@@ -87,6 +87,14 @@ struct Totals {
     kept: u64,
     repeated: u64,
     rejected: u64,
+    /// Those that were read without the rule by which their source grades them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    without_rule: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it like this")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 impl Totals {
@@ -95,6 +103,7 @@ impl Totals {
         self.kept += other.kept;
         self.repeated += other.repeated;
         self.rejected += other.rejected;
+        self.without_rule += other.without_rule;
     }
 }
 
@@ -208,11 +217,16 @@ fn report(arguments: &Arguments, totals: Totals, rejections: &[(String, Rejectio
     if let Some(more) = rest::not_shown(usize::try_from(n_more)?, "rejected") {
         print_lines([if arguments.json { json!({ "more_rejected": n_more }).to_string() } else { more }])?;
     }
-    let Totals { read, kept, repeated, rejected } = totals;
+    let Totals { read, kept, repeated, rejected, without_rule } = totals;
+    let rules = if without_rule == 0 {
+        String::new()
+    } else {
+        format!("; {without_rule} without the rule that their source grades them by, which has no force here")
+    };
     print_lines([if arguments.json {
         serde_json::to_string(&totals)?
     } else {
-        format!("read {read}, kept {kept}, repeated {repeated}, rejected {rejected}")
+        format!("read {read}, kept {kept}, repeated {repeated}, rejected {rejected}{rules}")
     }])
 }
 

@@ -61,5 +61,5 @@ async fn the_graph_is_asked_over_mcp_as_the_seed_says() {
     let content = &herb["result"]["contents"][0];
     let herb: Value = serde_json::from_str(content["text"].as_str().expect("text")).expect("JSON");
     assert_eq!((&content["mimeType"], &herb["names"]["th"]), (&json!("application/json"), &json!("ขิง")));
-    assert_eq!(herb["constituents"], json!([{"id": "C9", "name": "จินเจอรอล", "verified": false}]));
+    assert_eq!(herb["constituents"], json!([{"id": "C9", "name": "จินเจอรอล", "verified": false, "sources": ["s"]}]));
 }

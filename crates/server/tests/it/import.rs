@@ -63,6 +63,22 @@ fn a_graph_is_imported_whatever_file_comes_first_and_a_second_time_only_repeated
     assert!(std::fs::read_dir(data.join("imports")).is_ok_and(|mut found| found.next().is_none()), "no mark is left");
 }
 
+#[test]
+fn statements_that_lost_their_rule_are_counted_once() {
+    let folder = testkit::temp_dir();
+    let data = folder.path().join("data");
+    let (nodes, edges) = (folder.path().join("nodes.tsv"), folder.path().join("edges.tsv"));
+    std::fs::write(&nodes, NODES).expect("a file");
+    let ruled = "subject\tpredicate\tobject\trule\nX:1\tbiolink:interacts_with\tX:2\tR-1\nX:2\tbiolink:treats\tX:1\t\n";
+    std::fs::write(&edges, ruled).expect("a file");
+    let (nodes, edges) = (nodes.to_str().expect("a path"), edges.to_str().expect("a path"));
+    let told = run(&data, &["import", "kgx", nodes, edges, "--json"]);
+    assert_eq!(last_line(&told), r#"{"read":5,"kept":4,"repeated":1,"rejected":0,"without_rule":1}"#);
+    let told = run(&data, &["import", "kgx", nodes, edges]);
+    let line = "read 5, kept 0, repeated 5, rejected 0; 1 without the rule that their source grades them by, which has no force here";
+    assert_eq!(last_line(&told), line);
+}
+
 /// Numbered documents, as many as two batches and a half.
 fn corpus() -> String {
     (0..2_500).map(|n| format!("{{\"_id\": \"d{n}\", \"text\": \"document {n}\"}}\n")).collect()

@@ -37,6 +37,8 @@ struct Batch {
     n_bytes: usize,
     /// Items of the file that are done with this batch.
     n_done: u64,
+    /// Those of the records whose rule was left out.
+    n_without_rule: u64,
 }
 
 impl Batch {
@@ -185,7 +187,12 @@ impl<'a> Desk<'a> {
     async fn send(&mut self, file: &str, batch: Batch) -> anyhow::Result<(Option<Uuid>, Totals)> {
         let n_records = u64::try_from(batch.records.len())?;
         let n_rejected = u64::try_from(batch.rejections.len())?;
-        let mut totals = Totals { read: n_records + n_rejected, rejected: n_rejected, ..Totals::default() };
+        let mut totals = Totals {
+            read: n_records + n_rejected,
+            rejected: n_rejected,
+            without_rule: batch.n_without_rule,
+            ..Totals::default()
+        };
         let mut rejections = batch.rejections;
         let mut call_id = None;
         if n_records > 0 {
@@ -246,7 +253,11 @@ fn cut(
 ) -> Result<(), import::ImportError> {
     let mut batch = Batch::default();
     let mut outcome = Ok(());
-    for (n_done, item) in (1_u64..).zip(import::open(format, options, stream)?) {
+    let mut items = import::open(format, options, stream)?;
+    for n_done in 1_u64.. {
+        let n_before = items.n_without_rule();
+        let Some(item) = items.next() else { break };
+        let n_without_rule = items.n_without_rule() - n_before;
         let item = match item {
             Ok(item) => item,
             Err(error) => {
@@ -264,6 +275,9 @@ fn cut(
             return outcome;
         }
         batch.n_done = n_done;
+        if entry.is_some() {
+            batch.n_without_rule += n_without_rule;
+        }
         batch.extend(entry);
     }
     if batch.n_done > 0 {
