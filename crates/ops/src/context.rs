@@ -16,6 +16,7 @@ use store::{Reader, Store};
 use tokio::sync::mpsc;
 use workflow::catalogue::LiveCatalogue;
 
+use crate::acting;
 use crate::dialogue::{Ahead, Answers, Dialogue};
 use crate::door::Via;
 use crate::files::Files;
@@ -43,6 +44,8 @@ pub struct Settings {
     pub self_approval: SelfApproval,
     /// Whether an agent may approve documents.
     pub agents_may_approve: bool,
+    /// Whether an approval must name the hash of what was reviewed.
+    pub approval_needs_hash: bool,
     /// Ask the person behind a client, where it can ask, before a document is approved.
     pub confirm_approval: bool,
     /// Research type → file name of the document that generators get where nothing else is named.
@@ -202,6 +205,16 @@ impl Context<'_> {
     /// How the call came here.
     pub fn via(&self) -> Via {
         self.ticket.via
+    }
+
+    /// Whose the tasks are that this call takes.
+    pub fn claimant(&self) -> String {
+        acting::claimant(self.actor, self.ticket.acting.as_ref())
+    }
+
+    /// Whether whoever calls may take a task from somebody else, or back from where it was completed.
+    pub fn may_take_back(&self) -> bool {
+        acting::may_take_back(self.actor, self.ticket.acting.as_ref())
     }
 
     /// What a line of the log about this call says.

@@ -23,6 +23,7 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 use workflow::projection::Root;
 
+use crate::acting::Acting;
 use crate::authorise;
 use crate::clock::Clock;
 use crate::context::{Progress, Services, Settings};
@@ -69,6 +70,9 @@ pub struct Call {
     pub idempotency_key: Option<IdempotencyKey>,
     #[serde(default)]
     pub via: Via,
+    /// For whom the caller acts, where it says so.
+    #[serde(default)]
+    pub acting: Option<Acting>,
     #[serde(default)]
     pub answers: Answers,
     #[serde(skip)]
@@ -323,6 +327,7 @@ impl Inner {
             names_task,
             idempotency_key: call.idempotency_key,
             via: call.via,
+            acting: call.acting,
             progress: call.progress,
             answers: call.answers,
         });

@@ -4,6 +4,7 @@
 //! Every surface reaches it through [`Platform::call`] and in no other way.
 
 pub mod acceptance;
+pub mod acting;
 mod audit;
 pub mod authorise;
 pub mod backup;

@@ -12,6 +12,7 @@ use store::EventRow;
 use tokio::time::Instant;
 use uuid::Uuid;
 
+use crate::acting::Acting;
 use crate::context::Progress;
 use crate::dialogue::Answers;
 use crate::door::Via;
@@ -34,6 +35,7 @@ pub(crate) struct Ticket {
     pub names_task: bool,
     pub idempotency_key: Option<IdempotencyKey>,
     pub via: Via,
+    pub acting: Option<Acting>,
     pub progress: Progress,
     pub answers: Answers,
 }

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use workflow::approval;
 use workflow::artifacts::Place;
 
+use crate::acting::Acting;
 use crate::door::{Inner, Via};
 use crate::drive::{Driven, finish};
 use crate::operation::{Answer, Operation, store_error};
@@ -34,6 +35,7 @@ pub struct RemoteCall {
     pub idempotency_key: String,
     pub correlation_id: String,
     pub via: Via,
+    pub acting: Acting,
 }
 
 /// How often a service is asked for ids where those it gives are in use here.
@@ -66,6 +68,7 @@ impl Remotes {
 pub struct Journey {
     key: String,
     correlation_id: String,
+    acting: Acting,
 }
 
 impl Journey {
@@ -77,7 +80,11 @@ impl Journey {
             None => None,
         };
         let correlation_id = ticket.correlation.task_id.as_ref().map(ToString::to_string);
-        Journey { key: key.unwrap_or_else(|| call_id.clone()), correlation_id: correlation_id.unwrap_or(call_id) }
+        Journey {
+            key: key.unwrap_or_else(|| call_id.clone()),
+            correlation_id: correlation_id.unwrap_or(call_id),
+            acting: Acting::of(&ticket.actor, ticket.acting.as_ref()),
+        }
     }
 
     pub fn call(&self, operation: &'static str, input: Value) -> RemoteCall {
@@ -87,6 +94,7 @@ impl Journey {
             idempotency_key: self.key.clone(),
             correlation_id: self.correlation_id.clone(),
             via: Via::Direct,
+            acting: self.acting.clone(),
         }
     }
 }

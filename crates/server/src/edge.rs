@@ -144,7 +144,8 @@ pub struct Denied {
 pub struct NoCall(pub &'static str);
 
 /// Headers that would be read once and could be meant twice.
-const SINGLE: [&str; 5] = ["authorization", "content-type", "idempotency-key", "x-correlation-id", "x-materia-for"];
+const SINGLE: [&str; 6] =
+    ["authorization", "content-type", "idempotency-key", "x-correlation-id", "x-materia-for", "x-materia-actor"];
 
 #[derive(Clone)]
 struct Shield {

@@ -95,5 +95,6 @@ fn plain_call(operation: &'static str, input: Value) -> RemoteCall {
         idempotency_key: "k".to_owned(),
         correlation_id: "c".to_owned(),
         via: ops::Via::Direct,
+        acting: ops::acting::Acting::parse("default/kagent").expect("an actor"),
     }
 }

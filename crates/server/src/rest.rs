@@ -15,6 +15,7 @@ use contract::error::OpError;
 use contract::id::{CorrelationId, IdempotencyKey};
 use contract::strict::{self, Limits, Problem};
 use http::{HeaderMap, StatusCode, header};
+use ops::acting::{self, Acting};
 use ops::{Call, Reply, Via};
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -26,6 +27,8 @@ pub const IDEMPOTENCY_HEADER: &str = "idempotency-key";
 /// What a call is part of, where it is part of more than itself.
 pub const FOR_HEADER: &str = "x-materia-for";
 pub const FOR_APPROVAL: &str = "approve_artifact";
+/// For whom the caller acts, where it calls for several.
+pub const ACTOR_HEADER: &str = "x-materia-actor";
 pub const CORRELATION_HEADER: &str = "x-correlation-id";
 /// Under which id the log has the call.
 pub const CALL_HEADER: &str = "x-call-id";
@@ -125,6 +128,10 @@ pub fn beside(headers: &HeaderMap, mut call: Call) -> Result<Call, OpError> {
     if let Some(id) = text(CORRELATION_HEADER)? {
         let id = CorrelationId::parse(id).map_err(|error| OpError::invalid("X-Correlation-Id", error.expected))?;
         call.correlation.task_id = Some(id);
+    }
+    if let Some(acting) = text(ACTOR_HEADER)? {
+        let acting = Acting::parse(acting).ok_or_else(|| OpError::invalid("X-Materia-Actor", acting::EXPECTED))?;
+        call.acting = Some(acting);
     }
     if text(FOR_HEADER)? == Some(FOR_APPROVAL) {
         call.via = Via::Approval;

@@ -107,6 +107,8 @@ pub struct Settings {
     pub self_approval: ops::SelfApproval,
     /// Whether agents may approve documents.
     pub agents_may_approve: bool,
+    /// Whether whoever approves must name the SHA-256 of what they reviewed (`content_sha256`).
+    pub approval_needs_hash: bool,
     /// Ask the person behind an MCP client, where it can ask, before a document is approved.
     pub confirm_approval: bool,
     /// Research type such as `business_research` → file name, for documents that name none themselves.
@@ -201,6 +203,7 @@ impl Default for Settings {
             artifacts_base_dir: None,
             self_approval: ops::SelfApproval::Owner,
             agents_may_approve: false,
+            approval_needs_hash: false,
             confirm_approval: false,
             research: BTreeMap::new(),
             ledger_key_file: None,
@@ -308,6 +311,7 @@ impl Settings {
             backup_folder: self.backup_folder.clone(),
             self_approval: self.self_approval,
             agents_may_approve: self.agents_may_approve,
+            approval_needs_hash: self.approval_needs_hash,
             confirm_approval: self.confirm_approval,
             research: self.research_keys(),
             task_lease: Some(Duration::from_secs(self.task_lease_minutes.saturating_mul(60)))

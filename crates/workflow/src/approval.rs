@@ -19,7 +19,7 @@ use crate::audited::AuditedRow;
 use crate::catalogue::{Catalogue, Numbering};
 use crate::ids::{self, IdsError};
 use crate::metadata;
-use crate::placeholders::{self, HOW_WRITTEN};
+use crate::placeholders::{self, HOW_WRITTEN, NO_ID};
 use crate::tasks::{self, NewTask, TasksError};
 
 use candidate::Candidate;
@@ -161,6 +161,8 @@ pub enum ApprovalError {
     ForeignPlaceholder { token: String, line: usize, artifact_type: String },
     #[error("`{token}` in line {line} hides a placeholder that no id can take the place of; {HOW_WRITTEN}")]
     HiddenPlaceholder { token: String, line: usize },
+    #[error("`{token}` in line {line} {NO_ID}")]
+    Unnumbered { token: String, line: usize },
     #[error(
         "`{token}` stands for two documents, in line {first_line} and in line {second_line}; give each a placeholder of its own"
     )]

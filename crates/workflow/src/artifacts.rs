@@ -39,6 +39,7 @@ use contract::workflow::artifacts::{Approval, ArtifactMetadata};
 use contract::workflow::tasks::NO_ARTIFACT_ID;
 
 use crate::address::Address;
+use crate::metadata::{FIRST_VERSION_MAX, VERSION_MAX};
 
 /// An organisation and a project: where a document is looked for.
 #[derive(Debug, Clone, Copy)]
@@ -53,6 +54,14 @@ pub enum ArtifactsError {
         "{key} v{version} is already stored with other content; a new version of it is version {next_version}, another document needs an id of its own"
     )]
     OtherContent { key: String, version: u32, next_version: u32 },
+    #[error("{key} v{version} comes too late; a new version of it is version {next_version}")]
+    Outdated { key: String, version: u32, next_version: u32 },
+    #[error("{key} v{version} leaves versions out; a new version of it is version {next_version}")]
+    Ahead { key: String, version: u32, next_version: u32 },
+    #[error("the first version of {key} is version 1 to {FIRST_VERSION_MAX}, not {version}")]
+    FirstTooHigh { key: String, version: u32 },
+    #[error("{key} has had its last version, {VERSION_MAX}; what follows needs an id of its own")]
+    NoVersionLeft { key: String },
     #[error("could not reach the documents")]
     Store(#[from] StoreError),
 }

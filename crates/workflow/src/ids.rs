@@ -296,7 +296,7 @@ pub struct ReserveOptions<'a> {
     pub reserved_by: &'a str,
     pub reservation_id: Uuid,
     pub expires_after_us: i64,
-    /// Most reservations of one project in a minute; `None` for callers that are exempt.
+    /// Most reservations of one project in a minute; `None` for callers that are exempt, and not counted either.
     pub n_per_minute_max: Option<u32>,
 }
 
@@ -331,8 +331,8 @@ pub async fn reserve(
     let reserved_text = serde_json::Value::from(reserved_ids.clone()).to_string();
     tx.execute(
         "INSERT INTO id_reservations (organisation_id, reservation_id, artifact_type, project_id, reserved_by, \
-         reserved_ids, reserved_at_us, expires_at_us, confirmed) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, FALSE)",
+         reserved_ids, reserved_at_us, expires_at_us, confirmed, is_exempt) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, FALSE, $9)",
         &[
             counter.organisation_id.into(),
             reservation_id.as_str().into(),
@@ -342,6 +342,7 @@ pub async fn reserve(
             reserved_text.as_str().into(),
             now_us.into(),
             expires_at_us.into(),
+            options.n_per_minute_max.is_none().into(),
         ],
     )
     .await?;
@@ -364,6 +365,7 @@ async fn check_rate(conn: &mut Conn, counter: &Counter<'_>, n_max: u32, now_us: 
         .fetch_optional(
             "SELECT reserved_at_us FROM id_reservations \
              WHERE organisation_id = $1 AND project_id = $2 AND reserved_at_us > $3 AND reserved_at_us <= $4 \
+             AND NOT is_exempt \
              ORDER BY reserved_at_us DESC LIMIT 1 OFFSET $5",
             &[
                 counter.organisation_id.into(),

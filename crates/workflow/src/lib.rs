@@ -26,4 +26,9 @@ pub const MIGRATIONS: &[Migration] = &[
     Migration { version: 104, name: "id_gaps", sql: include_str!("../migrations/0104_id_gaps.sql") },
     Migration { version: 105, name: "reviewed_hash", sql: include_str!("../migrations/0105_reviewed_hash.sql") },
     Migration { version: 106, name: "unseen_inputs", sql: include_str!("../migrations/0106_unseen_inputs.sql") },
+    Migration {
+        version: 107,
+        name: "exempt_reservations",
+        sql: include_str!("../migrations/0107_exempt_reservations.sql"),
+    },
 ];

@@ -15,6 +15,8 @@ use crate::markdown::{Document, Field};
 use crate::placeholders::{Kind, tokens};
 
 pub const VERSION_MAX: u32 = 999;
+/// The highest that a document may begin with here.
+pub const FIRST_VERSION_MAX: u32 = 99;
 const TITLE_CHARS: std::ops::RangeInclusive<usize> = 5..=200;
 const FILE_STEM_CHARS_MAX: usize = 120;
 
@@ -264,8 +266,13 @@ fn find_file_stem<'c>(
     let words: Vec<&str> =
         product.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect();
     let stem = format!("{}_{suffix}", words.join("_"));
-    if words.is_empty() || stem.len() > FILE_STEM_CHARS_MAX {
-        return Err(wrong("file_name", title, "a file name, since the title gives none of letters and digits"));
+    if words.is_empty() {
+        let expected = "a file name, since the title has no letters from a to z and no digits to make one of";
+        return Err(wrong("file_name", title, expected));
+    }
+    if stem.len() > FILE_STEM_CHARS_MAX {
+        let expected = format!("a file name, since the title makes one of more than {FILE_STEM_CHARS_MAX} characters");
+        return Err(wrong("file_name", title, expected));
     }
     Ok((kind, stem))
 }

@@ -2,6 +2,7 @@
 
 mod hidden;
 mod twice;
+mod unnumbered;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,9 +11,13 @@ use crate::ids::parse_number;
 
 pub use hidden::find_hidden;
 pub use twice::{Twice, find_twice};
+pub use unnumbered::find_unnumbered;
 
 /// How a placeholder is written, for who wrote one otherwise.
 pub const HOW_WRITTEN: &str = "write the placeholder alone, in capitals and with no mark inside";
+
+/// What is wrong with a word that [`find_unnumbered`] finds.
+pub const NO_ID: &str = "is neither an id nor a placeholder; write an id, or one capital three times as in HLS-AAA";
 
 /// An id-like word in a text: a known prefix, a hyphen, and letters or digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

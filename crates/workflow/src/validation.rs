@@ -37,9 +37,9 @@ impl Known {
         self.statuses.first().map_or("still to be written", String::as_str)
     }
 
-    /// Whether any version is approved: a later draft takes nothing from it.
+    /// Whether any version is approved: a later draft takes nothing from it, unless it withdraws the document.
     fn is_approved(&self, kind: &DocumentType) -> bool {
-        self.statuses.iter().any(|status| kind.is_approved(status))
+        !kind.is_withdrawn(self.status()) && self.statuses.iter().any(|status| kind.is_approved(status))
     }
 }
 

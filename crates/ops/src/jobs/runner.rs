@@ -142,6 +142,7 @@ impl Runner {
             names_task: false,
             idempotency_key: None,
             via: Via::default(),
+            acting: None,
             progress: Progress::default(),
             answers: Answers::default(),
         };

@@ -70,6 +70,11 @@ impl Write for ApproveArtifact {
         if actor.kind == ActorKind::Agent && !settings.agents_may_approve {
             return Err(OpError::refused("an agent may not approve documents"));
         }
+        if settings.approval_needs_hash && self.content_sha256.is_none() {
+            return Err(OpError::conflict(
+                "here an approval names the SHA-256 of what was reviewed; give it as `content_sha256`",
+            ));
+        }
         let home = Home::of(ctx, self.project_id.as_ref());
         tracing::info!(
             event = "approval_workflow_started",
@@ -230,6 +235,7 @@ impl From<ApprovalError> for ApplyError {
             | ApprovalError::OtherContent { .. }
             | ApprovalError::ForeignPlaceholder { .. }
             | ApprovalError::HiddenPlaceholder { .. }
+            | ApprovalError::Unnumbered { .. }
             | ApprovalError::OneForTwo { .. }
             | ApprovalError::TemplateToken { .. }
             | ApprovalError::SecondOfOne { .. }

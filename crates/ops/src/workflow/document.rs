@@ -7,7 +7,7 @@ use contract::id::ProjectId;
 use store::{Conn, StoreError};
 use workflow::address::{AddressError, is_traversal};
 use workflow::artifacts::{self, ArtifactsError, Place};
-use workflow::metadata::MetadataError;
+use workflow::metadata::{FIRST_VERSION_MAX, MetadataError};
 
 use crate::context::Context;
 use crate::operation::ApplyError;
@@ -47,7 +47,8 @@ pub fn check_key(text: &str, field: &str, tool_name: &str) -> Result<String, OpE
     if is_plain {
         return Ok(text.to_owned());
     }
-    Err(OpError::invalid(field, "the id of a document such as `PRD-006`").received(summary::cut(text)))
+    Err(OpError::invalid(field, "the id of a document such as `PRD-006`, or the file name of one without")
+        .received(summary::cut(text)))
 }
 
 /// What is missing of a document: all of it, the version or the revision that was named; and what there is instead.
@@ -134,16 +135,32 @@ pub fn metadata_error(error: MetadataError, tool_name: &str) -> OpError {
     }
 }
 
+fn wrong_version(message: String, version: u32, expected: String) -> OpError {
+    let mut refusal = OpError::new(Kind::Invalid, message);
+    refusal.details.field = Some("Version".to_owned());
+    refusal.details.expected = Some(expected);
+    refusal.received(version)
+}
+
 impl From<ArtifactsError> for ApplyError {
     fn from(error: ArtifactsError) -> ApplyError {
         let message = error.to_string();
         match error {
             ArtifactsError::Store(error) => ApplyError::Store(error),
-            ArtifactsError::OtherContent { next_version, .. } => {
+            ArtifactsError::OtherContent { next_version, .. } | ArtifactsError::Outdated { next_version, .. } => {
                 let mut refusal = OpError::conflict(message);
                 refusal.details.more.insert("next_version".to_owned(), next_version.into());
                 refusal.into()
             }
+            ArtifactsError::Ahead { version, next_version, .. } => {
+                let mut refusal = wrong_version(message, version, next_version.to_string());
+                refusal.details.more.insert("next_version".to_owned(), next_version.into());
+                refusal.into()
+            }
+            ArtifactsError::FirstTooHigh { version, .. } => {
+                wrong_version(message, version, format!("1 to {FIRST_VERSION_MAX}")).into()
+            }
+            ArtifactsError::NoVersionLeft { .. } => OpError::conflict(message).into(),
         }
     }
 }

@@ -51,7 +51,7 @@ impl Write for GetNextTask {
             let claimant = Claimant {
                 organisation_id,
                 project_id,
-                actor_id: &plan.actor_id,
+                actor_id: &plan.claimant,
                 lease_us: plan.lease_us,
                 now_us: plan.now_us,
             };

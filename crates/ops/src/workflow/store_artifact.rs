@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use contract::actor::Role;
+use contract::actor::{ActorKind, Role};
 use contract::envelope::True;
 use contract::error::OpError;
 use contract::workflow::artifacts::{StoreArtifact, StoredArtifact};
@@ -19,7 +19,7 @@ use super::document::{Home, metadata_error};
 use crate::context::{Context, Settings};
 use crate::family::Family;
 use crate::files::Staging;
-use crate::operation::{Answer, ApplyError, Operation, Write};
+use crate::operation::{Answer, ApplyError, Operation, Write, store_error};
 
 pub struct Plan {
     home: Home,
@@ -76,6 +76,17 @@ impl Write for StoreArtifact {
             let expected = format!("one of {}; approve_artifact sets {}", free.join(", "), kind.approved_status());
             OpError::invalid("Status", expected).received(found.status.as_str())
         });
+        // To withdraw a document decides over it as its approval did.
+        if kind.is_withdrawn(&found.status)
+            && ctx.actor().kind == ActorKind::Agent
+            && !ctx.settings().agents_may_approve
+        {
+            let mut reader = ctx.read().await?;
+            let approved = artifacts::find_approved(&mut reader, home.place(), kind, &found.key).await;
+            if approved.map_err(store_error)?.is_some() {
+                return Err(OpError::refused("an agent may not withdraw an approved document"));
+            }
+        }
         let row = ArtifactRow {
             organisation_id: home.organisation_id.clone(),
             project_id: home.project_id.clone(),

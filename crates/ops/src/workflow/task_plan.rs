@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use contract::actor::{ActorKind, Role};
 use contract::error::{Kind, OpError};
 use contract::id::{ProjectId, TaskId};
 use contract::workflow::tasks::TaskMetadata;
@@ -19,7 +18,9 @@ use crate::operation::{ApplyError, store_error};
 pub struct TaskPlan {
     pub organisation_id: String,
     pub project_id: String,
-    pub actor_id: String,
+    actor_id: String,
+    /// Whose a claim becomes: see [`crate::acting`].
+    pub claimant: String,
     pub may_take_back: bool,
     leap: Leap,
     /// The caller's word for the work, for tasks that bring none of their own.
@@ -35,9 +36,8 @@ impl TaskPlan {
             organisation_id: ctx.actor().organisation_id.to_string(),
             project_id: project_id.unwrap_or(&ctx.settings().default_project_id).to_string(),
             actor_id: ctx.actor().id.to_string(),
-            // A person who answers for the work; an agent answers for its own tasks.
-            may_take_back: ctx.actor().kind != ActorKind::Agent
-                && ctx.actor().roles.iter().any(|role| matches!(role, Role::Approver | Role::Admin)),
+            claimant: ctx.claimant(),
+            may_take_back: ctx.may_take_back(),
             leap: if ctx.services().remotes.ids.is_some() { Leap::Free } else { Leap::Bounded },
             correlation_id: ctx.task_id().map(str::to_owned),
             lease_us: lease.map(|lease| i64::try_from(lease.as_micros()).unwrap_or(i64::MAX)),

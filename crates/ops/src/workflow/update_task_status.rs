@@ -42,7 +42,7 @@ impl Write for UpdateTaskStatus {
     async fn apply(&self, plan: &TaskPlan, tx: &mut Tx<'_>) -> Result<Answer<UpdatedTask>, ApplyError> {
         let change = Change {
             organisation_id: &plan.organisation_id,
-            actor_id: &plan.actor_id,
+            actor_id: &plan.claimant,
             task_id: &self.task_id,
             status: self.status,
             is_reset: self.reset,

@@ -241,6 +241,13 @@ async fn what_cannot_become_an_id_is_refused() {
         let message = format!("`{shown}` in line 69 {how}");
         check_refused(&stage, stage.approve(&format!("PRD-0{number}")), -32000, &message).await;
     }
+    for (number, rest) in [(16, "ABC"), (17, "TBD"), (18, "A01"), (19, "0001")] {
+        stage.store(&prd(number).replacen("### HLS-BBB: Call", &format!("### HLS-{rest}: Call"), 1)).await;
+        let message = format!(
+            "`HLS-{rest}` in line 78 is neither an id nor a placeholder; write an id, or one capital three times as in HLS-AAA"
+        );
+        check_refused(&stage, stage.approve(&format!("PRD-0{number}")), -32000, &message).await;
+    }
     stage.store(&prd(15).replacen("### HLS-BBB: Call", "### HLS-AAA: Call", 1)).await;
     let message = "`HLS-AAA` stands for two documents, in line 71 and in line 78; give each a placeholder of its own";
     check_refused(&stage, stage.approve("PRD-015"), -32000, message).await;
@@ -374,6 +381,36 @@ async fn the_same_content_twice_is_one_document_and_other_content_a_conflict() {
         assert_eq!(stage.state().await, before);
         let second = stage.store(&EPIC_006.replace("**Version:** 1", "**Version:** 2")).await;
         assert_eq!(second["resource_uri"], "mcp://resources/artifacts/epics/EPIC-006_v2.md");
+    }
+}
+
+#[tokio::test]
+async fn versions_follow_one_another_so_that_none_stands_before_all_others() {
+    for stage in both().await {
+        stage.begin().await;
+        let version = |number: u32| {
+            let text =
+                EPIC_006.replace("EPIC-006", "EPIC-007").replace("**Version:** 1", &format!("**Version:** {number}"));
+            stage.call("author", "store_artifact", json!({"artifact_content": text}))
+        };
+        check_refused(
+            &stage,
+            version(999),
+            -32602,
+            "Invalid params: the first version of EPIC-007 is version 1 to 99, not 999",
+        )
+        .await;
+        output(version(3).await);
+        output(version(3).await);
+        let message = "Invalid params: EPIC-007 v999 leaves versions out; a new version of it is version 4";
+        check_refused(&stage, version(999), -32602, message).await;
+        let error = version(5).await.result.unwrap_err();
+        assert_eq!((&error.details.more["next_version"], error.details.expected.as_deref()), (&json!(4), Some("4")));
+        let message = "EPIC-007 v2 comes too late; a new version of it is version 4";
+        check_refused(&stage, version(2), -32000, message).await;
+        output(version(4).await);
+        output(stage.approve("EPIC-007").await);
+        output(version(5).await);
     }
 }
 
@@ -528,6 +565,17 @@ async fn an_approval_is_bound_to_what_was_reviewed() {
         output(stage.call("owner", "approve_artifact", approve).await);
         assert!(stage.events().await.contains(&"event owner approve_artifact conflict".to_owned()));
     }
+}
+
+#[tokio::test]
+async fn a_house_may_want_every_approval_to_name_what_was_reviewed() {
+    let stage = on_sqlite_with(OPERATIONS, ops::Settings { approval_needs_hash: true, ..settings() }).await;
+    stage.store(EPIC_006).await;
+    let message = "here an approval names the SHA-256 of what was reviewed; give it as `content_sha256`";
+    check_refused(&stage, stage.approve("EPIC-006"), -32000, message).await;
+    let read = output(stage.call("owner", "read_artifact", json!({"artifact_id": "EPIC-006"})).await);
+    let input = json!({"artifact_id": "EPIC-006", "content_sha256": read["artifact"]["content_sha256"]});
+    output(stage.call("owner", "approve_artifact", input).await);
 }
 
 #[tokio::test]
@@ -827,18 +875,18 @@ async fn the_history_keeps_what_was_reviewed_and_the_difference_is_shown() {
 async fn a_version_that_is_missing_is_named_with_those_that_are_there() {
     let stage = on_sqlite(OPERATIONS).await;
     stage.begin().await;
-    for version in [1, 2, 4] {
+    for version in [2, 3] {
         stage.store(&PRD_006.replacen("**Version:** 1", &format!("**Version:** {version}"), 1)).await;
     }
     let check = async |operation: &str, input: Value, message: &str| {
         let reply = stage.call("viewer", operation, input).await;
         assert_eq!(refusal(reply), (-32001, format!("Resource not found: {message}")));
     };
-    let read = json!({"artifact_id": "PRD-006", "version": 3});
-    check("read_artifact", read, "PRD-006 has no version 3; it has 1 to 2, 4").await;
+    let read = json!({"artifact_id": "PRD-006", "version": 1});
+    check("read_artifact", read, "PRD-006 has no version 1; it has 2 to 3").await;
     check("read_artifact", json!({"artifact_id": "PRD-007", "version": 3}), "PRD-007").await;
-    let diff = json!({"artifact_id": "PRD-006", "from_version": 1, "to_version": 9});
-    check("diff_artifact", diff, "PRD-006 has no version 9; it has 1 to 2, 4").await;
+    let diff = json!({"artifact_id": "PRD-006", "from_version": 2, "to_version": 9});
+    check("diff_artifact", diff, "PRD-006 has no version 9; it has 2 to 3").await;
     let diff = json!({"artifact_id": "PRD-006", "from_version": 2, "from_revision": 2});
     check("diff_artifact", diff, "PRD-006 v2 has no revision 2; it has 1").await;
 }

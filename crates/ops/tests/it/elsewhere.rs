@@ -38,6 +38,7 @@ impl Remote for Far {
             there.idempotency_key = Some(IdempotencyKey::parse(&call.idempotency_key).unwrap());
             there.correlation.task_id = Some(CorrelationId::parse(&call.correlation_id).unwrap());
             there.via = call.via;
+            there.acting = Some(call.acting);
             self.stage.platform.call(&actor(self.called_by), there).await.result.map(|success| success.output)
         })
     }
@@ -77,14 +78,44 @@ async fn approvals_are_exempt_from_the_limit_on_reservations_there_too() {
         near.store(&prd(number)).await;
         output(near.approve(&format!("PRD-{number:03}")).await);
     }
-    // Whoever reserves directly is bound, and whoever may not approve is not believed.
-    let range = || json!({"artifact_type": "prd", "count": 1});
+    // Approvals are not counted either. Whoever reserves directly is bound, and whoever may not approve is not believed.
+    let range = || json!({"artifact_type": "adr", "count": 1});
+    for _ in 0..10 {
+        output(near.call("owner", "reserve_id_range", range()).await);
+    }
     let error = near.call("owner", "reserve_id_range", range()).await.result.unwrap_err();
     assert_eq!(error.code(), "BUSY");
     let call =
         Call { operation: "reserve_id_range".to_owned(), input: range(), via: ops::Via::Approval, ..Call::default() };
     let error = far.stage.platform.call(&actor("author"), call).await.result.unwrap_err();
     assert_eq!(error.code(), "BUSY");
+}
+
+#[tokio::test]
+async fn a_task_there_is_its_claimants_here_and_nobody_elses() {
+    let (near, far) = neighbours("owner").await;
+    near.begin().await;
+    near.store(PRD_006).await;
+    output(near.approve("PRD-006").await);
+    let claimed = output(near.call("agent", "get_next_task", json!({"claim": true})).await);
+    assert_eq!(
+        (&claimed["task"]["task_id"], &claimed["task"]["claimed_by"]),
+        (&json!("TASK-001"), &json!("owner/agent"))
+    );
+    let change = |status: &str| json!({"task_id": "TASK-001", "status": status, "reset": status == "pending"});
+    for status in ["completed", "in_progress", "pending"] {
+        let error = near.call("author", "update_task_status", change(status)).await.result.unwrap_err();
+        assert_eq!(error.code(), "CONFLICT", "{status}");
+        assert!(error.message.contains("is claimed by `owner/agent`"), "{}", error.message);
+    }
+    // Nor whoever is there under the name that the agent has here.
+    let error = far.stage.call("agent", "update_task_status", change("completed")).await.result.unwrap_err();
+    assert_eq!(error.code(), "CONFLICT");
+    output(near.call("agent", "update_task_status", change("in_progress")).await);
+    // A person who answers for the work here takes it back there.
+    output(near.call("approver", "update_task_status", change("pending")).await);
+    output(near.call("agent", "get_next_task", json!({"claim": true})).await);
+    output(near.call("agent", "update_task_status", change("completed")).await);
 }
 
 #[tokio::test]

@@ -76,6 +76,49 @@ async fn a_parent_that_is_approved_in_any_version_is_approved() {
     }
 }
 
+fn initiative(version: u32, status: &str) -> String {
+    format!(
+        "# INIT-001: A programme\n\n## Metadata\n- **Initiative ID:** INIT-001\n- **Version:** {version}\n\
+         - **Parent Product Vision:** VIS-001\n- **Status:** {status}\n\n## Goals\n\
+         Words enough to make this a document of a hundred characters and more than that.\n"
+    )
+}
+
+#[tokio::test]
+async fn nothing_is_approved_below_what_was_withdrawn_and_no_agent_withdraws() {
+    for stage in both().await {
+        let vision = "# VIS-001: A vision\n\n## Metadata\n- **Vision ID:** VIS-001\n- **Status:** Draft\n\n## Goals\n\
+            Words enough to make this a document of a hundred characters and more than that.\n";
+        stage.store(vision).await;
+        output(stage.approve("VIS-001").await);
+        stage.store(&initiative(1, "Draft")).await;
+        output(stage.approve("INIT-001").await);
+        let epic = |number: u32| {
+            let id = format!("EPIC-{number:03}");
+            let text = EPIC_006.replace("EPIC-006", &id);
+            text.replacen("- **Status", "- **Parent Initiative:** INIT-001\n- **Status", 1)
+        };
+        stage.store(&epic(50)).await;
+        output(stage.approve("EPIC-050").await);
+        let agent = Actor { kind: ActorKind::Agent, ..crate::script::actor("agent") };
+        let withdrawal = json!({"artifact_content": initiative(2, "Cancelled")});
+        let error = stage.call_as(&agent, "store_artifact", withdrawal).await.result.unwrap_err();
+        assert_eq!(
+            (error.code(), error.message.as_str()),
+            ("DENIED", "an agent may not withdraw an approved document")
+        );
+        stage.store(&initiative(2, "In Review")).await;
+        stage.store(&epic(51)).await;
+        output(stage.approve("EPIC-051").await);
+        stage.store(&initiative(3, "Cancelled")).await;
+        stage.store(&epic(52)).await;
+        check_refused(&stage, stage.approve("EPIC-052"), -32000, "Parent INIT-001 must be approved first").await;
+        let guide = json!({"generator": "epic-generator", "parent_id": "INIT-001"});
+        let guide = output(stage.call("agent", "guide_generation", guide).await).to_string();
+        assert!(!guide.contains("INIT-001_v"), "{guide}");
+    }
+}
+
 #[tokio::test]
 async fn of_several_documents_that_fit_none_is_guessed() {
     let stage = on_sqlite(OPERATIONS).await;

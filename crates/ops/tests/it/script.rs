@@ -38,6 +38,7 @@ pub fn settings() -> Settings {
         backup_folder: None,
         self_approval: ops::SelfApproval::Owner,
         agents_may_approve: false,
+        approval_needs_hash: false,
         confirm_approval: false,
         research: std::collections::BTreeMap::new(),
         task_lease: Some(std::time::Duration::from_secs(60 * 60)),

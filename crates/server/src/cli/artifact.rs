@@ -10,6 +10,7 @@ use contract::workflow::artifacts::{
     ApprovedArtifact, ArtifactContent, ArtifactDiff, ArtifactMetadata, ArtifactRevision, ArtifactRevisions,
     CONTENT_CHARS_MAX, CriterionResult, ListedArtifacts, RevisionCause, StoredArtifact, ValidationResult,
 };
+use contract::workflow::tasks::NO_ARTIFACT_ID;
 use ops::Call;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -17,7 +18,7 @@ use workflow::catalogue::Catalogue;
 use workflow::markdown::Document;
 use workflow::metadata;
 
-use super::{Place, must_be_there, print_answer, print_document, say, table};
+use super::{Place, must_be_there, print_answer, print_document, say, table, visible};
 use crate::assemble;
 use crate::auth::owner;
 use crate::settings::Settings;
@@ -66,9 +67,9 @@ enum Command {
     /// Approve the latest version of a document
     #[command(after_help = "Example:\n  materia artifact approve PRD-006 --meaning \"agreed in the review\"")]
     Approve {
-        /// Such as PRD-006
+        /// Such as PRD-006, or the file name of a document without an id
         id: String,
-        /// SHA-256 of what you reviewed; anything else is refused
+        /// SHA-256 of what you reviewed; anything else is refused [default: that of the latest version, which is printed]
         #[arg(long, value_name = "HEX")]
         sha256: Option<String>,
         /// What your approval means
@@ -140,8 +141,24 @@ pub async fn run(place: Place, arguments: Arguments) -> anyhow::Result<ExitCode>
         input.insert("project_id".to_owned(), json!(project));
     }
     let house = assemble::look(place.data, &settings).await?;
+    let actor = owner(&settings.organisation_id);
+    if let Command::Approve { id, sha256: None, .. } = &arguments.command {
+        // What is stored from here on is not what was approved.
+        let mut wanted = Map::from_iter([("artifact_id".to_owned(), json!(id))]);
+        wanted.extend(input.get("project_id").map(|project| ("project_id".to_owned(), project.clone())));
+        let call = Call { operation: "read_artifact".to_owned(), input: Value::Object(wanted), ..Call::default() };
+        // Where it cannot be read, the approval says why.
+        if let Ok(success) = house.call(&actor, call).await.result {
+            let latest = read::<ArtifactContent>(success.output)?.artifact;
+            input.insert("content_sha256".to_owned(), json!(latest.content_sha256));
+            say(visible(&format!(
+                "approving {} version {}, {}\nSHA-256 {}",
+                latest.id, latest.version, latest.title, latest.content_sha256
+            )));
+        }
+    }
     let call = Call { operation: operation.to_owned(), input: Value::Object(input), ..Call::default() };
-    let reply = house.call(&owner(&settings.organisation_id), call).await;
+    let reply = house.call(&actor, call).await;
     house.close().await;
     let output = match reply.result {
         Ok(success) => success.output,
@@ -236,7 +253,10 @@ fn find_id(content: &str, settings: &Settings) -> anyhow::Result<String> {
     metadata::check_line_ends(content)?;
     match metadata::find_id(&catalogue, &Document::parse(content))? {
         Some(id) => Ok(id),
-        None => bail!("the document names no id; give --id"),
+        None => bail!(
+            "the document names no id; give --id, which is the file name of a document without one, such as \
+             `--id herbs_business_research`: `store` prints it"
+        ),
     }
 }
 
@@ -253,7 +273,12 @@ fn shown(command: &Command, output: Value) -> anyhow::Result<Vec<String>> {
         Command::Validate { .. } => validation(&read::<ValidationResult>(output)?),
         Command::Store { .. } => {
             let stored: StoredArtifact = read(output)?;
-            vec![format!("stored {} at {}", stored.artifact_id, stored.storage_path), stored.resource_uri]
+            let key = match stored.artifact_id.as_str() {
+                // Other commands know it by its file name.
+                NO_ARTIFACT_ID => file_stem(&stored.storage_path),
+                id => id,
+            };
+            vec![format!("stored {key} at {}", stored.storage_path), stored.resource_uri]
         }
         Command::Approve { .. } => approval(&read::<ApprovedArtifact>(output)?),
         Command::List { .. } => {
@@ -279,6 +304,16 @@ fn shown(command: &Command, output: Value) -> anyhow::Result<Vec<String>> {
 
 fn read<T: DeserializeOwned>(output: Value) -> anyhow::Result<T> {
     Ok(serde_json::from_value(output)?)
+}
+
+/// `herbs_business_research` of `artifacts/research/herbs_business_research_v1.md`.
+fn file_stem(path: &str) -> &str {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let stem = name.strip_suffix(".md").unwrap_or(name);
+    match stem.rsplit_once("_v") {
+        Some((stem, version)) if version.bytes().all(|byte| byte.is_ascii_digit()) => stem,
+        Some(_) | None => stem,
+    }
 }
 
 fn validation(found: &ValidationResult) -> Vec<String> {
@@ -309,7 +344,7 @@ fn approval(approved: &ApprovedArtifact) -> Vec<String> {
         "{} is {} (was {}): {}",
         approved.artifact_id, approved.new_status, approved.old_status, approved.artifact_path
     )];
-    let tasks = approved.sub_artifacts_detected.iter().zip(&approved.task_ids).map(|(id, task_id)| {
+    let made = approved.sub_artifacts_detected.iter().zip(&approved.task_ids).map(|(id, task_id)| {
         let placeholder = approved.id_mapping.iter().find(|(_, given)| *given == id);
         [
             placeholder.map_or_else(|| "-".to_owned(), |(placeholder, _)| placeholder.clone()),
@@ -317,9 +352,13 @@ fn approval(approved: &ApprovedArtifact) -> Vec<String> {
             task_id.clone(),
         ]
     });
-    if approved.tasks_created > 0 {
+    // A placeholder may stand for a document that is there or queued already.
+    let known = approved.id_mapping.iter().filter(|(_, id)| !approved.sub_artifacts_detected.contains(id));
+    let known = known.map(|(placeholder, id)| [placeholder.clone(), id.clone(), "- (there already)".to_owned()]);
+    let rows: Vec<[String; 3]> = made.chain(known).collect();
+    if !rows.is_empty() {
         lines.push(String::new());
-        lines.extend(table::lines(["PLACEHOLDER", "DOCUMENT", "TASK"], tasks));
+        lines.extend(table::lines(["PLACEHOLDER", "DOCUMENT", "TASK"], rows));
     }
     lines
 }
@@ -354,7 +393,7 @@ fn history(revisions: &[ArtifactRevision]) -> Vec<String> {
             revision.status.clone(),
             revision.changed_by.clone(),
             revision.changed_at.clone(),
-            revision.content_sha256.chars().take(12).collect(),
+            revision.content_sha256.clone(),
             match revision.names_reviewed_hash {
                 Some(true) => "named".to_owned(),
                 Some(false) => "not named".to_owned(),
@@ -375,6 +414,33 @@ mod tests {
         assert_eq!(parse_state("2").unwrap(), (2, None));
         assert_eq!(parse_state("1.3").unwrap(), (1, Some(3)));
         assert!(parse_state("one").is_err());
+    }
+
+    #[test]
+    fn an_approval_shows_every_placeholder_with_its_document() {
+        let approved = |given: Value| {
+            let mut output = json!({
+                "success": true, "artifact_id": "EPIC-006", "old_status": "Draft", "new_status": "Approved",
+                "artifact_path": "artifacts/epics/EPIC-006_v1.md", "placeholder_ids_replaced": 1
+            });
+            output.as_object_mut().unwrap().extend(given.as_object().unwrap().clone());
+            approval(&serde_json::from_value(output).unwrap()).split_off(1)
+        };
+        let made = json!({"sub_artifacts_detected": ["PRD-006"], "tasks_created": 1, "task_ids": ["TASK-001"],
+            "id_mapping": {"PRD-AAA": "PRD-006"}});
+        assert_eq!(approved(made), ["", "PLACEHOLDER  DOCUMENT  TASK", "PRD-AAA      PRD-006   TASK-001"]);
+        let known = json!({"sub_artifacts_detected": [], "tasks_created": 0, "task_ids": [],
+            "id_mapping": {"PRD-AAA": "PRD-006"}});
+        assert_eq!(approved(known), ["", "PLACEHOLDER  DOCUMENT  TASK", "PRD-AAA      PRD-006   - (there already)"]);
+    }
+
+    #[test]
+    fn a_document_without_an_id_goes_by_its_file_name() {
+        for path in
+            ["artifacts/research/x_business_research.md", "artifacts/projects/p/research/x_business_research_v2.md"]
+        {
+            assert_eq!(file_stem(path), "x_business_research");
+        }
     }
 
     #[test]

@@ -165,7 +165,11 @@ fn one(task: &Task) -> Vec<String> {
         [
             input.name.clone(),
             input.classification.name().to_owned(),
-            input.status.clone(),
+            match task.unseen_inputs.contains(&input.name) {
+                // Whoever queued the task said so.
+                true => format!("{} (not seen here)", input.status),
+                false => input.status.clone(),
+            },
             input.mcp_resource_uri.clone(),
         ]
     });

@@ -15,7 +15,7 @@ use ops::{RemoteCall, Via};
 use serde_json::Value;
 
 use super::wire::Wire;
-use crate::rest::{CORRELATION_HEADER, FOR_APPROVAL, FOR_HEADER, IDEMPOTENCY_HEADER};
+use crate::rest::{ACTOR_HEADER, CORRELATION_HEADER, FOR_APPROVAL, FOR_HEADER, IDEMPOTENCY_HEADER};
 use crate::settings::oauth::is_loopback;
 
 /// Waits before the second and the third attempt; the seed's 400 ms would come before a fourth.
@@ -133,7 +133,8 @@ impl Client {
             .method(wire.method.clone())
             .uri(format!("{}{}", self.base, wire.path))
             .header(IDEMPOTENCY_HEADER, &call.idempotency_key)
-            .header(CORRELATION_HEADER, &call.correlation_id);
+            .header(CORRELATION_HEADER, &call.correlation_id)
+            .header(ACTOR_HEADER, call.acting.to_string());
         if call.via == Via::Approval {
             request = request.header(FOR_HEADER, FOR_APPROVAL);
         }

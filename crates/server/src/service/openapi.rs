@@ -43,6 +43,14 @@ pub fn part_of(about: &str) -> Value {
     json!({ "name": "X-Materia-For", "in": "header", "required": false, "description": about, "schema": schema })
 }
 
+/// The header of a caller that calls for several.
+pub fn acting() -> Value {
+    let about =
+        "For whom the caller acts, such as `default/kagent`: a claim is theirs, and nobody else's of this caller.";
+    let schema = json!({ "type": "string", "pattern": "^[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)+(;take-back)?$" });
+    json!({ "name": "X-Materia-Actor", "in": "header", "required": false, "description": about, "schema": schema })
+}
+
 fn header(name: &str, about: &str) -> Value {
     let schema = json!({ "type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}$" });
     json!({ "name": name, "in": "header", "required": false, "description": about, "schema": schema })

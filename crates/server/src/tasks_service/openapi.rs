@@ -6,7 +6,9 @@ use contract::workflow::tasks::{
 use schemars::JsonSchema;
 use serde_json::{Value, json};
 
-use crate::service::openapi::{correlation_id, document_of, idempotency_key, part_of, query, responses, schema};
+use crate::service::openapi::{
+    acting, correlation_id, document_of, idempotency_key, part_of, query, responses, schema,
+};
 
 pub fn document() -> Value {
     document_of(
@@ -29,7 +31,7 @@ fn next() -> Value {
             query("project", true, &json!({ "type": "string", "maxLength": 100 }), "Project of the task"),
             query("status", false, &schema::<TaskStatus>(), "`pending` unless given"),
             query("claim", false, &json!({ "type": "boolean" }), "Take the task; without this the call only looks"),
-            idempotency_key(), correlation_id()
+            idempotency_key(), correlation_id(), acting()
         ],
         "responses": task_responses::<NextTask>("200", "The task; or null and a message")
     })
@@ -50,7 +52,7 @@ fn update() -> Value {
     json!({
         "operationId": "update_task_status",
         "summary": "Move a task from pending to in_progress to completed; back to pending only with reset.",
-        "parameters": [task_id, idempotency_key(), correlation_id()],
+        "parameters": [task_id, idempotency_key(), correlation_id(), acting()],
         "requestBody": { "required": true, "content": { "application/json": { "schema": body } } },
         "responses": task_responses::<UpdatedTask>("200", "The task as it is now")
     })

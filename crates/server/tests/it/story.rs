@@ -229,8 +229,14 @@ fn the_command_line_tells_the_same_story() {
     let valid = printed(&data, &["artifact", "validate", &prd]);
     assert!(valid.ends_with("passed: 24/24 automated criteria, 2 left to you\n"), "{valid}");
     printed(&data, &["artifact", "store", &prd]);
-    let approved = printed(&data, &["artifact", "approve", "PRD-006"]);
+    let output = run(&data, &["artifact", "approve", "PRD-006"]);
+    let (approved, told) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(approved.contains("HLS-AAA      HLS-001   TASK-001\n"), "{approved}");
+    // What is approved is told before, and is what the approval names.
+    assert!(told.starts_with("approving PRD-006 version 1, "), "{told}");
+    let sha256 = told.lines().find_map(|line| line.strip_prefix("SHA-256 ")).expect("a hash");
+    let history = printed(&data, &["artifact", "history", "PRD-006"]);
+    assert!(history.contains(&format!("  {sha256}  ")) && history.contains("  named  "), "{history}");
     let listed = printed(&data, &["artifact", "list", "--type", "prd"]);
     assert!(listed.contains("PRD-006   1        Approved  prd   EPIC-006  "), "{listed}");
     assert!(printed(&data, &["artifact", "show", "PRD-006"]).contains("### HLS-001: List the tools"));
@@ -250,7 +256,11 @@ fn the_command_line_tells_the_same_story() {
     assert_eq!(unknown.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&unknown.stderr).contains("Artifact PRD-999 not found"));
     let bare = file("bare", &format!("{}\n\n\nThe end.", BUSINESS_RESEARCH.trim_end()));
-    printed(&data, &["artifact", "store", &bare, "--file-name", "bare_business_research"]);
+    let stored = printed(&data, &["artifact", "store", &bare, "--file-name", "bare_business_research"]);
+    assert!(stored.starts_with("stored bare_business_research at "), "{stored}");
+    let nameless = run(&data, &["artifact", "validate", &bare]);
+    assert!(String::from_utf8_lossy(&nameless.stderr).contains("--id herbs_business_research"), "{nameless:?}");
+    run(&data, &["artifact", "validate", &bare, "--id", "bare_business_research", "--json"]);
     let shown = printed(&data, &["artifact", "show", "bare_business_research"]);
     assert!(shown.ends_with("\n\n\nThe end."), "{shown:?}");
 }

@@ -320,6 +320,9 @@ async fn people_take_and_complete_tasks_on_the_command_line() {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         (output.status.success(), text(&output.stdout), text(&output.stderr))
     };
+    // Looking begins no folder; a call does.
+    assert!(!run(&["task", "next"]).0);
+    assert!(run(&["call", "list_tasks", "{}"]).0);
     assert_eq!(run(&["task", "next"]).1, "No pending tasks in project default\n");
     assert_eq!(run(&["task", "list"]).1, "No tasks.\n");
     let (is_ok, _, error) = run(&["call", "queue_tasks", &batch("default", 12, 2).to_string()]);
@@ -328,7 +331,7 @@ async fn people_take_and_complete_tasks_on_the_command_line() {
     assert!(next.starts_with("TASK-001  Generate HLS-012 from PRD-006\nstatus     in_progress\n"), "{next}");
     assert!(
         next.contains(
-            "\nprd                      mandatory    Approved   mcp://resources/artifacts/prds/PRD-006_v3.md\n"
+            "\nprd                      mandatory    Approved (not seen here)   mcp://resources/artifacts/prds/PRD-006_v3.md\n"
         ),
         "{next}"
     );

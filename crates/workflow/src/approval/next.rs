@@ -36,6 +36,9 @@ pub fn find(catalogue: &Catalogue, candidate: &Candidate<'_>) -> Result<Vec<Next
     if let Some((token, line)) = placeholders::find_hidden(catalogue, text) {
         return Err(ApprovalError::HiddenPlaceholder { token, line });
     }
+    if let Some((token, line)) = placeholders::find_unnumbered(catalogue, candidate.kind, text) {
+        return Err(ApprovalError::Unnumbered { token, line });
+    }
     if let Some(Twice { token, first_line, second_line }) = placeholders::find_twice(catalogue, text) {
         return Err(ApprovalError::OneForTwo { token, first_line, second_line });
     }

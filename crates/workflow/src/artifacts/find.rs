@@ -36,20 +36,30 @@ pub async fn find(
     row.as_ref().map(ArtifactRow::read).transpose()
 }
 
-/// A version of a document, and the number that its counter stands at: one reading for whoever is about to store it.
+/// What whoever is about to store a version needs to know, in one reading.
+pub(super) struct Surroundings {
+    /// The version itself, where it is there.
+    pub row: Option<ArtifactRow>,
+    pub latest_version: Option<u32>,
+    /// The number that the counter of its type stands at.
+    pub last_assigned: i64,
+}
+
 pub(super) async fn find_with_counter(
     conn: &mut Conn,
     place: Place<'_>,
     key: &str,
     version: u32,
     prefix: &str,
-) -> Result<(Option<ArtifactRow>, i64), StoreError> {
+) -> Result<Surroundings, StoreError> {
     let found = conn
         .fetch_optional(
             with_columns!(
                 "SELECT",
-                ", last_assigned_id FROM (SELECT (SELECT last_assigned_id FROM id_registry WHERE organisation_id = $1 \
-                 AND project_id = $2 AND artifact_type = $5) AS last_assigned_id) c \
+                ", last_assigned_id, latest_version FROM (SELECT (SELECT last_assigned_id FROM id_registry WHERE organisation_id = $1 \
+                 AND project_id = $2 AND artifact_type = $5) AS last_assigned_id, \
+                 (SELECT MAX(version) FROM artifacts WHERE organisation_id = $1 AND project_id = $2 \
+                 AND artifact_key = $3) AS latest_version) c \
                  LEFT JOIN artifacts ON organisation_id = $1 AND project_id = $2 AND artifact_key = $3 AND version = $4"
             ),
             &[
@@ -61,10 +71,12 @@ pub(super) async fn find_with_counter(
             ],
         )
         .await?;
-    let Some(found) = found else { return Ok((None, 0)) };
-    let last = found.opt_int(22)?.unwrap_or(0);
-    let row = found.opt_text(0)?.is_some().then(|| ArtifactRow::read(&found)).transpose()?;
-    Ok((row, last))
+    let found = found.ok_or(StoreError::other("a row that is always there was not"))?;
+    Ok(Surroundings {
+        row: found.opt_text(0)?.is_some().then(|| ArtifactRow::read(&found)).transpose()?,
+        latest_version: found.opt_int(23)?.map(small).transpose()?,
+        last_assigned: found.opt_int(22)?.unwrap_or(0),
+    })
 }
 
 /// The document at an address of a project.
@@ -86,13 +98,18 @@ pub async fn find_at(conn: &mut Conn, place: Place<'_>, address: &Address) -> Re
     row.as_ref().map(ArtifactRow::read).transpose()
 }
 
-/// The newest version of a document that is approved. A later draft takes nothing from it.
+/// The newest version of a document that is approved. A later draft takes nothing from it; a later version that withdraws
+/// the document takes all.
 pub async fn find_approved(
     conn: &mut Conn,
     place: Place<'_>,
     kind: &DocumentType,
     key: &str,
 ) -> Result<Option<ArtifactRow>, StoreError> {
+    let latest = find(conn, place, key, None).await?;
+    if latest.is_none_or(|latest| kind.is_withdrawn(&latest.status)) {
+        return Ok(None);
+    }
     let mut newest: Option<ArtifactRow> = None;
     for status in &kind.approved_statuses {
         let row = conn
@@ -117,6 +134,9 @@ pub async fn find_approved(
     Ok(newest)
 }
 
+/// Documents of a type that are looked at for two that nobody has withdrawn.
+const CANDIDATES_MAX: i64 = 200;
+
 /// The keys of approved documents of a type, below a parent where one is named, the last first. At most two, so that a
 /// caller can tell one from many.
 pub async fn find_approved_keys(
@@ -131,13 +151,14 @@ pub async fn find_approved_keys(
             .fetch_all(
                 "SELECT DISTINCT artifact_key FROM artifacts WHERE organisation_id = $1 AND project_id = $2 \
                  AND artifact_type = $3 AND status = $4 AND ($5 = '' OR parent_id = $5) \
-                 ORDER BY artifact_key DESC LIMIT 2",
+                 ORDER BY artifact_key DESC LIMIT $6",
                 &[
                     place.organisation_id.into(),
                     place.project_id.into(),
                     kind.name.as_str().into(),
                     status.as_str().into(),
                     parent_id.unwrap_or("").into(),
+                    CANDIDATES_MAX.into(),
                 ],
             )
             .await?;
@@ -145,7 +166,13 @@ pub async fn find_approved_keys(
             keys.insert(row.text(0)?);
         }
     }
-    Ok(keys.into_iter().rev().take(2).collect())
+    let mut standing = Vec::new();
+    for key in keys.into_iter().rev() {
+        if standing.len() < 2 && find_approved(conn, place, kind, &key).await?.is_some() {
+            standing.push(key);
+        }
+    }
+    Ok(standing)
 }
 
 /// Type and statuses of each document that is there, or that a task in the queue will make.

@@ -1,10 +1,13 @@
 //! Storing a version of a document.
 
+use std::cmp::Ordering;
+
 use ::store::{Statement, StoreError, Tx};
 
 use super::find::find_with_counter;
-use super::{ArtifactRow, ArtifactsError, Place, find, outbox, revisions};
+use super::{ArtifactRow, ArtifactsError, Place, outbox, revisions};
 use crate::audited::{self, AuditedRow};
+use crate::metadata::{FIRST_VERSION_MAX, VERSION_MAX};
 
 /// A document to be stored. Whoever made it has read its metadata.
 #[derive(Debug, Clone)]
@@ -26,14 +29,42 @@ pub enum Met {
 pub async fn find_stored(tx: &mut Tx<'_>, new: &NewArtifact, prefix: Option<&str>) -> Result<Met, ArtifactsError> {
     let row = &new.row;
     let place = Place { organisation_id: &row.organisation_id, project_id: &row.project_id };
-    let (kept, last_assigned) = find_with_counter(tx, place, &row.key, row.version, prefix.unwrap_or_default()).await?;
-    let Some(kept) = kept else { return Ok(Met::Nothing { last_assigned }) };
+    let found = find_with_counter(tx, place, &row.key, row.version, prefix.unwrap_or_default()).await?;
+    let Some(kept) = found.row else {
+        check_version(row, found.latest_version)?;
+        return Ok(Met::Nothing { last_assigned: found.last_assigned });
+    };
     if revisions::has_content(tx, place, &row.key, row.version, &row.content_sha256).await? {
         return Ok(Met::Stored(Box::new(kept)));
     }
-    let latest = find(tx, place, &row.key, None).await?.map_or(row.version, |latest| latest.version);
+    let next_version = next_version(&row.key, found.latest_version.unwrap_or(row.version))?;
+    Err(ArtifactsError::OtherContent { key: row.key.clone(), version: row.version, next_version })
+}
+
+/// Versions follow one another. One that left many out would be the latest until others have caught up with it, and be
+/// approved in their place.
+fn check_version(row: &ArtifactRow, latest: Option<u32>) -> Result<(), ArtifactsError> {
     let (key, version) = (row.key.clone(), row.version);
-    Err(ArtifactsError::OtherContent { key, version, next_version: latest + 1 })
+    let Some(latest) = latest else {
+        return match version {
+            // Documents that were begun elsewhere bring their version with them.
+            1..=FIRST_VERSION_MAX => Ok(()),
+            _ => Err(ArtifactsError::FirstTooHigh { key, version }),
+        };
+    };
+    let next_version = next_version(&key, latest)?;
+    match version.cmp(&next_version) {
+        Ordering::Less => Err(ArtifactsError::Outdated { key, version, next_version }),
+        Ordering::Equal => Ok(()),
+        Ordering::Greater => Err(ArtifactsError::Ahead { key, version, next_version }),
+    }
+}
+
+fn next_version(key: &str, latest: u32) -> Result<u32, ArtifactsError> {
+    match latest {
+        ..VERSION_MAX => Ok(latest + 1),
+        _ => Err(ArtifactsError::NoVersionLeft { key: key.to_owned() }),
+    }
 }
 
 /// Stores a version that [`find_stored`] did not find, together with what else the change writes. Returns the document as

@@ -115,6 +115,13 @@ impl DocumentType {
         self.approved_statuses.iter().any(|approved| approved == status)
     }
 
+    /// Whether a status comes after the last approved one, as `Cancelled` and `Deprecated` do: what was approved once and
+    /// counts no longer.
+    pub fn is_withdrawn(&self, status: &str) -> bool {
+        let mut after = self.statuses.iter().rev().take_while(|status| !self.is_approved(status));
+        after.any(|withdrawn| withdrawn == status)
+    }
+
     pub(super) fn wrong(&self, problem: impl Into<String>) -> CatalogueError {
         CatalogueError::Wrong { kind: "document type", name: self.name.clone(), problem: problem.into() }
     }

@@ -84,6 +84,15 @@ fn the_id_of_a_decision_record_stands_in_its_heading() {
 }
 
 #[test]
+fn a_title_that_makes_no_file_name_is_told_why() {
+    for (product, why) in [("สมุนไพร", "no letters from a to z"), (&"x".repeat(300), "more than 120 characters")]
+    {
+        let error = read(&format!("# Business Research: {product}\n\n**Status:** Draft")).unwrap_err().to_string();
+        assert!(error.contains(why), "{error}");
+    }
+}
+
+#[test]
 fn research_is_known_by_its_file_name() {
     let found = read("# AI Agent MCP Server – Business Research\n## Metadata\n- **Author:** x").unwrap();
     assert_eq!(found.key, "AI_Agent_MCP_Server_business_research");

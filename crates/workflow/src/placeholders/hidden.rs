@@ -102,7 +102,7 @@ fn find_uncapitalised(catalogue: &Catalogue, line: &Line<'_>) -> Option<String> 
     found.next().map(|word| word.text.to_owned())
 }
 
-fn is_in_address(line: &str, word: &Token<'_>) -> bool {
+pub(super) fn is_in_address(line: &str, word: &Token<'_>) -> bool {
     let before = line.get(..word.start).unwrap_or_default();
     let after = line.get(word.start + word.text.len()..).unwrap_or_default();
     let begun = before.rsplit(char::is_whitespace).next().unwrap_or_default();

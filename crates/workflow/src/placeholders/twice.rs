@@ -76,7 +76,7 @@ fn find_in_tables(catalogue: &Catalogue, document: &Document<'_>, titled: &BTree
 fn titled_row<'a>(catalogue: &Catalogue, line: &'a str) -> Option<(&'a str, String)> {
     let mut cells = cells(line).into_iter();
     let mut cell = cells.next()?;
-    if cell.bytes().all(|byte| byte.is_ascii_digit() || [b'.', b')', b'#'].contains(&byte)) {
+    if is_number(cell) {
         cell = cells.next()?;
     }
     if let Some(found) = titled(catalogue, cell) {
@@ -91,8 +91,13 @@ fn titled_row<'a>(catalogue: &Catalogue, line: &'a str) -> Option<(&'a str, Stri
     (is_alone && !title.is_empty()).then_some((token.text, title))
 }
 
+/// `1`, `2.`, `#`, or nothing.
+pub(super) fn is_number(cell: &str) -> bool {
+    cell.bytes().all(|byte| byte.is_ascii_digit() || [b'.', b')', b'#'].contains(&byte))
+}
+
 /// The cells of a table's row.
-fn cells(line: &str) -> Vec<&str> {
+pub(super) fn cells(line: &str) -> Vec<&str> {
     let line = line.trim();
     let line = line.strip_prefix('|').unwrap_or(line);
     let mut before = '|';
@@ -104,12 +109,12 @@ fn cells(line: &str) -> Vec<&str> {
     line.split(is_border).map(str::trim).collect()
 }
 
-fn is_mark(c: char) -> bool {
+pub(super) fn is_mark(c: char) -> bool {
     ['*', '_', '`', '[', ']'].contains(&c)
 }
 
 /// The text of a list's item: `- x`, `2. x`.
-fn item<'a>(line: &Line<'a>) -> Option<&'a str> {
+pub(super) fn item<'a>(line: &Line<'a>) -> Option<&'a str> {
     let text = line.text.trim_start();
     let number = text.trim_start_matches(|c: char| c.is_ascii_digit());
     let rest =

@@ -108,7 +108,14 @@ async fn find_status(
         Ok(Found::NotHere(wrong(format!("Input file not found: {}", address.file_name), &expected)))
     };
     let Some(row) = row else { return not_here() };
-    if library.catalogue.find_type(&row.artifact_type).is_some_and(|kind| kind.is_approved(&row.status)) {
+    let kind = library.catalogue.find_type(&row.artifact_type);
+    // An approved version of what was withdrawn since is approved no longer.
+    let place = Place { organisation_id: &row.organisation_id, project_id: &row.project_id };
+    let is_standing = match kind.filter(|kind| kind.is_approved(&row.status)) {
+        Some(kind) => artifacts::find_approved(conn, place, kind, &row.key).await?.is_some(),
+        None => false,
+    };
+    if is_standing {
         // What another project approved, this one has not seen.
         if row.project_id != library.project_id {
             return not_here();

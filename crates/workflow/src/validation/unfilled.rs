@@ -11,7 +11,7 @@ use super::Subject;
 use super::markers::{is_marked, words};
 use super::report::{Verdict, shown};
 use crate::markdown::without_code;
-use crate::placeholders::{self, HOW_WRITTEN};
+use crate::placeholders::{self, HOW_WRITTEN, NO_ID};
 
 /// Words that stand for something still to be written.
 #[expect(clippy::expect_used, reason = "the expression is a constant, and the tests use it")]
@@ -33,6 +33,9 @@ pub fn check(subject: &Subject<'_>) -> Verdict {
     }
     if let Some((word, line)) = placeholders::find_hidden(subject.catalogue, subject.text) {
         problems.push(format!("line {line}: `{}` is written as no placeholder is; {HOW_WRITTEN}", shown(&word)));
+    }
+    if let Some((word, line)) = placeholders::find_unnumbered(subject.catalogue, subject.kind, subject.text) {
+        problems.push(format!("line {line}: `{}` {NO_ID}", shown(&word)));
     }
     if let Some(twice) = placeholders::find_twice(subject.catalogue, subject.text) {
         let placeholders::Twice { token, first_line, second_line } = twice;

@@ -152,6 +152,14 @@ fn placeholders_that_no_approval_could_replace_are_told() {
     }
     check_change(
         "### HLS-BBB: Call a tool",
+        "### HLS-TBD: Call a tool",
+        &[(
+            "CC-03",
+            "line 78: `HLS-TBD` is neither an id nor a placeholder; write an id, or one capital three times as in HLS-AAA",
+        )],
+    );
+    check_change(
+        "### HLS-BBB: Call a tool",
         "### HLS-AAA: Call a tool",
         &[("CC-03", "lines 71 and 78: `HLS-AAA` stands for two documents")],
     );

@@ -140,7 +140,9 @@ fn a_header_that_decides_something_stands_once() {
     let target = Target::start();
     let input = r#"{"artifact_type":"backlog_story","project_id":"attacked"}"#;
     let once = String::from_utf8(target.rest("get_next_available_id", input).bytes()).expect("a text");
-    for name in ["Authorization", "Content-Type", "Idempotency-Key", "X-Correlation-Id", "X-Materia-For"] {
+    for name in
+        ["Authorization", "Content-Type", "Idempotency-Key", "X-Correlation-Id", "X-Materia-For", "X-Materia-Actor"]
+    {
         let two = format!("\r\n{name}: one\r\n{name}: two\r\n");
         let answer = target.send_bytes(once.replacen("\r\n", &two, 1).as_bytes());
         assert_eq!(answer.status, 400, "{name}: {answer:?}");
