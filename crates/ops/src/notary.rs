@@ -53,7 +53,7 @@ impl Notary {
         let sequenced = self.sequence_all().await;
         self.platform.watch().note_sequencing(tried(&sequenced), self.now_us());
         match sequenced? {
-            Sequenced::Elsewhere => Ok(None),
+            Sequenced::Elsewhere => self.follow().await.map(|_| None),
             Sequenced::Events(_) => self.checkpoint_if_due().await,
         }
     }
@@ -84,14 +84,7 @@ impl Notary {
 
     async fn checkpoint_if_due(&self) -> Result<Option<StoredCheckpoint>, NotaryError> {
         let now_us = self.platform.clock().now_us();
-        let mut conn = self.read().await?;
-        let state = log::read_state(&mut conn).await.map_err(NotaryError::Store)?;
-        let kept = log::latest_checkpoint(&mut conn).await.map_err(NotaryError::Store)?;
-        drop(conn);
-        if let Some(kept) = &kept {
-            self.learn(kept).await?;
-        }
-        let size = state.frontier.size();
+        let (size, kept) = self.follow().await?;
         let (kept_size, kept_us) = kept.map_or((0, i64::MIN / 2), |kept| (kept.tree_size, kept.created_at_us));
         metrics::gauge!("materia_log_size").set(as_f64(size));
         metrics::gauge!("materia_log_checkpoint_size").set(as_f64(kept_size));
@@ -99,20 +92,38 @@ impl Notary {
         // A clock that was set back must not put off the next checkpoint for ever.
         let is_old = now_us.saturating_sub(kept_us) >= CHECKPOINT_EVERY_US || now_us < kept_us;
         if n_new == 0 || (n_new < CHECKPOINT_EVENTS_MAX && !is_old) {
-            // Until it is signed, nobody but this process can tell that what had a place in the log was changed.
-            let watch = self.platform.watch();
-            if watch.is_doubtful(size) || watch.seen() != Some(state.frontier.head()) {
-                self.continued().await?;
-            }
             return Ok(None);
         }
         self.checkpoint(now_us).await
     }
 
-    /// Remembers what another process signed: it may be gone from the table when the next one is numbered.
+    /// Looks at the log as it is, whichever process made it so: how long it is, and its newest checkpoint. Until it is signed,
+    /// nobody but this process can tell that what had a place in the log was changed.
+    async fn follow(&self) -> Result<(u64, Option<StoredCheckpoint>), NotaryError> {
+        let mut conn = self.read().await?;
+        let head = log::read_state(&mut conn).await.map_err(NotaryError::Store)?.frontier.head();
+        let kept = log::latest_checkpoint(&mut conn).await.map_err(NotaryError::Store)?;
+        drop(conn);
+        let watch = self.platform.watch();
+        if watch.is_doubtful(head.size) || watch.seen() != Some(head) {
+            self.continued().await?;
+        }
+        if let Some(kept) = &kept {
+            self.learn(kept).await?;
+        }
+        Ok((head.size, kept))
+    }
+
+    /// Remembers what another process signed: it may be gone from the table when the next one is numbered, and a database that
+    /// is rolled back must not be older than what this process knew of.
     async fn learn(&self, kept: &StoredCheckpoint) -> Result<(), NotaryError> {
         let watch = self.platform.watch();
-        if !watch.remembers(kept.tree_size) && self.holds(&kept.note).await? == Standing::Same {
+        if watch.remembers(kept.tree_size) {
+            return Ok(());
+        }
+        // It takes the place of what was remembered, so the log must continue that too.
+        self.continued().await?;
+        if self.holds(&kept.note).await? == Standing::Same {
             watch.remember(kept.tree_size, &kept.note);
         }
         Ok(())
@@ -194,14 +205,16 @@ impl Notary {
     /// Sequences what waits and signs it, due or not: before a process ends, and in tests.
     pub async fn finish(&self) -> Result<Option<StoredCheckpoint>, NotaryError> {
         let signed = self.work().await?;
-        let mut conn = self.read().await?;
-        let state = log::read_state(&mut conn).await.map_err(NotaryError::Store)?;
-        let kept = log::latest_checkpoint(&mut conn).await.map_err(NotaryError::Store)?;
-        drop(conn);
-        if kept.is_some_and(|kept| kept.tree_size >= state.frontier.size()) || state.frontier.size() == 0 {
+        let (size, kept) = self.follow().await?;
+        if size == 0 || kept.is_some_and(|kept| kept.tree_size >= size) {
             return Ok(signed);
         }
-        self.checkpoint(self.now_us()).await
+        let signed = self.checkpoint(self.now_us()).await?;
+        if signed.is_none() {
+            // Another process was faster.
+            self.follow().await?;
+        }
+        Ok(signed)
     }
 
     /// The log as this process last found it to continue all that was signed, signed; `None` before that, and where it is

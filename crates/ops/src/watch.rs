@@ -171,6 +171,11 @@ impl LogWatch {
         }
     }
 
+    /// The text of the largest checkpoint that was signed here, or found to be one of this log.
+    pub fn newest(&self) -> Option<String> {
+        self.memory().signed.as_ref().map(|(_, note)| note.clone())
+    }
+
     /// Whether a checkpoint over so many events, or more, is remembered.
     pub(crate) fn remembers(&self, size: u64) -> bool {
         self.memory().signed.as_ref().is_some_and(|(known, _)| *known >= size)

@@ -33,7 +33,7 @@ use clap_complete::Shell;
 use uuid::Uuid;
 
 use crate::assemble;
-use crate::owner::{House, has_owner};
+use crate::owner::{House, has_owner, notary, store_options};
 use crate::settings::{Settings, chosen, data_folder};
 
 const EXAMPLES: &str = "\
@@ -202,6 +202,20 @@ async fn run() -> anyhow::Result<ExitCode> {
 fn must_be_there(place: &Place, settings: &Settings) -> anyhow::Result<()> {
     if settings.database_url.is_none() && !place.data.join("materia.db").exists() && !has_owner(&place.data) {
         anyhow::bail!("there is no database in {}; is --data right?", place.data.display());
+    }
+    Ok(())
+}
+
+/// As [`must_be_there`], for commands about the log: a database of a server may be there and hold none, and to look at it would
+/// begin one. A folder that knows of a log is compared with the database, empty or not.
+async fn must_have_log(place: &Place, settings: &Settings) -> anyhow::Result<()> {
+    must_be_there(place, settings)?;
+    let Some(url) = &settings.database_url else { return Ok(()) };
+    if has_owner(&place.data) || notary::checkpoint_file(&place.data).exists() {
+        return Ok(());
+    }
+    if !store::has_log(&store_options(&place.data, Some(url))).await? {
+        anyhow::bail!("there is no log in that database, nothing was begun in it; is --database-url right?");
     }
     Ok(())
 }

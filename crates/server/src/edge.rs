@@ -198,10 +198,6 @@ async fn shield(State(Shield { edge, surface }): State<Shield>, request: Request
 /// Finds out who it is, keeps them to their rate, and only then reads what they send.
 async fn admit(State(edge): State<Arc<Edge>>, mut request: Request, next: Next) -> Response {
     let address = address(&request);
-    if let Err(error) = edge.limiter.may_authenticate(address) {
-        edge.note(&request, "TOO_MANY_FAILURES");
-        return closing(edge.error(&error));
-    }
     let sessions = match edge.voice {
         Voice::House => Sessions::Count,
         // Browsers send a cookie to every port of a host, and no page of ours calls the services.
@@ -210,8 +206,12 @@ async fn admit(State(edge): State<Arc<Edge>>, mut request: Request, next: Next) 
     let caller = match edge.authenticator.identify(request.headers(), sessions).await {
         Ok(caller) => caller,
         Err(refusal) => {
-            if refusal != Refusal::Unavailable {
-                edge.limiter.count_failure(address);
+            // Only who was not recognised is kept to the limit: others at the same address may hold tokens that count.
+            if refusal != Refusal::Unavailable
+                && let Err(error) = edge.limiter.count_failure(address)
+            {
+                edge.note(&request, "TOO_MANY_FAILURES");
+                return closing(edge.error(&error));
             }
             edge.note_of(&request, refusal.code(), edge.authenticator.shown(request.headers(), refusal));
             return unauthenticated(&edge, refusal);

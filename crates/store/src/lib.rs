@@ -9,6 +9,7 @@
 mod ahead;
 pub mod backup;
 mod batch;
+mod begun;
 mod bulk;
 mod conn;
 pub mod damage;
@@ -33,6 +34,7 @@ pub mod unreadable;
 mod writer;
 
 pub use batch::{Applied, Apply, Keep};
+pub use begun::has_log;
 pub use bulk::{Bulk, InList};
 pub use conn::{Conn, Reader, Tx};
 pub use dialect::{Engine, UNTESTED_REST_MAX};

@@ -221,7 +221,7 @@ async fn prepare(pools: &Pools, migrations: &[Migration]) -> Result<(), OpenErro
 }
 
 /// The error in words that say what to mend, where the driver knows it.
-fn explained(error: OpenError, target: &Target) -> OpenError {
+pub(crate) fn explained(error: OpenError, target: &Target) -> OpenError {
     let driver = match &error {
         OpenError::Connect { error } | OpenError::ReadMigrations { error } | OpenError::Migrate { error, .. } => {
             error.driver()

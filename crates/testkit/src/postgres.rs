@@ -37,6 +37,15 @@ impl TestDatabase {
         self.cut_connections().await;
     }
 
+    /// A database like this one, as a dump of now would restore it. Cuts all connections.
+    pub async fn copy(&self) -> TestDatabase {
+        let name = format!("test_{}", Uuid::new_v4().simple());
+        self.shut().await;
+        execute(format!("CREATE DATABASE {name} TEMPLATE {}", self.name)).await;
+        self.reopen().await;
+        TestDatabase { url: with_database(admin_url().await, &name), name }
+    }
+
     /// Ends [`TestDatabase::shut`].
     pub async fn reopen(&self) {
         execute(format!("ALTER DATABASE {} ALLOW_CONNECTIONS true", self.name)).await;

@@ -8,6 +8,7 @@ use contract::canonical::digest;
 use contract::id::KeyId;
 use ops::keys::{FoundKey, KeyRecord};
 use subtle::ConstantTimeEq;
+use tokio::sync::Semaphore;
 
 use super::{Caller, Refusal};
 use crate::owner::House;
@@ -15,17 +16,21 @@ use crate::owner::House;
 /// A revoked key is refused after at most this long.
 const REMEMBERED_FOR: Duration = Duration::from_secs(2);
 const REMEMBERED_MAX: usize = 4_096;
+/// Look-ups at once. Made-up keys wait for each other here, and leave connections of the database to those who work; a key
+/// that is good waits with them for a moment, and is never refused for their sake.
+const LOOKUPS_MAX: usize = 4;
 
 type Remembered = HashMap<KeyId, (Instant, Result<Arc<KeyRecord>, Refusal>)>;
 
 pub struct StoredKeys {
     house: Arc<House>,
     remembered: Mutex<Remembered>,
+    lookups: Semaphore,
 }
 
 impl StoredKeys {
     pub fn new(house: Arc<House>) -> StoredKeys {
-        StoredKeys { house, remembered: Mutex::default() }
+        StoredKeys { house, remembered: Mutex::default(), lookups: Semaphore::new(LOOKUPS_MAX) }
     }
 
     /// Whoever shows `token`, which claims to be the key `key_id`.
@@ -58,9 +63,14 @@ impl StoredKeys {
     }
 
     async fn find(&self, key_id: &KeyId) -> Result<Arc<KeyRecord>, Refusal> {
-        if let Some(remembered) = self.remember(|keys| keys.get(key_id).filter(|(since, _)| is_fresh(*since)).cloned())
-        {
-            return remembered.1;
+        let remembered = || self.remember(|keys| keys.get(key_id).filter(|(since, _)| is_fresh(*since)).cloned());
+        if let Some((_, found)) = remembered() {
+            return found;
+        }
+        let _permit = self.lookups.acquire().await.map_err(|_| Refusal::Unavailable)?;
+        // Somebody else may have asked meanwhile.
+        if let Some((_, found)) = remembered() {
+            return found;
         }
         let asked = Instant::now();
         let found = self.house.find_key(key_id).await.map_err(|error| {

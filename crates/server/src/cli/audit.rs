@@ -1,6 +1,6 @@
 //! `materia audit`: what auditors do at a terminal.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
@@ -11,10 +11,10 @@ use ops::Call;
 use serde_json::{Value, json};
 use store::OpenError;
 
-use super::{Place, must_be_there, print_lines};
+use super::{Place, must_have_log, print_lines};
 use crate::assemble::{self, AssembleError};
 use crate::auth::owner;
-use crate::owner::notary::RollbackError;
+use crate::owner::notary::{RollbackError, checkpoint_file};
 use crate::owner::witnesses::{Standing, WitnessStanding};
 use crate::owner::{House, HouseError, keys};
 use crate::settings::Settings;
@@ -83,7 +83,9 @@ pub enum Command {
     )]
     RotateKey,
     /// End the overlap: the old key signs no more and is deleted; its public half stays
-    #[command(after_help = "Example:\n  materia audit retire-key")]
+    #[command(
+        after_help = "Example:\n  materia audit retire-key\n\nRefused until a checkpoint carries both signatures."
+    )]
     RetireKey,
 }
 
@@ -102,7 +104,8 @@ pub async fn run(place: Place, command: Command) -> anyhow::Result<ExitCode> {
         "off".clone_into(&mut settings.log);
     }
     telemetry::start(&settings.log);
-    must_be_there(&place, &settings)?;
+    must_have_log(&place, &settings).await?;
+    let key_file = key_file(&place, &settings);
     let house = match assemble::look(place.data, &settings).await {
         Ok(house) => house,
         // Found to be wrong, not impossible to check.
@@ -111,9 +114,13 @@ pub async fn run(place: Place, command: Command) -> anyhow::Result<ExitCode> {
             (_, _) => return Err(error.into()),
         },
     };
-    let result = answer(&house, &settings, command).await;
+    let result = answer(&house, &settings, &key_file, command).await;
     house.close().await;
     result
+}
+
+fn key_file(place: &Place, settings: &Settings) -> PathBuf {
+    settings.ledger_key_file.clone().unwrap_or_else(|| place.data.join("ledger.key"))
 }
 
 /// What is wrong with a record that cannot even be opened, if that is why: its kind and what to say. Where nobody could
@@ -172,13 +179,16 @@ fn tell(is_json: bool, (kind, message): (&'static str, String)) -> anyhow::Resul
 }
 
 /// Changes the key file. It is read when a server starts.
-fn change_key(place: &Place, change: fn(Keyring) -> anyhow::Result<(Keyring, String)>) -> anyhow::Result<ExitCode> {
+fn change_key(
+    place: &Place,
+    change: fn(Keyring, &Path) -> anyhow::Result<(Keyring, String)>,
+) -> anyhow::Result<ExitCode> {
     let settings = Settings::read(&place.data, &place.flags())?;
-    let path = settings.ledger_key_file.clone().unwrap_or_else(|| place.data.join("ledger.key"));
+    let path = key_file(place, &settings);
     if !path.exists() {
         bail!("there is no key in {}: this folder has no log yet", path.display());
     }
-    let (changed, told) = change(keys::read(&path)?)?;
+    let (changed, told) = change(keys::read(&path)?, &place.data)?;
     keys::write(&path, &changed)?;
     let shown = changed.verifiers().into_iter().map(|key| key.to_string());
     let restart = format!("Written to {}; restart the servers that use it.", path.display());
@@ -186,16 +196,41 @@ fn change_key(place: &Place, change: fn(Keyring) -> anyhow::Result<(Keyring, Str
     Ok(ExitCode::SUCCESS)
 }
 
-fn rotate(keyring: Keyring) -> anyhow::Result<(Keyring, String)> {
+fn rotate(keyring: Keyring, _data: &Path) -> anyhow::Result<(Keyring, String)> {
     let new = keys::new_signer(keyring.origin())?;
-    Ok((keyring.rotate(new)?, "Two keys sign from now on, the new one and the old one:".to_owned()))
+    Ok((keyring.rotate(new)?, "Two keys sign from the next start on, the new one and the old one:".to_owned()))
 }
 
-fn retire(keyring: Keyring) -> anyhow::Result<(Keyring, String)> {
+fn retire(keyring: Keyring, data: &Path) -> anyhow::Result<(Keyring, String)> {
     if !keyring.is_overlapping() {
         bail!("there is one key only; `materia audit rotate-key` makes the next one");
     }
-    Ok((keyring.retire(), "One key signs from now on:".to_owned()))
+    if !is_signed_by_all(&keyring, data) {
+        bail!(
+            "no checkpoint in {} carries both signatures yet: whoever trusts the old key could not tell that the new one \
+             continues the same log. Start the server again if it ran when the key was made; with the next events, within a \
+             minute or when it stops, both keys sign",
+            data.display()
+        );
+    }
+    Ok((keyring.retire(), "One key signs from the next start on:".to_owned()))
+}
+
+/// Whether the newest checkpoint of the data folder is signed by every key that signs.
+fn is_signed_by_all(keyring: &Keyring, data: &Path) -> bool {
+    let keys = keyring.verifiers();
+    let note = std::fs::read(checkpoint_file(data)).unwrap_or_default();
+    let Ok(signed) = SignedCheckpoint::parse(&note) else { return false };
+    signed.note().signed_by(&keys).is_ok_and(|found| found.len() == keys.len())
+}
+
+/// The keys of the file, and those that a running server signs with: it reads the file when it starts.
+fn all_keys(key_file: &Path, of_server: &str) -> Vec<String> {
+    let of_file = keys::find(key_file).ok().flatten().map(|keyring| keyring.verifiers()).unwrap_or_default();
+    let mut all: Vec<String> = of_file.iter().map(ToString::to_string).collect();
+    let others: Vec<String> = of_server.lines().map(str::to_owned).filter(|key| !all.contains(key)).collect();
+    all.extend(others);
+    all
 }
 
 /// Where nobody outside was asked, the log may be whole and older than it was.
@@ -208,7 +243,7 @@ fn unheard_line(witness: &WitnessStanding) -> Option<String> {
     Some(format!("NOTE   the witness `{}` vouches for nothing of this: {why}", witness.name))
 }
 
-async fn answer(house: &House, settings: &Settings, command: Command) -> anyhow::Result<ExitCode> {
+async fn answer(house: &House, settings: &Settings, key_file: &Path, command: Command) -> anyhow::Result<ExitCode> {
     let call = async |operation: &str, input: Value| -> anyhow::Result<Value> {
         let call = Call { operation: operation.to_owned(), input, ..Call::default() };
         let reply = house.call(&owner(&settings.organisation_id), call).await;
@@ -322,7 +357,7 @@ async fn answer(house: &House, settings: &Settings, command: Command) -> anyhow:
         Command::RotateKey | Command::RetireKey => {}
         Command::Key => {
             let checkpoint = call("audit_checkpoint", json!({})).await?;
-            print_lines([text(&checkpoint, "log_key")])?;
+            print_lines(all_keys(key_file, &text(&checkpoint, "log_key")))?;
         }
     }
     Ok(ExitCode::SUCCESS)

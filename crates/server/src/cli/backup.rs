@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use store::OwnerLock;
 use tokio::sync::mpsc;
 
-use super::{Place, must_be_there, print_lines, say};
+use super::{Place, must_have_log, print_lines, say};
 use crate::assemble::{self, AssembleError};
 use crate::auth::owner;
 use crate::owner::{HouseError, keys, notary, store_options};
@@ -60,9 +60,14 @@ pub struct RestoreArguments {
 
 pub async fn back_up(place: Place, arguments: BackupArguments) -> anyhow::Result<ExitCode> {
     let settings = quiet_settings(&place)?;
-    must_be_there(&place, &settings)?;
+    must_have_log(&place, &settings).await?;
     if arguments.folder.exists() {
         bail!("{} is there already; a backup overwrites nothing", arguments.folder.display());
+    }
+    // Not made: where a disk is missing, a folder in its place would fill another one.
+    let parent = arguments.folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if !parent.is_dir() {
+        bail!("there is no folder {} to make the backup in; make it first (mkdir -p)", parent.display());
     }
     let house = assemble::look(place.data, &settings).await?;
     let backups = house.backup_folder();
@@ -77,7 +82,12 @@ pub async fn back_up(place: Place, arguments: BackupArguments) -> anyhow::Result
         Ok(success) => success.output,
         Err(error) => bail!("{}", dialect::common(&error)),
     };
-    move_folder(&backups.join(&name), &arguments.folder)?;
+    let made = backups.join(&name);
+    if let Err(error) = move_folder(&made, &arguments.folder) {
+        // Nobody would look for it where it was made, if it is still there.
+        std::fs::remove_dir_all(&made).ok();
+        return Err(error.context("the backup was taken away again"));
+    }
     if arguments.json {
         print_lines([output.to_string()])?;
     } else {
@@ -211,12 +221,20 @@ fn move_folder(from: &Path, to: &Path) -> anyhow::Result<()> {
         renamed => return renamed.with_context(shown),
     }
     std::os::unix::fs::DirBuilderExt::mode(&mut std::fs::DirBuilder::new(), 0o700).create(to).with_context(shown)?;
-    for entry in std::fs::read_dir(from).with_context(shown)? {
-        let entry = entry.with_context(shown)?;
-        let copy = to.join(entry.file_name());
-        std::fs::copy(entry.path(), &copy).with_context(shown)?;
-        std::fs::File::open(&copy).and_then(|file| file.sync_all()).with_context(shown)?;
+    if let Err(error) = copy_files(from, to) {
+        // Half a backup would be taken for a whole one.
+        std::fs::remove_dir_all(to).ok();
+        return Err(error).with_context(shown);
     }
-    std::fs::File::open(to).and_then(|folder| folder.sync_all()).with_context(shown)?;
     std::fs::remove_dir_all(from).with_context(shown)
+}
+
+fn copy_files(from: &Path, to: &Path) -> std::io::Result<()> {
+    for entry in std::fs::read_dir(from)? {
+        let entry = entry?;
+        let copy = to.join(entry.file_name());
+        std::fs::copy(entry.path(), &copy)?;
+        std::fs::File::open(&copy)?.sync_all()?;
+    }
+    std::fs::File::open(to)?.sync_all()
 }

@@ -1,5 +1,5 @@
-//! How often one address may fail to say who it is. Nobody guesses a token of 256 bits, but each try costs a look-up and a
-//! line in the count, and a key that a team chose itself may be worth guessing.
+//! How often one address may fail to say who it is before it is told to wait. Whoever shows a token that counts is never
+//! held up by the failures of others behind the same address: what each try costs is bounded where keys are looked up.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -31,27 +31,25 @@ impl Failures {
         Failures { interval, n_burst, known: Mutex::new(Known { forgiven_at: HashMap::new(), tidied: None }) }
     }
 
-    /// How long the address has to wait before it may try again.
-    pub fn wait(&self, address: IpAddr, now: Instant) -> Option<Duration> {
+    /// Counts a failure, or says how long the address has to wait until one is answered as such again.
+    pub fn count(&self, address: IpAddr, now: Instant) -> Option<Duration> {
         let interval = self.interval?;
-        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let ahead = known.forgiven_at.get(&network(address))?.saturating_duration_since(now);
-        let wait = (ahead + interval).saturating_sub(interval * self.n_burst);
-        Some(wait).filter(|wait| !wait.is_zero())
-    }
-
-    pub fn count(&self, address: IpAddr, now: Instant) {
-        let Some(interval) = self.interval else { return };
         let address = network(address);
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if known.forgiven_at.len() >= ADDRESSES_MAX && !known.forgiven_at.contains_key(&address) {
             known.tidy(now);
             if known.forgiven_at.len() >= ADDRESSES_MAX {
-                return;
+                return None;
             }
         }
         let forgiven_at = known.forgiven_at.entry(address).or_insert(now);
-        *forgiven_at = (*forgiven_at).max(now) + interval;
+        let ahead = forgiven_at.saturating_duration_since(now);
+        let wait = (ahead + interval).saturating_sub(interval * self.n_burst);
+        if wait.is_zero() {
+            *forgiven_at = (*forgiven_at).max(now) + interval;
+            return None;
+        }
+        Some(wait)
     }
 }
 
@@ -82,23 +80,15 @@ mod tests {
 
     /// How many of `n` failures at one moment are answered before the address has to wait.
     fn n_answered(failures: &Failures, address: IpAddr, n: usize, now: Instant) -> usize {
-        (0..n)
-            .filter(|_| {
-                let is_answered = failures.wait(address, now).is_none();
-                if is_answered {
-                    failures.count(address, now);
-                }
-                is_answered
-            })
-            .count()
+        (0..n).filter(|_| failures.count(address, now).is_none()).count()
     }
 
     #[test]
     fn an_address_that_fails_too_often_waits_a_moment_and_others_do_not() {
         let (failures, start) = (Failures::new(20, 60), Instant::now());
         assert_eq!(n_answered(&failures, ip("10.0.0.1"), 1_000, start), 60);
-        assert_eq!(failures.wait(ip("10.0.0.1"), start), Some(Duration::from_millis(50)));
-        assert_eq!(failures.wait(ip("10.0.0.2"), start), None);
+        assert_eq!(failures.count(ip("10.0.0.1"), start), Some(Duration::from_millis(50)));
+        assert_eq!(failures.count(ip("10.0.0.2"), start), None);
         assert_eq!(n_answered(&failures, ip("10.0.0.1"), 1_000, start + Duration::from_secs(1)), 20);
         assert_eq!(n_answered(&failures, ip("10.0.0.1"), 1_000, start + Duration::from_secs(60)), 60);
     }
@@ -106,12 +96,12 @@ mod tests {
     #[test]
     fn a_network_of_ipv6_is_one_address_and_a_mapped_ipv4_is_itself() {
         let (failures, now) = (Failures::new(1, 1), Instant::now());
-        failures.count(ip("2001:db8::1"), now);
-        failures.count(ip("::ffff:10.0.0.1"), now);
-        assert!(failures.wait(ip("2001:db8::ffff"), now).is_some());
-        assert!(failures.wait(ip("2001:db8:0:1::1"), now).is_none());
-        assert!(failures.wait(ip("10.0.0.1"), now).is_some());
-        assert!(failures.wait(ip("10.0.0.2"), now).is_none());
+        assert!(failures.count(ip("2001:db8::1"), now).is_none());
+        assert!(failures.count(ip("::ffff:10.0.0.1"), now).is_none());
+        assert!(failures.count(ip("2001:db8::ffff"), now).is_some());
+        assert!(failures.count(ip("2001:db8:0:1::1"), now).is_none());
+        assert!(failures.count(ip("10.0.0.1"), now).is_some());
+        assert!(failures.count(ip("10.0.0.2"), now).is_none());
     }
 
     #[test]

@@ -49,17 +49,22 @@ pub enum Surface {
 #[derive(Debug, Clone)]
 pub struct Hosts {
     hosts: Vec<String>,
+    /// Those of the settings. A loopback name may be another program's page on another port.
+    named_hosts: Vec<String>,
     origins: Vec<String>,
 }
 
 impl Hosts {
-    /// Loopback names and the given ones; origins are exactly those of this port, and the given ones.
+    /// Loopback names and the given ones; origins are exactly those of this port, the given ones, and pages of a given host,
+    /// which a proxy may serve on another port and over TLS.
     pub fn new(port: u16, hosts: &[String], origins: &[String]) -> Hosts {
         let loopback = ["localhost", "127.0.0.1", "[::1]"];
         let known = loopback.iter().map(|host| (*host).to_owned());
         let own = loopback.iter().map(|host| format!("http://{host}:{port}"));
+        let named_hosts: Vec<String> = hosts.iter().map(|host| host.to_ascii_lowercase()).collect();
         Hosts {
-            hosts: known.chain(hosts.iter().map(|host| host.to_ascii_lowercase())).collect(),
+            hosts: known.chain(named_hosts.iter().cloned()).collect(),
+            named_hosts,
             origins: own.chain(origins.iter().map(|origin| origin.to_ascii_lowercase())).collect(),
         }
     }
@@ -76,26 +81,34 @@ impl Hosts {
         if host.is_none() && named.is_none() {
             return Err(HostProblem::NoHost);
         }
-        if [host, named].into_iter().flatten().any(|host| !self.is_known(&host)) {
+        if [&host, &named].into_iter().flatten().any(|host| !is_among(&self.hosts, host)) {
             return Err(HostProblem::ForeignHost);
         }
         for origin in headers.get_all(header::ORIGIN) {
             let origin = origin.to_str().map_err(|_| HostProblem::ForeignOrigin)?.to_ascii_lowercase();
-            if !self.origins.contains(&origin) {
+            let is_own_page = host.as_deref().is_some_and(|host| self.is_own_page(host, &origin));
+            if !is_own_page && !self.origins.contains(&origin) {
                 return Err(HostProblem::ForeignOrigin);
             }
         }
         if leads_from_elsewhere(surface, method, headers) { Err(HostProblem::ForeignOrigin) } else { Ok(()) }
     }
 
-    /// With or without a port.
-    fn is_known(&self, host: &str) -> bool {
-        let name = match host.rsplit_once(':') {
-            Some((name, port)) if !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit()) => name,
-            Some(_) | None => host,
-        };
-        self.hosts.iter().any(|known| known == name || known == host)
+    /// Whether the page came from the very host and port that it calls, under a name of the settings: whoever points a name of
+    /// their own at this machine has one that is not there.
+    fn is_own_page(&self, host: &str, origin: &str) -> bool {
+        let of_page = origin.strip_prefix("https://").or_else(|| origin.strip_prefix("http://"));
+        of_page == Some(host) && is_among(&self.named_hosts, host)
     }
+}
+
+/// With or without a port.
+fn is_among(hosts: &[String], host: &str) -> bool {
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit()) => name,
+        Some(_) | None => host,
+    };
+    hosts.iter().any(|known| known == name || known == host)
 }
 
 /// Browsers send no Origin with what a page merely embeds or links to, such as an image or a frame, but say from where.
@@ -205,5 +218,32 @@ mod tests {
         {
             check(&[("host", "localhost"), ("origin", origin)], Err(HostProblem::ForeignOrigin));
         }
+    }
+
+    #[test]
+    fn the_pages_of_a_host_of_the_settings_may_call_it() {
+        let own = [
+            ("materia.example", "https://materia.example"),
+            ("materia.example", "http://materia.example"),
+            ("Materia.example:8443", "https://materia.example:8443"),
+        ];
+        for (host, origin) in own {
+            check(&[("host", host), ("origin", origin)], Ok(()));
+        }
+        let others = [
+            ("materia.example", "https://materia.example:9999"),
+            ("materia.example:8787", "https://materia.example"),
+            ("materia.example", "https://evil.example"),
+            ("materia.example", "null"),
+            ("materia.example", "materia.example"),
+            ("materia.example", "ftp://materia.example"),
+            ("localhost", "https://materia.example"),
+            ("localhost:9999", "http://localhost:9999"),
+        ];
+        for (host, origin) in others {
+            check(&[("host", host), ("origin", origin)], Err(HostProblem::ForeignOrigin));
+        }
+        // A name that somebody else points at this machine.
+        check(&[("host", "evil.example"), ("origin", "http://evil.example")], Err(HostProblem::ForeignHost));
     }
 }

@@ -47,21 +47,14 @@ impl Limiter {
         Arc::clone(&self.all).try_acquire_owned().ok()
     }
 
-    /// Whether an address may try to say who it is, or failed too often just now.
-    pub fn may_authenticate(&self, address: Option<IpAddr>) -> Result<(), OpError> {
-        match address.and_then(|address| self.failures.wait(address, Instant::now())) {
+    /// Counts an address that was not recognised. An error where it failed too often just now.
+    pub fn count_failure(&self, address: Option<IpAddr>) -> Result<(), OpError> {
+        match address.and_then(|address| self.failures.count(address, Instant::now())) {
             None => Ok(()),
             Some(wait) => {
                 let ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX).max(1);
                 Err(OpError::rate_limited("too many tokens from this address were wrong, wait a moment", ms))
             }
-        }
-    }
-
-    /// Counts an address that was not recognised.
-    pub fn count_failure(&self, address: Option<IpAddr>) {
-        if let Some(address) = address {
-            self.failures.count(address, Instant::now());
         }
     }
 

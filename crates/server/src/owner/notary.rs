@@ -208,10 +208,11 @@ pub async fn run(folder: PathBuf, platform: Platform, witnesses: Arc<Witnesses>,
     let notary = Notary::new(platform.clone());
     let mut look_next = Instant::now();
     let mut last_head = None;
+    let mut last_kept = std::fs::read_to_string(checkpoint_file(&folder)).ok();
     loop {
         let wait = match notary.work().await {
-            Ok(signed) => {
-                keep(&folder, signed.map(|checkpoint| checkpoint.note));
+            Ok(_) => {
+                keep_newest(&folder, &notary, &mut last_kept);
                 keep_head(&folder, &notary, &mut last_head, Afterwards::MoreMayCome);
                 WORK_EVERY
             }
@@ -240,8 +241,8 @@ pub async fn run(folder: PathBuf, platform: Platform, witnesses: Arc<Witnesses>,
         }
     }
     match notary.finish().await {
-        Ok(signed) => {
-            keep(&folder, signed.map(|checkpoint| checkpoint.note));
+        Ok(_) => {
+            keep_newest(&folder, &notary, &mut last_kept);
             keep_head(&folder, &notary, &mut last_head, Afterwards::MoreMayCome);
         }
         Err(error) => tracing::warn!(error = %error, "The last events have no checkpoint yet"),
@@ -273,6 +274,15 @@ fn keep_head(folder: &Path, notary: &Notary, last: &mut Option<TreeHead>, after:
     };
     if let Err(error) = kept {
         tracing::warn!(error, "The head of the log could not be kept beside the database");
+    }
+}
+
+/// Keeps the newest checkpoint of the log beside the database, whichever server of it signed that one.
+fn keep_newest(folder: &Path, notary: &Notary, last: &mut Option<String>) {
+    let newest = notary.watch().newest();
+    if newest != *last {
+        keep(folder, newest.clone());
+        *last = newest;
     }
 }
 

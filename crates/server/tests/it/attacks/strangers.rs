@@ -154,6 +154,43 @@ fn wrong_tokens_from_one_address_meet_a_limit_and_another_address_does_not() {
 }
 
 #[test]
+fn a_token_that_counts_is_let_in_whatever_others_at_the_address_show() {
+    let target = Target::with(&TargetOptions { env: &DEFAULT_FAILURES, ..TargetOptions::default() });
+    let create = json!({"actor_id": "robot", "roles": ["agent"]});
+    let created = target.send(&target.rest("create_key", create.to_string())).json();
+    let key = created["key"].as_str().expect("a key").to_owned();
+    let list = |token: &str| {
+        let request = Request::get("/api/tools").header("Host", target.http.to_string());
+        request.header("Authorization", format!("Bearer {token}")).bytes()
+    };
+    let is_over = std::sync::atomic::AtomicBool::new(false);
+    let flood = |wrong: &[u8]| {
+        while !is_over.load(std::sync::atomic::Ordering::Relaxed) {
+            let status = exchange(target.http, wrong).only().status;
+            assert!(status == 401 || status == 429, "a wrong token was answered {status}");
+        }
+    };
+    std::thread::scope(|scope| {
+        let made_up = format!("mk_{}_{}", "ab".repeat(8), "0".repeat(64));
+        for wrong in ["wrong", made_up.as_str(), "e30.e30.e30"] {
+            let wrong = list(wrong);
+            scope.spawn(move || flood(&wrong));
+        }
+        let wrong = list("wrong");
+        while exchange(target.http, &wrong).only().status != 429 {}
+        let statuses: Vec<u16> = [key.as_str(), target.token.as_str()]
+            .repeat(20)
+            .into_iter()
+            .map(|token| exchange(target.http, &list(token)).only().status)
+            .collect();
+        let is_held_up = exchange(target.http, &wrong).only().status == 429;
+        is_over.store(true, std::sync::atomic::Ordering::Relaxed);
+        assert_eq!(statuses, vec![200; 40]);
+        assert!(is_held_up, "the wrong ones are told to wait all the while");
+    });
+}
+
+#[test]
 fn an_idempotency_key_counts_over_mcp_as_header_and_in_meta() {
     let target = Target::start();
     let call = |key: Option<&str>| {

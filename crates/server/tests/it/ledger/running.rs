@@ -123,6 +123,38 @@ fn a_mistyped_folder_is_not_made_into_a_house() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_database_without_a_log_is_not_whole_and_stays_as_it_is() {
+    let (empty, folder) = (testkit::postgres_url().await, testkit::temp_dir());
+    let log = |name: &str, url: &str| Log { data: folder.path().join(name), database_url: Some(url.to_owned()) };
+    let looking = log("looking", &empty.url);
+    let backup = folder.path().join("no").to_str().expect("a path").to_owned();
+    let commands: [&[&str]; 4] = [&["audit", "verify"], &["audit", "key"], &["audit", "export"], &["backup", &backup]];
+    for command in commands {
+        let told = looking.run(command);
+        assert!(told.code == 2 && told.err.contains("there is no log in that database"), "{} {}", told.out, told.err);
+    }
+    let full = log("full", &testkit::postgres_url().await.url);
+    full.take_ids(2);
+    let (backup, key) = (folder.path().join("backup"), full.data.join("ledger.key"));
+    let (backup, key) = (backup.to_str().expect("a path"), key.to_str().expect("a path"));
+    full.run(&["backup", backup]).ok();
+    let restored = log("restored", &empty.url);
+    restored.run(&["restore", backup, "--key", key]).ok();
+    assert_eq!(restored.verify()["ok"], true);
+}
+
+#[test]
+fn a_backup_into_no_folder_is_refused_before_it_is_made() {
+    let folder = testkit::temp_dir();
+    let log = Log { data: folder.path().join("data"), database_url: None };
+    log.take_ids(1);
+    let backup = folder.path().join("bk/monday").to_str().expect("a path").to_owned();
+    let told = log.run(&["backup", &backup]);
+    assert!(told.code == 2 && told.err.contains("make it first"), "{} {}", told.out, told.err);
+    assert!(!log.data.join("backups").exists(), "nothing was copied");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_rollback_is_accepted_only_where_there_is_one() {
     let folder = testkit::temp_dir();
     let log = Log { data: folder.path().join("data"), database_url: None };
@@ -213,6 +245,7 @@ async fn an_export_says_what_is_not_cosigned_and_brings_the_keys_that_fit() {
     // The witness is away while the key changes.
     witness.kill();
     log.run(&["audit", "rotate-key"]).ok();
+    log.take_ids(1);
     log.run(&["audit", "retire-key"]).ok();
     log.take_ids(2);
     let out = folder.path().join("export");
