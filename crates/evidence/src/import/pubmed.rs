@@ -310,8 +310,6 @@ mod tests {
         corrects("RetractionOf", pmid)
     }
 
-    const BEFORE: &str = "rejected PMID 1: another record of it stands behind it in the file, and counts";
-
     fn check(articles: &[String], expected: &[&str]) {
         let text = format!("<PubmedArticleSet>{}</PubmedArticleSet>", articles.concat());
         let options = Options { source: Format::Pubmed.source(), lang: None };
@@ -336,10 +334,9 @@ mod tests {
     fn of_two_records_of_a_paper_the_one_revised_later_counts() {
         let reason = "rejected PMID 1: a record of it that was revised later stands before it in the file";
         check(&[article(1, "new", &revised(9)), article(1, "old", &revised(8))], &["PMID:1 new", reason]);
-        check(&[article(1, "old", &revised(8)), article(1, "new", &revised(9))], &["PMID:1 new", BEFORE]);
-        check(&[article(1, "first", &revised(8)), article(1, "second", &revised(8))], &["PMID:1 second", BEFORE]);
-        check(&[article(1, "first", &revised(8)), article(1, "undated", "")], &["PMID:1 undated", BEFORE]);
-        check(&[article(1, "same", ""), article(1, "same", "")], &["PMID:1 same", "PMID:1 same"]);
+        check(&[article(1, "old", &revised(8)), article(1, "new", &revised(9))], &["PMID:1 new"]);
+        check(&[article(1, "first", &revised(8)), article(1, "second", &revised(8))], &["PMID:1 second"]);
+        check(&[article(1, "first", &revised(8)), article(1, "undated", "")], &["PMID:1 undated"]);
     }
 
     #[test]
@@ -356,7 +353,7 @@ mod tests {
         let (paper, notice) = (article(1, "a", ""), article(2, "n", &retracts(1)));
         check(&[paper.clone(), notice.clone()], &["PMID:1 a retracted PMID:2", "PMID:2 n"]);
         check(&[notice.clone(), paper.clone()], &["PMID:2 n", "PMID:1 a retracted PMID:2"]);
-        check(&[paper, notice, article(1, "b", "")], &["PMID:1 b retracted PMID:2", "PMID:2 n", BEFORE]);
+        check(&[paper, notice, article(1, "b", "")], &["PMID:1 b retracted PMID:2", "PMID:2 n"]);
         check(&[article(2, "n", &retracts(2))], &["PMID:2 n"]);
     }
 

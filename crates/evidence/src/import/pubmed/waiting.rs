@@ -85,13 +85,10 @@ impl Waiting {
         let earlier = self.places.get(&pmid).and_then(|place| self.waiters.get_mut(place - self.n_gone));
         match earlier {
             // The store would see two changes, at every import anew.
-            Some(earlier) if earlier.item != waiter.item => {
+            Some(earlier) => {
                 self.n_bytes = self.n_bytes - earlier.n_bytes + waiter.n_bytes;
                 *earlier = waiter;
-                let reason = "another record of it stands behind it in the file, and counts";
-                self.push(Item::rejected(format!("PMID {pmid}"), reason));
             }
-            Some(_) => self.push(waiter.item),
             None => {
                 self.places.insert(pmid, self.n_gone + self.waiters.len());
                 self.add(waiter);
