@@ -101,7 +101,7 @@ async fn the_answer_has_the_shape_of_the_seed_and_tells_why() {
             hit,
             &json!({"id": "P2", "record": "document", "type": "paper", "title": "Ginger and nausea", "score": 1.0, "source": "herbal", "year": 2021,
                 "snippet": "Ginger eased nausea after surgery. Some adults bled longer while taking warfarin.",
-                "matches": [{"start": 0, "end": 6}, {"start": 13, "end": 19}], "retraction": "none_known"})
+                "matches": [{"start": 0, "end": 6}, {"start": 13, "end": 19}], "retraction": "none_known", "verified": false})
         );
         assert_eq!(success.output["audit"]["status"], "ok");
         let metadata = Value::Object(success.metadata);
