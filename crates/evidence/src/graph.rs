@@ -290,6 +290,14 @@ impl Graph {
         hops
     }
 
+    /// Whether a node has such a neighbour.
+    pub fn has_hop(&self, node: NodeNumber, direction: Direction, predicate: u32) -> bool {
+        if self.overlay.is_about(node) {
+            return !self.hops(node, direction, Some(predicate)).is_empty();
+        }
+        self.ends(node, direction, predicate).iter().any(|end| self.nodes.is_there(*end))
+    }
+
     /// Base and overlay together. Ends may be nodes that were withdrawn.
     fn all_hops(&self, node: NodeNumber, direction: Direction, predicate: Option<u32>) -> Vec<Hop> {
         let mut hops = Vec::new();

@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 
 use contract::evidence::checked::Checked;
-use contract::evidence::graph::{DEPTH_DEFAULT, PATHS_DEFAULT, Paths, QueryKg, QueryKgOutput, Truncated};
+use contract::evidence::graph::{DEPTH_DEFAULT, PATHS_DEFAULT, QueryKg, QueryKgOutput, Truncated};
 
 use crate::graph::pattern::{Pattern, PatternError};
 use crate::graph::walk::{Filter, Stop, Walk};
@@ -85,8 +85,6 @@ pub struct Found {
     pub output: QueryKgOutput,
     /// Source and licence, in the order of the sources.
     pub licences: Vec<(String, String)>,
-    /// What the paths do not tell, where somebody might take them for all.
-    pub note: Option<String>,
 }
 
 impl Question {
@@ -143,8 +141,8 @@ impl Question {
         let is_wanted = |it: &SameThing| kind.is_none_or(|kind| graph.nodes().is_a(it.node, kind));
         let starts: Vec<SameThing> = same_things(graph, &asked).into_iter().filter(is_wanted).collect();
         if self.is_count {
-            let found = self.count(graph, &starts, limits)?.map(Found::count);
-            return Ok(found.map(|found| Found { note: meant.note(graph, &self.id), ..found }));
+            let count = self.count(graph, &starts, limits)?;
+            return Ok(count.map(|count| Found::count(count, meant.note(graph, &self.id))));
         }
         let mut told = Told::new(graph, &starts, self.limit);
         let nodes = starts.iter().map(|start| start.node);
@@ -160,10 +158,17 @@ impl Question {
         }
         let mut found = told.finish(truncated);
         let mut notes: Vec<String> = meant.note(graph, &self.id).into_iter().collect();
-        if found.output.paths.is_empty() || self.asks_for_interactions() {
-            notes.extend(note::note(graph, &asked, &found.output));
+        if found.output.paths.is_empty() {
+            notes.push(note::nothing(&found.output, self.pattern.is_some()));
         }
-        found.note = (!notes.is_empty()).then(|| notes.join(" "));
+        if self.pattern.is_none() {
+            let starts: Vec<NodeNumber> = starts.iter().map(|start| start.node).collect();
+            notes.extend(note::not_followed(graph, meant.node, &starts, &self.filter));
+        }
+        if found.output.paths.is_empty() || self.asks_for_interactions() {
+            notes.extend(note::not_among(graph, &asked, &found.output));
+        }
+        found.output.note = (!notes.is_empty()).then(|| notes.join(" "));
         Ok(Some(found))
     }
 
@@ -313,9 +318,9 @@ fn depth(number: u32) -> usize {
 }
 
 impl Found {
-    fn count(count: u64) -> Found {
-        let output = QueryKgOutput { paths: Paths::default(), count: Some(count), truncated: None };
-        Found { output, licences: Vec::new(), note: None }
+    fn count(count: u64, note: Option<String>) -> Found {
+        let output = QueryKgOutput { count: Some(count), note, ..QueryKgOutput::default() };
+        Found { output, licences: Vec::new() }
     }
 }
 

@@ -14,7 +14,7 @@ pub mod read;
 pub mod starter;
 
 pub use checks::passes_for_own_source;
-pub(crate) use checks::turns;
+pub(crate) use checks::{disguised, is_seen, is_tag, turns};
 pub use incoming::{Incoming, Unfit};
 
 use store::StoreError;

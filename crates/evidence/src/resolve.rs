@@ -73,6 +73,32 @@ impl Meant {
     }
 }
 
+/// Who asks by an id for what somebody brought under a name of ours must not take it for that: such things of ours, in words.
+/// What is recorded of them is no part of the answer.
+pub fn namesakes(graph: &Graph, word: &str, kind: &str) -> Option<String> {
+    let nodes = graph.nodes();
+    let is_own = |node: NodeNumber| is_own_source(graph.sources().id(nodes.source(node)));
+    let node = nodes.find(word).filter(|node| !is_own(*node))?;
+    let mut others = nodes.sharing_a_name(node);
+    others.retain(|other| is_own(*other) && nodes.is_a(*other, kind));
+    if others.is_empty() {
+        return None;
+    }
+    let same: Vec<NodeNumber> = same_things(graph, &[node]).iter().map(|it| it.node).collect();
+    let others = others.iter().filter(|other| !same.contains(*other)).map(|other| {
+        let [label, id] = quoted::label_and_id(graph, *other);
+        format!("{label} ({id}, from {})", quoted::word(graph.sources().id(nodes.source(*other))))
+    });
+    let others: Vec<String> = others.collect();
+    (!others.is_empty()).then(|| {
+        format!(
+            "`{word}` has a name that is also one of {}. They may be different things, and what is recorded of that one is \
+             not told here.",
+            rest::first(&others, CANDIDATES_MAX)
+        )
+    })
+}
+
 /// What a word means among the nodes of a category; of any category where none is named. Nodes that only say that they are what
 /// the word means are not among them where it is somebody's id: the graph tells who says so.
 pub fn resolve(graph: &Graph, word: &str, kind: Option<&str>) -> Result<Meant, Unresolved> {

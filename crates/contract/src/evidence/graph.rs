@@ -91,7 +91,7 @@ impl OneOrMore {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct QueryKgOutput {
     /// In the order of predicate and id, hop by hop; without a pattern the shorter ones first.
     // Where there are more than are shown, those of which every hop is verified come first; without a pattern the others keep up
@@ -104,6 +104,9 @@ pub struct QueryKgOutput {
     /// There are more paths than are shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub truncated: Option<Truncated>,
+    /// What the paths do not tell: few or none do not mean that there is nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]

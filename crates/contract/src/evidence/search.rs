@@ -89,6 +89,9 @@ impl TextLang {
 pub struct HybridSearchOutput {
     /// The best first.
     pub hits: Vec<SearchHit>,
+    /// What the hits do not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -108,6 +111,9 @@ pub struct SearchHit {
     pub score: f64,
     /// The id of its source.
     pub source: String,
+    /// Whether somebody compared it with its source.
+    #[serde(default)]
+    pub verified: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub year: Option<i32>,
     /// Whose words the text is, where it is not the authors' abstract: `materia` for a summary of our own.

@@ -58,7 +58,15 @@ fn drop_full_stop(text: &mut String) {
 }
 
 pub fn hash(name: &str) -> NameHash {
-    let digest = canonical::digest(normalise(name).as_bytes());
+    shortened(canonical::digest(normalise(name).as_bytes()).as_slice())
+}
+
+/// A hash of an id as it is written.
+pub fn hash_exactly(id: &str) -> NameHash {
+    shortened(canonical::digest(id.as_bytes()).as_slice())
+}
+
+fn shortened(digest: &[u8]) -> NameHash {
     digest.iter().take(8).fold(0, |hash, byte| (hash << 8) | u64::from(*byte))
 }
 

@@ -30,7 +30,7 @@ pub struct Nodes {
     /// Of the id, of a node that is there.
     pub(super) id_hashes: Vec<NameHash>,
     /// Of the other ids that the node's record says it has.
-    pub(super) same: Vec<Box<[NameHash]>>,
+    pub(super) same: Vec<Box<[OtherId]>>,
     /// Whether somebody compared what the node's record says with its source.
     pub(super) verified: Vec<bool>,
     /// So many nodes, from the first on, are in the order of their ids.
@@ -82,6 +82,13 @@ pub struct Named {
     pub by_other_id: Vec<NodeNumber>,
 }
 
+/// Another id of a node, as names are compared and as it is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct OtherId {
+    pub hash: NameHash,
+    pub exact: NameHash,
+}
+
 /// What the graph keeps of a node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct NodeEntry<'a> {
@@ -93,15 +100,16 @@ pub(super) struct NodeEntry<'a> {
     pub names: Box<[NameHash]>,
     pub id_hash: NameHash,
     /// Of its other ids.
-    pub same: Box<[NameHash]>,
+    pub same: Box<[OtherId]>,
     pub is_verified: bool,
 }
 
 impl<'a> NodeEntry<'a> {
     pub fn new(node: &'a Node, source: u32) -> NodeEntry<'a> {
-        let same: Box<[NameHash]> = node.same_as.iter().map(|id| names::hash(id)).collect();
+        let other_id = |id: &String| OtherId { hash: names::hash(id), exact: names::hash_exactly(id) };
+        let same: Box<[OtherId]> = node.same_as.iter().map(other_id).collect();
         let mut hashes: Vec<NameHash> = node.names.iter().map(|name| names::hash(&name.text)).collect();
-        hashes.extend(&same);
+        hashes.extend(same.iter().map(|other| other.hash));
         // So that whoever calls it another id of theirs finds it, and whoever is called as its id says does not hide it.
         let id_hash = names::hash(&node.id);
         hashes.push(id_hash);
@@ -160,6 +168,17 @@ impl Nodes {
         found.sort_by(|a, b| self.id(*a).cmp(self.id(*b)));
         let (by_other_id, by_name) = found.into_iter().partition(|node| self.says_same(*node, hash));
         Named { by_name, by_other_id }
+    }
+
+    /// Nodes that have a name of this one for a name too, in the order of their ids.
+    pub fn sharing_a_name(&self, node: NodeNumber) -> Vec<NodeNumber> {
+        let names = self.names.get(index(node)).into_iter().flatten().copied();
+        let names = names.filter(|hash| Some(*hash) != self.id_hash(node) && !self.says_same(node, *hash));
+        let others = names.flat_map(|hash| self.with_hash(hash).filter(move |other| !self.says_same(*other, hash)));
+        let mut others: Vec<NodeNumber> = others.filter(|other| *other != node && self.is_there(*other)).collect();
+        others.sort_by(|a, b| self.id(*a).cmp(self.id(*b)));
+        others.dedup();
+        others
     }
 
     /// Nodes that have this among their names and ids, in no order.
@@ -381,11 +400,12 @@ impl Nodes {
     /// About how much memory the nodes take.
     pub fn size_bytes(&self) -> usize {
         let columns = self.heads.len() * (4 + 8 + 1 + 2 * size_of::<Box<[NameHash]>>());
-        let names: usize = self.names.iter().chain(&self.same).map(|names| names.len() * 8).sum();
+        let names: usize = self.names.iter().map(|names| names.len() * 8).sum();
+        let same: usize = self.same.iter().map(|same| same.len() * size_of::<OtherId>()).sum();
         let ids: usize = self.by_id.keys().map(|id| id.len() + 2 * size_of::<usize>()).sum();
         let by_id = ids + self.by_id.capacity() * (size_of::<Arc<str>>() + 9);
         let by_name = self.by_name.capacity() * 33 + self.by_name.values().map(|it| it.capacity() * 4).sum::<usize>();
-        self.heads.size_bytes() + columns + names + by_id + by_name + self.categories.size_bytes()
+        self.heads.size_bytes() + columns + names + same + by_id + by_name + self.categories.size_bytes()
     }
 }
 
@@ -403,7 +423,7 @@ pub(super) struct Columns<'a> {
     pub sources: Vec<u32>,
     pub names: Vec<Box<[NameHash]>>,
     pub id_hashes: Vec<NameHash>,
-    pub same: Vec<Box<[NameHash]>>,
+    pub same: Vec<Box<[OtherId]>>,
     pub verified: Vec<bool>,
     pub categories: Vec<&'a str>,
     pub category_sets: Vec<Box<[u32]>>,

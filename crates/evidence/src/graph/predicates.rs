@@ -12,6 +12,11 @@ pub fn holds_both_ways(predicate: &str) -> bool {
     BOTH_WAYS.contains(&predicate)
 }
 
+/// Whether it says that something is not so.
+pub fn denies(predicate: &str) -> bool {
+    predicate.starts_with("not_")
+}
+
 /// Each of them.
 pub(super) fn both_ways() -> impl Iterator<Item = &'static str> {
     BOTH_WAYS.into_iter()
@@ -76,6 +81,7 @@ pub struct Leads {
     upward: Vec<(u32, Direction)>,
     members: Vec<(u32, Direction)>,
     same: Vec<u32>,
+    has_denials: bool,
 }
 
 impl Leads {
@@ -86,7 +92,14 @@ impl Leads {
         let members = members.chain(HAS_MEMBER.iter().filter_map(find).map(|it| (it, Direction::Out))).collect();
         let along = in_class.chain(&HAS_INGREDIENT).filter_map(find).map(|it| (it, Direction::Out));
         let against = IS_INGREDIENT_OF.iter().chain(&HAS_MEMBER).filter_map(find).map(|it| (it, Direction::In));
-        Leads { upward: along.chain(against).collect(), members, same: SAME.iter().filter_map(find).collect() }
+        let has_denials = predicates.all().iter().any(|predicate| denies(predicate));
+        let (upward, same) = (along.chain(against).collect(), SAME.iter().filter_map(find).collect());
+        Leads { upward, members, same, has_denials }
+    }
+
+    /// Whether there are statements that something is not so.
+    pub fn has_denials(&self) -> bool {
+        self.has_denials
     }
 
     /// Those that lead from a thing to what it belongs to or is made of, and whether along the edge or against it.

@@ -5,7 +5,8 @@
 
 use contract::evidence::starter::is_own_source;
 
-use super::names::NameHash;
+use super::names::{self, NameHash};
+use super::nodes::OtherId;
 use super::words::index;
 use super::{Direction, EdgeRef, Graph, NodeNumber, Nodes};
 
@@ -40,7 +41,19 @@ impl Same {
 impl Nodes {
     /// Whether the record of a node says that it has this other id.
     pub(super) fn says_same(&self, node: NodeNumber, hash: NameHash) -> bool {
-        self.same.get(index(node)).is_some_and(|same| same.contains(&hash))
+        self.same.get(index(node)).is_some_and(|same| same.iter().any(|it| it.hash == hash))
+    }
+
+    /// Whether several nodes have ids that differ in nothing but their case: then an id means what is written exactly so.
+    fn is_shared(&self, hash: NameHash) -> bool {
+        let with_id = self.with_hash(hash).filter(|node| self.is_there(*node) && self.id_hash(*node) == Some(hash));
+        with_id.take(2).count() > 1
+    }
+
+    /// Whether a node is called by an id that is written exactly so, or says that it has it.
+    fn has_exactly(&self, node: NodeNumber, id: OtherId) -> bool {
+        let is_own = self.id_hash(node) == Some(id.hash) && names::hash_exactly(self.id(node)) == id.exact;
+        is_own || self.same.get(index(node)).is_some_and(|same| same.contains(&id))
     }
 
     /// Whether somebody compared what the record of a node says with its source.
@@ -48,7 +61,7 @@ impl Nodes {
         self.verified.get(index(node)).copied().unwrap_or_default()
     }
 
-    fn id_hash(&self, node: NodeNumber) -> Option<NameHash> {
+    pub(super) fn id_hash(&self, node: NodeNumber) -> Option<NameHash> {
         self.id_hashes.get(index(node)).copied()
     }
 }
@@ -75,10 +88,14 @@ impl Graph {
     fn same_by_records(&self, node: NodeNumber) -> Vec<Same> {
         let nodes = self.nodes();
         let own = nodes.id_hash(node).into_iter().filter(|_| nodes.is_there(node));
-        let named: Vec<NameHash> = nodes.same.get(index(node)).into_iter().flatten().copied().collect();
+        let exact = own.clone().map(|hash| OtherId { hash, exact: names::hash_exactly(nodes.id(node)) });
+        let named = nodes.same.get(index(node)).into_iter().flatten().copied();
         let mut found = Vec::new();
-        for hash in own.clone().chain(named) {
+        for id in exact.chain(named) {
+            let hash = id.hash;
+            let is_shared = nodes.is_shared(hash);
             let others = nodes.with_hash(hash).filter(|other| *other != node && nodes.is_there(*other));
+            let others = others.filter(|other| !is_shared || nodes.has_exactly(*other, id));
             found.extend(others.filter_map(|other| {
                 let (subject, object, by) = if nodes.id_hash(other) == Some(hash) {
                     // Two ids that differ in nothing but their case are what one of them says, if any does.
@@ -178,6 +195,18 @@ mod tests {
             assert_eq!(told(graph, "MY:8"), told_as(&[("MY:7", "mine", false), ("YOUR:8", "mine, yours", false)]));
             assert_eq!(told(graph, "MY:7"), told_as(&[("MY:8", "mine", false), ("warfarin", "mine", false)]));
         }
+        let cased = [
+            node("AA:x1", "mine", &[], false),
+            node("aa:X1", "yours", &[], false),
+            node("T:1", "theirs", &["AA:x1"], false),
+            node("T:2", "theirs", &["bb:y1"], false),
+            node("BB:Y1", "theirs", &[], false),
+        ];
+        let cased = Graph::of(&cased.map(Record::Node)).unwrap();
+        assert_eq!(told(&cased, "T:1"), told_as(&[("AA:x1", "theirs", false)]));
+        assert_eq!(told(&cased, "AA:x1"), told_as(&[("T:1", "theirs", false)]));
+        assert_eq!(told(&cased, "aa:X1"), []);
+        assert_eq!(told(&cased, "T:2"), told_as(&[("BB:Y1", "theirs", false)]));
         let gone_nodes = vec!["warfarin".to_owned()];
         graph.apply(&Changes { gone_nodes, version: 2, ..Changes::default() });
         assert_eq!(told(&graph, "BANK:1"), []);

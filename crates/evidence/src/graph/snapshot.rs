@@ -11,13 +11,13 @@ use std::sync::Arc;
 use contract::canonical;
 
 use super::base::{Base, Kept, Rows};
-use super::nodes::{Columns, Nodes};
+use super::nodes::{Columns, Nodes, OtherId};
 use super::predicates::Leads;
 use super::reach::Reach;
 use super::words::{Words, index};
 use super::{Graph, Sources};
 
-const MAGIC: &[u8] = b"materia graph 7\n";
+const MAGIC: &[u8] = b"materia graph 8\n";
 const HASH_BYTES: usize = 32;
 
 /// Where the snapshot of an organisation stands.
@@ -126,7 +126,7 @@ impl Writer {
         }
         self.hashes(&nodes.id_hashes);
         for same in &nodes.same {
-            self.hashes(same);
+            self.hashes(&same.iter().flat_map(|it| [it.hash, it.exact]).collect::<Vec<u64>>());
         }
         self.length(nodes.verified.len());
         self.0.extend(nodes.verified.iter().map(|is_verified| u8::from(*is_verified)));
@@ -208,13 +208,19 @@ impl<'a> Reader<'a> {
         Some(hashes.iter().map(|bytes| u64::from_le_bytes(*bytes)).collect())
     }
 
+    fn other_ids(&mut self) -> Option<Box<[OtherId]>> {
+        let hashes = self.hashes()?;
+        let (pairs, _) = hashes.as_chunks::<2>();
+        Some(pairs.iter().map(|[hash, exact]| OtherId { hash: *hash, exact: *exact }).collect())
+    }
+
     fn nodes(&mut self) -> Option<Nodes> {
         let ids = self.texts()?;
         let labels = self.texts()?;
         let (sets, sources) = (self.numbers()?, self.numbers()?);
         let names = (0..ids.len()).map(|_| self.hashes()).collect::<Option<Vec<_>>>()?;
         let id_hashes = self.hashes()?.into_vec();
-        let same = (0..ids.len()).map(|_| self.hashes()).collect::<Option<Vec<_>>>()?;
+        let same = (0..ids.len()).map(|_| self.other_ids()).collect::<Option<Vec<_>>>()?;
         let n_verified = self.length()?;
         let verified = self.take(n_verified)?.iter().map(|byte| *byte == 1).collect();
         let categories = self.texts()?;

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use contract::evidence::record::{Author, Document, Name, Node, Record};
 
-use crate::record::turns;
+use crate::record::{disguised, is_seen, is_tag, turns};
 
 /// The record with its names and labels cleaned; a name of which nothing can be seen is dropped.
 pub fn clean(record: &mut Record) {
@@ -28,6 +28,11 @@ fn clean_node(node: &mut Node) {
         name.text = line(&name.text);
         is_seen(&name.text) && known.insert((name.text.clone(), name.lang.clone()))
     });
+    // A name with a letter that passes for another would be refused, and the node with it.
+    if node.names.iter().any(|name| disguised(&name.text).is_none()) {
+        node.names.retain(|name| disguised(&name.text).is_none());
+    }
+    node.description.iter_mut().for_each(untag);
     // Every node has a name; one without is called by its id.
     if node.names.is_empty() {
         node.names.push(Name { text: node.id.clone(), lang: "und".to_owned() });
@@ -35,6 +40,7 @@ fn clean_node(node: &mut Node) {
 }
 
 fn clean_document(document: &mut Document) {
+    untag(&mut document.text);
     document.title = seen(&document.title).unwrap_or_default();
     document.journal = document.journal.as_deref().and_then(seen);
     let part = |part: &Option<String>| part.as_deref().and_then(seen);
@@ -48,9 +54,9 @@ fn seen(text: &str) -> Option<String> {
     Some(line(text)).filter(|text| is_seen(text))
 }
 
-/// Without NUL and what turns the direction of writing; other control characters and breaks, with the blanks around them, are one blank.
+/// Without NUL, tag letters and what turns the direction of writing; other control characters and breaks, with the blanks around them, are one blank.
 fn line(text: &str) -> String {
-    let text: String = text.chars().filter(|it| !turns(*it)).collect();
+    let text: String = text.chars().filter(|it| !turns(*it) && !is_tag(*it)).collect();
     let is_break = |character: char| character.is_control() || matches!(character, '\u{2028}' | '\u{2029}');
     if !text.contains(is_break) {
         return text.trim().to_owned();
@@ -59,14 +65,11 @@ fn line(text: &str) -> String {
     text.split(is_break).map(str::trim).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// Whether more is left than what has no width. Inside a name such characters stay: some scripts need them.
-fn is_seen(text: &str) -> bool {
-    let has_no_width = |character: char| {
-        matches!(character,
-            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}')
-    };
-    text.chars().any(|character| !character.is_whitespace() && !has_no_width(character))
+/// Without letters that nobody sees and a model reads.
+fn untag(text: &mut String) {
+    if text.contains(is_tag) {
+        text.retain(|it| !is_tag(it));
+    }
 }
 
 #[cfg(test)]
@@ -91,15 +94,24 @@ mod tests {
                     name("gin\u{0}ger \r\n root"),
                     name("\u{200b}\u{feff}"),
                     name("ginger\u{1}root"),
-                    name("a\u{200d}b")
+                    name("a\u{200d}b"),
+                    name("\u{3164}\u{2800}"),
+                    name("gіnger"),
+                    name("root\u{e0041}")
                 ]),
             ),
-            node(json!(["drug"]), json!([name("ginger root"), name("a\u{200d}b")])),
+            node(json!(["drug"]), json!([name("ginger root"), name("a\u{200d}b"), name("root")])),
         );
         check(
             node(json!(["drug"]), json!([name("\u{0}\u{200b}")])),
             node(json!(["drug"]), json!([{ "text": "X:1", "lang": "und" }])),
         );
+    }
+
+    #[test]
+    fn letters_that_nobody_sees_are_no_text() {
+        let document = |title: &str, text: &str| json!({"record": "document", "id": "X:1", "kind": "paper", "title": title, "text": text, "lang": "en", "source": "s"});
+        check(document("Gin\u{e0041}ger", "Safe.\u{e0069}\u{e0067}\nTea."), document("Ginger", "Safe.\nTea."));
     }
 
     #[test]

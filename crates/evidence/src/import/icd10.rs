@@ -65,8 +65,8 @@ struct Class<'a> {
 /// Codes that were read, since an edge to a parent that the file does not hold would lead nowhere.
 struct Codes {
     source: String,
-    /// Each with a hash of what the file says of it.
-    known: HashMap<String, u64>,
+    /// Each with a hash of its name and one of all that the file says of it.
+    known: HashMap<String, [u64; 2]>,
 }
 
 /// All versions together have fewer.
@@ -96,9 +96,10 @@ impl Codes {
             attributes,
             source: self.source.clone(),
         };
-        let content = content(&node);
-        if self.known.get(code).is_some_and(|known| *known != content) {
-            let reason = "it stands in the file twice, with other words; the first one counts";
+        let content = [hash(name), hash(&json!(node).to_string())];
+        if let Some([first_name, _]) = self.known.get(code).filter(|known| **known != content) {
+            let other = if *first_name == hash(name) { "the same words and other marks" } else { "other words" };
+            let reason = format!("it stands in the file twice, with {other}; the first one counts");
             out.push_back(Item::rejected(format!("code `{code}`"), reason));
             return;
         }
@@ -129,9 +130,9 @@ impl Codes {
     }
 }
 
-fn content(node: &Node) -> u64 {
+fn hash(text: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
-    json!(node).to_string().hash(&mut hasher);
+    text.hash(&mut hasher);
     hasher.finish()
 }
 
@@ -155,7 +156,8 @@ mod tests {
 
     #[test]
     fn a_code_that_stands_twice_is_repeated_or_counts_as_it_stood_first() {
-        let table = "code,description,ICD-10-WHO\nA00,Cholera,Y\nA000,Made up,Y\nA000,Made up,N\nA00.0,Made up,Y\n";
+        let table = "code,description,ICD-10-WHO\nA00,Cholera,Y\nA000,Made up,Y\nA000,Made up,N\nA00.0,Made up,Y\n\
+            A000,Otherwise,Y\n";
         let options = Options { source: super::super::Format::Icd10.source(), lang: None };
         let items = super::super::open(super::super::Format::Icd10, options, table.as_bytes()).unwrap();
         let told = items.map(|item| match item.unwrap() {
@@ -163,7 +165,7 @@ mod tests {
                 Record::Node(node) => format!("{} {}", node.id, node.attributes["ICD-10-WHO"]),
                 other => super::super::fits::id(&other).split(' ').next().unwrap().to_owned(),
             },
-            Item::Rejected(rejection) => format!("rejected {}", rejection.at),
+            Item::Rejected(rejection) => format!("rejected {}: {}", rejection.at, rejection.reason),
         });
         assert_eq!(
             told.collect::<Vec<_>>(),
@@ -171,9 +173,10 @@ mod tests {
                 "ICD10TM:A00 \"Y\"",
                 "ICD10TM:A00.0 \"Y\"",
                 "edge",
-                "rejected code `A00.0`",
+                "rejected code `A00.0`: it stands in the file twice, with the same words and other marks; the first one counts",
                 "ICD10TM:A00.0 \"Y\"",
-                "edge"
+                "edge",
+                "rejected code `A00.0`: it stands in the file twice, with other words; the first one counts"
             ]
         );
     }

@@ -5,6 +5,8 @@ use std::collections::HashSet;
 
 use contract::evidence::graph::QueryKgOutput;
 
+use crate::graph::predicates::{denies, holds_both_ways};
+use crate::graph::walk::Filter;
 use crate::graph::{Direction, Graph, NodeNumber};
 use crate::network::quoted;
 use crate::network::stated::{self, Stated};
@@ -16,23 +18,40 @@ pub(super) const INTERACTS: &str = "interacts_with";
 const CLASSES_SHOWN_MAX: usize = 5;
 const PATTERNS_SHOWN_MAX: usize = 3;
 
-/// `None` where nothing needs to be said.
-pub(super) fn note(graph: &Graph, starts: &[NodeNumber], output: &QueryKgOutput) -> Option<String> {
-    let mut said = Vec::new();
-    if output.paths.is_empty() {
-        let nothing = match output.truncated {
-            None => "Nothing is recorded along this pattern.",
-            Some(_) => "Nothing was found along this pattern before the search ended.",
-        };
-        said.push(format!("{nothing} That does not mean that there is nothing."));
-    }
-    said.extend(not_among(graph, starts, output));
-    (!said.is_empty()).then(|| said.join(" "))
+/// That there are no paths, and what that does not mean.
+pub(super) fn nothing(output: &QueryKgOutput, has_pattern: bool) -> String {
+    let way = if has_pattern { "along this pattern" } else { "along statements that lead from the start" };
+    let nothing = match output.truncated {
+        None => format!("Nothing is recorded {way}."),
+        Some(_) => format!("Nothing was found {way} before the search ended."),
+    };
+    format!("{nothing} That does not mean that there is nothing.")
+}
+
+/// Without a pattern edges are followed in their direction alone, and of what a thing is at the other end nothing is told:
+/// which statements those are, and how to ask for them.
+pub(super) fn not_followed(graph: &Graph, start: NodeNumber, nodes: &[NodeNumber], filter: &Filter) -> Option<String> {
+    let predicates = graph.predicates();
+    let is_left_out = |predicate: &u32| {
+        let text = predicates.text(*predicate);
+        let is_wanted = filter.predicates.as_ref().is_none_or(|wanted| wanted.iter().any(|it| it == text));
+        let is_met = || nodes.iter().any(|node| graph.has_hop(*node, Direction::In, *predicate));
+        is_wanted && !holds_both_ways(text) && !denies(text) && is_met()
+    };
+    let left_out = (0..predicates.n_words()).filter(is_left_out).map(|predicate| predicates.text(predicate));
+    let kind = word(graph.nodes().kind(start));
+    let mut patterns: Vec<String> = left_out.map(|text| format!("`{kind} <-{}- *`", word(text))).collect();
+    patterns.sort_unstable();
+    patterns.dedup();
+    (!patterns.is_empty()).then(|| {
+        let patterns = rest::first(&patterns, PATTERNS_SHOWN_MAX);
+        format!("Statements that point to the start were not followed. Ask {patterns}.")
+    })
 }
 
 /// Interactions of the start and of what it belongs to or is made of that are on none of the paths, and how to ask for
 /// them.
-fn not_among(graph: &Graph, starts: &[NodeNumber], output: &QueryKgOutput) -> Option<String> {
+pub(super) fn not_among(graph: &Graph, starts: &[NodeNumber], output: &QueryKgOutput) -> Option<String> {
     let interacts = graph.predicates().find(INTERACTS)?;
     let shown: HashSet<&str> =
         output.paths.iter().flatten().filter_map(|node| node.via).map(|via| via.edge_id).collect();

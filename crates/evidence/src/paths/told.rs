@@ -167,7 +167,7 @@ impl<'g> Told<'g> {
         noted.extend(starts.iter().flat_map(|start| &start.said).flat_map(|(_, sources)| sources));
         ends.iter().for_each(|end| paths.push_path(*end));
         let licences = licences(graph, noted);
-        Found { output: QueryKgOutput { paths, count: None, truncated }, licences, note: None }
+        Found { output: QueryKgOutput { paths, truncated, ..QueryKgOutput::default() }, licences }
     }
 }
 

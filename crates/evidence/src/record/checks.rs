@@ -23,7 +23,52 @@ pub fn check_line(field: &str, text: &str) -> Result<(), Unfit> {
     if text.contains(turns) {
         return Err(Unfit(format!("`{field}`: expected text without characters that turn the direction of writing")));
     }
-    Ok(())
+    check_tags(field, text)
+}
+
+/// Tag letters say something to a model that no reader sees.
+pub fn check_tags(field: &str, text: &str) -> Result<(), Unfit> {
+    match text.chars().find(|it| is_tag(*it)) {
+        Some(tag) => {
+            let code = u32::from(tag);
+            Err(Unfit(format!("`{field}`: expected text without tag letters, which nobody sees; it has U+{code:04X}")))
+        }
+        None => Ok(()),
+    }
+}
+
+pub fn is_tag(character: char) -> bool {
+    matches!(character, '\u{e0000}'..='\u{e007f}')
+}
+
+/// What a thing is called: it can be seen, and no letter in it passes for another.
+pub fn check_name(field: &str, name: &str) -> Result<(), Unfit> {
+    check_line(field, name)?;
+    if !is_seen(name) {
+        return Err(Unfit(format!("`{field}`: expected a name that can be seen")));
+    }
+    match disguised(name) {
+        Some(character) => {
+            let (what, code) = ("letters of another script that look like Latin ones", u32::from(character));
+            Err(Unfit(format!("`{field}`: expected words without {what}; it has U+{code:04X}")))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Whether a text is more than blanks.
+pub fn is_seen(text: &str) -> bool {
+    text.chars().any(|character| !character.is_whitespace() && !is_unseen(character))
+}
+
+/// A letter that looks like a Latin one in a word that has Latin ones. A name may well have words of two scripts.
+pub fn disguised(name: &str) -> Option<char> {
+    if name.is_ascii() {
+        return None;
+    }
+    let words = name.split(|it: char| !it.is_alphanumeric() && !is_combining_mark(it));
+    let mixed = words.filter(|word| word.contains(|it: char| it.is_ascii_alphabetic()));
+    mixed.flat_map(str::chars).find(|it| looks_latin(*it))
 }
 
 /// What makes a text look otherwise than it is, from its place on.
@@ -63,7 +108,7 @@ pub fn check_text(field: &str, text: &str) -> Result<(), Unfit> {
         return refuse("letters in another style or width", character);
     }
     if text.contains(|it: char| it.is_ascii_alphabetic())
-        && let Some(character) = text.chars().find(|it| looks_latin(*it))
+        && let Some(character) = text.chars().find(|it| looks_latin(*it) || *it == 'ı')
     {
         return refuse("letters of another script that look like Latin ones", character);
     }
@@ -80,7 +125,7 @@ pub fn check_texts(field: &str, texts: &[String]) -> Result<(), Unfit> {
 fn is_unseen(character: char) -> bool {
     matches!(character,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180e}'
-        | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}'
+        | '\u{2800}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}'
         | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{e0000}'..='\u{e0fff}')
 }
 
@@ -188,9 +233,38 @@ mod tests {
             ("DΟI:1", "`id`: expected text without letters of another script that look like Latin ones; it has U+039F"),
             ("Ｈ1", "`id`: expected text without letters in another style or width; it has U+FF28"),
             ("X:e\u{301}", "`id`: expected letters and their marks in one character each (NFC)"),
+            (
+                "gınger",
+                "`id`: expected text without letters of another script that look like Latin ones; it has U+0131",
+            ),
+            ("H\u{2800}1", "`id`: expected text without characters that cannot be seen; it has U+2800"),
+            ("H\u{e0041}1", "`id`: expected text without characters that cannot be seen; it has U+E0041"),
             (" H1", "`id`: expected text without control characters and outer spaces"),
         ] {
             assert_eq!(told(check_text("id", id)), expected, "{id}");
+        }
+    }
+
+    #[test]
+    fn names_are_what_they_look_like() {
+        for name in ["ginger", "ขิง", "имбирь", "ginger имбирь", "TNF-α", "ısırgan", "ฟ้า\u{200b}ทะลาย", "ㄱㄴ"]
+        {
+            assert_eq!(told(check_name("names", name)), "fit", "{name}");
+        }
+        let latin = "`names`: expected words without letters of another script that look like Latin ones; it has";
+        let unseen = "`names`: expected a name that can be seen";
+        for (name, expected) in [
+            ("gіnger", format!("{latin} U+0456")),
+            ("dried wаrfarin", format!("{latin} U+0430")),
+            ("\u{3164}", unseen.to_owned()),
+            ("\u{115f} \u{2800}", unseen.to_owned()),
+            ("\u{200b}", unseen.to_owned()),
+            (
+                "ginger\u{e0068}\u{e0069}",
+                "`names`: expected text without tag letters, which nobody sees; it has U+E0068".to_owned(),
+            ),
+        ] {
+            assert_eq!(told(check_name("names", name)), expected, "{name}");
         }
     }
 

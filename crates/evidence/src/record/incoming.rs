@@ -10,8 +10,8 @@ use serde_json::{Map, Value};
 
 use super::Sha256;
 use super::checks::{
-    check_integers, check_line, check_nul, check_predicate, check_reference, check_text, check_texts,
-    passes_for_own_source,
+    check_integers, check_line, check_name, check_nul, check_predicate, check_reference, check_tags, check_text,
+    check_texts, passes_for_own_source,
 };
 use super::papers::Paper;
 use crate::contraindications::{self, Word};
@@ -139,13 +139,15 @@ fn check_source(source: &Source) -> Result<(), Unfit> {
 
 fn check_node(node: &Node) -> Result<(), Unfit> {
     check_texts("categories", &node.categories)?;
-    node.names.iter().try_for_each(|name| check_line("names", &name.text))?;
+    node.names.iter().try_for_each(|name| check_name("names", &name.text))?;
+    node.description.iter().try_for_each(|description| check_tags("description", description))?;
     node.attributes.values().try_for_each(check_integers)
 }
 
 fn check_document(document: &Document) -> Result<(), Unfit> {
     document.attributes.values().try_for_each(check_integers)?;
     check_line("title", &document.title)?;
+    check_tags("text", &document.text)?;
     let mut links = document.links.iter().enumerate();
     links.try_for_each(|(at, link)| check_reference(&format!("links/{at}"), link))?;
     check_whose_word(document)?;

@@ -1,9 +1,12 @@
 //! What is searched: documents and nodes of the record in one form.
 
+use std::collections::BTreeMap;
+
 use contract::evidence::record::{Document, Name, Node, Retraction};
 use contract::evidence::search::RetractionStatus;
 use contract::evidence::starter::is_own_source;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use super::words::script_language;
@@ -28,6 +31,9 @@ pub struct Entry {
     /// As the letters of the text say.
     pub lang: String,
     pub source: String,
+    /// Whether somebody compared it with its source. Only what came with the program can say so.
+    #[serde(default)]
+    pub is_verified: bool,
     pub year: Option<i32>,
     pub categories: Vec<String>,
     /// Of a node, so that each reader is shown the name in their language.
@@ -82,6 +88,7 @@ impl Entry {
             text: document.text.clone(),
             lang,
             source: document.source.clone(),
+            is_verified: is_verified(&document.source, &document.attributes),
             year: document.year,
             categories: vec![document.kind.clone()],
             names: Vec::new(),
@@ -107,6 +114,7 @@ impl Entry {
             title,
             text,
             source: node.source.clone(),
+            is_verified: is_verified(&node.source, &node.attributes),
             year: None,
             categories: node.categories.clone(),
             names: node.names.clone(),
@@ -141,6 +149,10 @@ impl Entry {
     pub fn content_hash(&self) -> ContentHash {
         ContentHash::of(&format!("{VECTOR_RULE}\n{}\n{}\n{}", self.title.len(), self.title, self.text))
     }
+}
+
+fn is_verified(source: &str, attributes: &BTreeMap<String, Value>) -> bool {
+    is_own_source(source) && attributes.get("verified") == Some(&Value::Bool(true))
 }
 
 pub fn key(record: EntryRecord, id: &str) -> String {

@@ -58,13 +58,7 @@ impl Filter {
                 if holds(word)? {
                     continue;
                 }
-                let mut known = Vec::new();
-                for one in snapshot.terms(field)? {
-                    // What the last entry of a word was deleted from keeps the word for a while.
-                    if holds(&one)? {
-                        known.push(one);
-                    }
-                }
+                let known = snapshot.terms(field)?.into_iter().collect();
                 unknown.push(Unknown { field: path, what, word: word.clone(), known: closest(known, word) });
             }
         }

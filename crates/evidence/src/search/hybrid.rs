@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
+use contract::evidence::starter::is_own_source;
 use contract::model::ModelCard;
 use tantivy::query::Query;
 use tantivy::{DocAddress, Term};
@@ -48,6 +49,8 @@ const ABOUT_NAMED: f64 = 0.97;
 const NAMED_MAX: usize = 4;
 /// Categories of nodes that stand for papers, ours and Biolink's.
 const PAPER_CATEGORIES: [&str; 4] = ["paper", "publication", "article", "journal_article"];
+/// The least that tells two scores apart.
+const STEP: f64 = 1e-6;
 /// Words of a question that count; a whole document is no question.
 const WORDS_MAX: usize = 256;
 
@@ -318,7 +321,7 @@ impl Library {
             |address: &&DocAddress| !found.contains(*address) && allowed.is_none_or(|allowed| allowed.has(**address));
         fused.extend(about.iter().filter(is_missing).map(|address| Found { address: *address, score: 0.0 }));
         let langs = self.snapshot.langs();
-        for one in fused {
+        for one in fused.iter_mut() {
             let (from, to) = match (about.contains(&one.address), naming.contains(&one.address)) {
                 (true, _) if langs.of(one.address) == Some(reading.lang) => ABOUT,
                 (true, _) => ABOUT_IN_OTHER_WORDS,
@@ -326,6 +329,43 @@ impl Library {
                 (false, false) => NAMES_IT_NOT,
             };
             one.score = from + (to - from) * one.score;
+        }
+        self.own_first(reading, allowed, fused)
+    }
+
+    /// Of the nodes that have the question for a name, what came with the program stands before what others brought.
+    fn own_first(
+        &self,
+        reading: &Reading,
+        allowed: Option<&Allowed>,
+        fused: &mut Vec<Found>,
+    ) -> Result<(), SearchError> {
+        let (mut own, mut others) = (BTreeSet::new(), BTreeSet::new());
+        for id in reading.subjects.iter().filter(|_| reading.subjects.len() > 1) {
+            let Some(address) = self.snapshot.find(&key(EntryRecord::Node, id))? else { continue };
+            if allowed.is_some_and(|allowed| !allowed.has(address)) {
+                continue;
+            }
+            let is_own = is_own_source(&self.snapshot.entry(address)?.source);
+            if is_own { &mut own } else { &mut others }.insert(address);
+        }
+        if own.is_empty() || others.is_empty() {
+            return Ok(());
+        }
+        let found: BTreeSet<DocAddress> = fused.iter().map(|one| one.address).collect();
+        fused.extend(own.difference(&found).map(|address| Found { address: *address, score: 0.0 }));
+        let best = |among: &BTreeSet<DocAddress>| {
+            let scores = fused.iter().filter(|one| among.contains(&one.address)).map(|one| one.score);
+            scores.fold(0.0, f64::max)
+        };
+        let (best_own, best_other) = (best(&own), best(&others));
+        let step = (best_other - best_own).max(0.0);
+        for one in fused.iter_mut() {
+            if own.contains(&one.address) {
+                one.score += step;
+            } else if others.contains(&one.address) {
+                one.score = one.score.min(best_own + step - STEP);
+            }
         }
         Ok(())
     }
@@ -344,17 +384,24 @@ impl Library {
         let langs = self.snapshot.langs();
         let worth = ABOUT_NAMED * highest(fused);
         for id in &reading.entities {
-            let about = self.snapshot.about(id)?.into_iter();
-            let about = about.filter(|address| allowed.is_none_or(|allowed| allowed.has(*address)));
-            let scored = about.map(|address| {
+            let mut best: Option<Named> = None;
+            for address in self.snapshot.about(id)? {
+                if allowed.is_some_and(|allowed| !allowed.has(address)) {
+                    continue;
+                }
                 let found = fused.iter().position(|one| one.address == address);
                 let score = found.and_then(|at| fused.get(at)).map_or(0.0, |one| one.score);
-                (langs.of(address) == Some(reading.lang), score, address, found)
-            });
-            let best = scored.max_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(b.2.cmp(&a.2)));
+                let is_in_lang = langs.of(address) == Some(reading.lang);
+                let one = Named { is_in_lang, score, key: self.snapshot.key(address)?, address, found };
+                if best.as_ref().is_none_or(|best| one.is_before(best)) {
+                    best = Some(one);
+                }
+            }
             match best {
-                Some((_, score, address, None)) => fused.push(Found { address, score: worth.max(score) }),
-                Some((_, score, _, Some(at))) => {
+                Some(Named { score, address, found: None, .. }) => {
+                    fused.push(Found { address, score: worth.max(score) });
+                }
+                Some(Named { score, found: Some(at), .. }) => {
                     if let Some(one) = fused.get_mut(at) {
                         one.score = worth.max(score);
                     }
@@ -435,6 +482,24 @@ impl Library {
         }
         let is_paper = entry.categories.iter().any(|category| PAPER_CATEGORIES.contains(&category.as_str()));
         Ok(is_paper.then(Standing::default))
+    }
+}
+
+/// A text about a thing that a question names.
+struct Named {
+    is_in_lang: bool,
+    score: f64,
+    key: String,
+    address: DocAddress,
+    /// Its place among the hits.
+    found: Option<usize>,
+}
+
+impl Named {
+    /// By key where nothing else tells them apart: where an entry stands in the index depends on how it came there.
+    fn is_before(&self, other: &Named) -> bool {
+        let order = other.is_in_lang.cmp(&self.is_in_lang).then(other.score.total_cmp(&self.score));
+        order.then_with(|| self.key.cmp(&other.key)).is_lt()
     }
 }
 

@@ -23,7 +23,7 @@ const WRITER_BYTES: usize = 64 << 20;
 /// A text with more different names than this names nothing in particular.
 const NAMES_MAX: usize = 2_000;
 /// How entries are kept. An index in another form is made anew.
-const FORM: &str = "form2";
+const FORM: &str = "form3";
 
 #[derive(Debug, thiserror::Error)]
 pub enum SearchError {
@@ -205,6 +205,7 @@ struct View {
     n_docs: u64,
     n_words: u64,
     n_grams: u64,
+    n_entities: u64,
     has_thai: bool,
     has_latin: bool,
 }
@@ -216,19 +217,23 @@ struct SegmentView {
 
 impl Snapshot {
     fn new(searcher: Searcher, fields: Fields) -> Result<Snapshot, SearchError> {
-        let (mut n_words, mut n_grams) = (0, 0);
+        let (mut n_words, mut n_grams, mut n_entities) = (0, 0, 0);
         let mut segments = Vec::new();
         for reader in searcher.segment_readers() {
             let column = |name| reader.fast_fields().u64(name).map_err(failed("reading a column"));
             let (words, grams, content) = (column("n_words")?, column("n_grams")?, column("content")?);
+            let entities = reader.get_fieldnorms_reader(fields.entities).map_err(failed("reading lengths"))?;
             for document in reader.doc_ids_alive() {
                 n_words += words.first(document).unwrap_or_default();
                 n_grams += grams.first(document).unwrap_or_default();
+                // Rounded as every score rounds it, and so the same in whichever segment the entry stands.
+                n_entities += u64::from(entities.fieldnorm(document));
             }
             segments.push(SegmentView { has_deletes: reader.has_deletes(), content });
         }
         let n_docs = searcher.num_docs();
-        let mut view = View { searcher, fields, segments, n_docs, n_words, n_grams, has_thai: false, has_latin: false };
+        let (has_thai, has_latin) = (false, false);
+        let mut view = View { searcher, fields, segments, n_docs, n_words, n_grams, n_entities, has_thai, has_latin };
         let holds = |lang: &str| -> Result<bool, SearchError> {
             let counted = view.count(&Term::from_field_text(fields.lang, lang)).map_err(failed("counting"))?;
             Ok(counted.n_entries > 0)
@@ -349,14 +354,16 @@ impl Snapshot {
         Ok(self.matching(&BooleanQuery::new(all.collect()))?.addresses().collect())
     }
 
-    /// All terms of a field, for tables that are made from them.
+    /// All terms of a field that an entry holds, for tables that are made from them.
     pub(super) fn terms(&self, field: Field) -> Result<std::collections::BTreeSet<String>, SearchError> {
         let mut all = std::collections::BTreeSet::new();
         for reader in self.0.searcher.segment_readers() {
             let index = reader.inverted_index(field).map_err(failed("reading terms"))?;
             let mut stream = index.terms().stream().map_err(|error| failed("reading terms")(error.into()))?;
             while stream.advance() {
-                if let Ok(term) = std::str::from_utf8(stream.key()) {
+                let Ok(term) = std::str::from_utf8(stream.key()) else { continue };
+                // What the last entry of a word was deleted from keeps the word until a merge.
+                if !all.contains(term) && counts::is_held(reader, &index, stream.value())? {
                     all.insert(term.to_owned());
                 }
             }

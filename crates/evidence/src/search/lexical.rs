@@ -15,6 +15,9 @@ use super::index::{Allowed, Counted, Counts, SearchError, Snapshot, failed};
 
 const K1: f64 = 1.2;
 const B: f64 = 0.75;
+/// Candidates beyond those that are wanted: tantivy sums in single precision and in another order for each segment, so those
+/// about the last place may come in any order.
+const CANDIDATES_MORE: usize = 16;
 
 /// An entry that a list holds.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -135,7 +138,7 @@ fn search_words(
     }
     let searcher = snapshot.searcher();
     let scoring = EnableScoring::enabled_from_statistics_provider(&counts, searcher);
-    let collector = TopDocs::with_limit(n_max).order_by_score();
+    let collector = TopDocs::with_limit(n_max.saturating_add(CANDIDATES_MORE)).order_by_score();
     let candidates = searcher.search_with_executor(&*query, &collector, &Executor::single_thread(), scoring);
     let candidates = candidates.map_err(failed("searching"))?;
     let mut found: Vec<Found> = candidates.into_iter().map(|(_, address)| Found { address, score: 0.0 }).collect();
@@ -148,7 +151,7 @@ fn search_words(
     for same in found.chunk_by_mut(|a, b| a.address.segment_ord == b.address.segment_ord) {
         rescore(snapshot, &words, same)?;
     }
-    Ok(found)
+    Ok(best(found, n_max))
 }
 
 /// How a word weighs, and how long its field is on the average.

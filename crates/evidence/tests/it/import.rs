@@ -95,3 +95,12 @@ fn a_file_of_another_format_is_told_apart() {
     check(Format::Trapi, "[1, 2", "truncated");
     check(Format::Beir, "", "the file is empty");
 }
+
+#[test]
+fn a_node_that_stands_twice_in_a_file_counts_as_it_stood_first() {
+    let rows = "id\tcategory\tname\nX:1\tbiolink:Drug\tfirst\nX:1\tbiolink:Drug\tfirst\nX:1\tbiolink:Drug\tsecond\n";
+    let told = lines(Format::Kgx, Cursor::new(rows.as_bytes().to_vec()));
+    assert_eq!(told.len(), 3, "{told:?}");
+    assert!(told[0] == told[1] && told[0].contains("first"), "{told:?}");
+    assert!(told[2].contains("line 4, node `X:1`") && told[2].contains("the first one counts"), "{told:?}");
+}

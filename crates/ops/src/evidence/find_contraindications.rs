@@ -5,7 +5,7 @@ use contract::error::OpError;
 use contract::evidence::contraindications::{EntityKind, FindContraindications, FindContraindicationsOutput};
 use evidence::contraindications::{self, Entity};
 use evidence::graph::Graph;
-use evidence::resolve::{Unresolved, resolve};
+use evidence::resolve::{Unresolved, namesakes, resolve};
 
 use super::{graph, note, provenance_of, unresolved};
 use crate::context::Context;
@@ -39,14 +39,15 @@ impl Read for FindContraindications {
         let organisation_id = ctx.actor().organisation_id.as_str();
         let found = contraindications::find(&mut reader, organisation_id, &graph, &asked.entities).await;
         let found = found.map_err(store_error)?;
+        asked.notes.extend(found.notes);
         let mut answer = Answer::of(FindContraindicationsOutput {
             results: found.results,
             no_record: found.no_record,
             not_covered: found.not_covered,
             truncated: found.is_truncated,
+            note: (!asked.notes.is_empty()).then(|| asked.notes.join(" ")),
         });
         answer.metadata = provenance_of(&graph, found.sources);
-        asked.notes.extend(found.notes);
         note(&mut answer.metadata, &asked.notes);
         Ok(answer)
     }
@@ -71,6 +72,7 @@ fn find_all(graph: &Graph, field: &str, words: &[String], kind: EntityKind) -> R
             refusal
         })?;
         notes.extend(meant.note(graph, word));
+        notes.extend(namesakes(graph, word, kind.name()));
         for node in meant.nodes() {
             if !entities.iter().any(|entity| entity.node == node) {
                 entities.push(Entity { node, kind });

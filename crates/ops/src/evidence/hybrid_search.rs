@@ -29,6 +29,9 @@ const SNIPPET_CHARS: usize = 240;
 /// How long an answer waits for a change that it must know of.
 const WAIT_MS: u64 = 2_000;
 const LOOK_EVERY_MS: u64 = 50;
+/// The best of what is near still looks like an answer.
+const NOTHING_KNOWN: &str = "No word or name of the query is known here. The hits are what is nearest by meaning, and may have \
+    nothing to do with it.";
 
 impl Operation for HybridSearch {
     const NAME: &'static str = "hybrid_search";
@@ -81,11 +84,12 @@ impl Read for HybridSearch {
             Some(SearchLang::Auto) => script_language(&self.query),
             Some(SearchLang::Th) | None => "th",
         };
-        let (hits, reasons) = blocking(move || {
+        let (hits, reasons, is_known) = blocking(move || {
             let library = &current.library;
             let found = library.search(&reading, vector.as_deref(), &filter, Mode::Both, n_hits)?;
             let mut hits = Vec::new();
             let mut reasons = Vec::new();
+            let is_known = found.iter().any(|hit| hit.reason.bm25.is_some() || !hit.reason.entities.is_empty());
             for hit in found {
                 let entry = library.entry(&hit)?;
                 let standing = library.standing(&entry)?;
@@ -97,7 +101,7 @@ impl Read for HybridSearch {
                 reasons.push(reason(&hit, &entry));
                 hits.push(shown(&hit, entry, standing, &reading, lang));
             }
-            Ok((hits, reasons))
+            Ok((hits, reasons, is_known))
         })
         .await?;
         if let Some(message) = nothing_from {
@@ -107,7 +111,9 @@ impl Read for HybridSearch {
         let source_ids: Vec<&str> = sources.map(String::as_str).collect();
         metadata.insert("licences".to_owned(), credits(ctx, &source_ids).await?);
         metadata.insert("reasons".to_owned(), Value::Array(reasons));
-        let mut answer = Answer::of(HybridSearchOutput { hits });
+        let note = (!hits.is_empty() && !is_known).then(|| NOTHING_KNOWN.to_owned());
+        metadata.extend(note.clone().map(|note| ("note".to_owned(), note.into())));
+        let mut answer = Answer::of(HybridSearchOutput { hits, note });
         answer.metadata = metadata;
         Ok(answer)
     }
@@ -248,6 +254,7 @@ fn shown(hit: &Hit, entry: Entry, standing: Option<Standing>, reading: &Reading,
         matches,
         score: hit.score,
         source: entry.source,
+        verified: entry.is_verified,
         year: entry.year,
         abstract_by: entry.abstract_by,
         retraction: standing.as_ref().map(|standing| standing.status),

@@ -39,7 +39,7 @@ impl Read for QueryKg {
     async fn run(&self, ctx: &Context<'_>) -> Result<Answer<QueryKgOutput>, OpError> {
         let question = Question::parse(self).map_err(refused)?;
         if self.dry {
-            return Ok(Answer::of(QueryKgOutput { paths: Paths::default(), count: None, truncated: None }));
+            return Ok(Answer::of(QueryKgOutput::default()));
         }
         let graph = graph(ctx, self.min_version).await?;
         let found = match question.ask(&graph, WORK_AT_ONCE_MAX).map_err(refused)? {
@@ -53,7 +53,8 @@ impl Read for QueryKg {
         };
         let mut answer = Answer::of(found.output);
         answer.metadata = provenance(&graph, found.licences);
-        answer.metadata.extend(found.note.map(|note| ("note".to_owned(), note.into())));
+        let note = answer.output.note.clone();
+        answer.metadata.extend(note.map(|note| ("note".to_owned(), note.into())));
         let retracted = retracted(ctx, graph.version(), &answer.output.paths).await?;
         if !retracted.is_empty() {
             answer.metadata.insert("retracted".to_owned(), retracted.into());

@@ -66,6 +66,10 @@ pub(super) enum Wanted {
 impl Wanted {
     fn new(graph: &Graph, named: Option<&str>, allowed: Option<&[String]>) -> Wanted {
         match (named, allowed) {
+            // That something is not so leads nowhere, unless somebody asks for just that.
+            (None, None) if graph.leads().has_denials() => {
+                Wanted::Some(graph.predicates.all().iter().map(|text| !predicates::denies(text)).collect())
+            }
             (None, None) => Wanted::Any,
             (Some(named), None) => graph.predicates.find(named).map_or(Wanted::None, Wanted::One),
             (Some(named), Some(allowed)) if allowed.iter().any(|it| it == named) => {

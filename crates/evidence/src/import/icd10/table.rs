@@ -72,7 +72,11 @@ impl Parser for Table {
         let code = dotted(code);
         let flags = FLAG_COLUMNS.into_iter().filter_map(|column| Some((column, cell(column)?)));
         let attributes = flags.map(|(column, flag)| (column.to_owned(), json!(flag))).collect::<BTreeMap<_, _>>();
-        let same_as = if cell(WHO_COLUMN) == Some("Y") { vec![format!("ICD10:{code}")] } else { Vec::new() };
+        let is_of_who = cell(WHO_COLUMN) == Some("Y");
+        // Hospitals write the Thai codes without their dot.
+        let bare = code.replace('.', "");
+        let same_as = is_of_who.then(|| format!("ICD10:{code}")).into_iter();
+        let same_as = same_as.chain((bare != code).then(|| format!("ICD10TM:{bare}"))).collect();
         let lang = if vocabulary::is_thai(name) { "th" } else { "en" };
         let name = name.to_owned();
         let class =

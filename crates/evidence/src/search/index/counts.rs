@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use tantivy::postings::TermInfo;
 use tantivy::query::Bm25StatisticsProvider;
 use tantivy::schema::{Field, IndexRecordOption};
-use tantivy::{DocSet as _, TERMINATED, Term};
+use tantivy::{DocSet as _, InvertedIndexReader, SegmentReader, TERMINATED, Term};
 
 use super::{SearchError, Snapshot, View, failed};
 
@@ -36,10 +36,29 @@ impl View {
             Ok(self.n_words)
         } else if field == self.fields.grams {
             Ok(self.n_grams)
+        } else if field == self.fields.entities {
+            Ok(self.n_entities)
         } else {
             self.searcher.total_num_tokens(field)
         }
     }
+}
+
+/// Whether an entry of a segment that was not deleted holds a term.
+pub(super) fn is_held(
+    reader: &SegmentReader,
+    index: &InvertedIndexReader,
+    place: &TermInfo,
+) -> Result<bool, SearchError> {
+    if !reader.has_deletes() {
+        return Ok(true);
+    }
+    let postings = index.read_postings_from_terminfo(place, IndexRecordOption::Basic);
+    let mut postings = postings.map_err(|error| failed("reading a word")(error.into()))?;
+    while postings.doc() != TERMINATED && reader.is_deleted(postings.doc()) {
+        postings.advance();
+    }
+    Ok(postings.doc() != TERMINATED)
 }
 
 /// A word that was looked up: in how many entries it is, and where each segment keeps them.

@@ -122,6 +122,32 @@ async fn a_name_that_two_things_share_makes_them_no_one_thing() {
 }
 
 #[tokio::test]
+async fn what_somebody_brought_under_a_name_of_ours_is_not_taken_for_ours() {
+    for stage in both().await {
+        let house = house(&stage).await;
+        let ours = house.call("agent", "read_herb", json!({"id": "test_root"})).await.result.unwrap().output;
+        let name = ours["names"]["en"].as_str().unwrap();
+        let mut herb = mine("MYDB:1", name, json!([]));
+        herb["categories"] = json!(["herb"]);
+        put(&house, &[herb]).await;
+        let asked = json!({"herb_ids": ["MYDB:1"]});
+        let found = house.call("agent", "find_contraindications", asked).await.result.unwrap();
+        let note = found.output["note"].as_str().unwrap();
+        assert!(note.starts_with("`MYDB:1` has a name that is also one of ") && note.contains("(test_root,"), "{note}");
+        assert_eq!(found.output["note"], found.metadata["note"]);
+        let asked = json!({"herb_ids": ["test_root"]});
+        let found = house.call("agent", "find_contraindications", asked).await.result.unwrap();
+        assert_eq!(found.output.get("note"), None, "{}", found.output);
+        let found = house.call("agent", "hybrid_search", json!({"query": name})).await.result.unwrap().output;
+        let hits =
+            found["hits"].as_array().unwrap().iter().filter(|hit| hit["record"] == "node" && hit["type"] == "herb");
+        let hits: Vec<(&str, bool)> =
+            hits.map(|hit| (hit["id"].as_str().unwrap(), hit["verified"].as_bool().unwrap())).collect();
+        assert_eq!(hits[..2], [("test_root", true), ("MYDB:1", false)], "{found}");
+    }
+}
+
+#[tokio::test]
 async fn whoever_takes_a_name_of_the_starter_data_neither_hides_its_warnings_nor_is_hidden() {
     for stage in both().await {
         let house = house(&stage).await;

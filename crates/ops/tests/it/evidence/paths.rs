@@ -248,6 +248,8 @@ async fn an_answer_without_paths_does_not_look_like_safe() {
         let note = async |input: Value| {
             let success = stage.call("agent", "query_kg", input).await.result.unwrap();
             let note = success.metadata.get("note").and_then(Value::as_str).map(str::to_owned);
+            // Not every protocol shows the metadata.
+            assert_eq!(success.output.get("note").and_then(Value::as_str), note.as_deref());
             (ids(&success.output).len(), note.unwrap_or_default())
         };
         let nothing = "Nothing is recorded along this pattern. That does not mean that there is nothing.";
@@ -271,10 +273,39 @@ async fn an_answer_without_paths_does_not_look_like_safe() {
         let alone = node("alone", "drug", json!([{"text": "alone", "lang": "en"}]));
         put(&stage, &[alone]).await;
         let alone = json!({"type": "drug", "id": "alone"});
-        assert_eq!(note(json!({"start": alone})).await, (0, nothing.to_owned()));
+        let led_nowhere =
+            "Nothing is recorded along statements that lead from the start. That does not mean that there is nothing.";
+        assert_eq!(note(json!({"start": alone})).await, (0, led_nowhere.to_owned()));
+        // What is said of it stands at the other end of statements, and the note tells how to ask.
+        put(&stage, &[edge("to", "calmol", "treats", "alone")]).await;
+        let not_followed = "Statements that point to the start were not followed. Ask `drug <-treats- *`.";
+        let told = format!("{led_nowhere} {not_followed}");
+        let found = note(json!({"start": alone})).await;
+        assert_eq!((found.0, found.1.starts_with(&told)), (0, true), "{found:?}");
+        assert_eq!(note(json!({"start": alone, "pattern": "drug <-treats- *"})).await, (1, String::new()));
+        let other = json!({"start": alone, "filters": {"predicate": "member_of"}});
+        assert!(!note(other).await.1.contains(not_followed));
         for input in [json!({"start": alone, "count": true}), json!({"start": alone, "dry": true})] {
             assert_eq!(note(input).await, (0, String::new()));
         }
+    }
+}
+
+#[tokio::test]
+async fn a_path_goes_along_what_is_not_so_only_where_that_is_asked_for() {
+    for stage in both().await {
+        put(&stage, &pharmacy()).await;
+        let found = async |input: Value| ids(&stage.call("agent", "query_kg", input).await.result.unwrap().output);
+        let walked = |pattern: Option<&str>| json!({"start": {"type": "drug", "id": "alone"}, "pattern": pattern});
+        let alone = node("alone", "drug", json!([{"text": "alone", "lang": "en"}]));
+        put(&stage, &[alone, edge("no", "alone", "not_interacts_with", "calmol")]).await;
+        assert_eq!(found(walked(None)).await, Vec::<String>::new());
+        assert_eq!(found(walked(Some("drug -*-> *"))).await, Vec::<String>::new());
+        assert_eq!(found(walked(Some("drug -not_interacts_with-> *"))).await, ["alone calmol"]);
+        put(&stage, &[edge("yes", "alone", "treats", "calmol")]).await;
+        assert_eq!(found(walked(Some("drug -*-> *"))).await, ["alone calmol"]);
+        let named = json!({"start": {"type": "drug", "id": "alone"}, "filters": {"predicate": "not_interacts_with"}, "max_depth": 1});
+        assert_eq!(found(named).await, ["alone calmol"]);
     }
 }
 

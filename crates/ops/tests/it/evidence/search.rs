@@ -101,7 +101,7 @@ async fn the_answer_has_the_shape_of_the_seed_and_tells_why() {
             hit,
             &json!({"id": "P2", "record": "document", "type": "paper", "title": "Ginger and nausea", "score": 1.0, "source": "herbal", "year": 2021,
                 "snippet": "Ginger eased nausea after surgery. Some adults bled longer while taking warfarin.",
-                "matches": [{"start": 0, "end": 6}, {"start": 13, "end": 19}], "retraction": "none_known"})
+                "matches": [{"start": 0, "end": 6}, {"start": 13, "end": 19}], "retraction": "none_known", "verified": false})
         );
         assert_eq!(success.output["audit"]["status"], "ok");
         let metadata = Value::Object(success.metadata);
@@ -288,6 +288,36 @@ async fn an_index_that_grew_and_one_that_was_made_at_once_answer_alike() {
             let (one, two) = (search(&stage, input.clone()).await, search(&other, input).await);
             assert_eq!(one["audit"]["out_hash"], two["audit"]["out_hash"], "{query}: {one} {two}");
             assert!(!ids(&one).is_empty(), "{query}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_was_replaced_and_withdrawn_leaves_no_trace_in_the_scores() {
+    for stage in both().await {
+        put(&stage, &shelf()).await;
+        let named = |n_times: usize| "Ginger, turmeric and green chiretta. ".repeat(n_times);
+        let put_one = async |n: usize, record: Value| {
+            put(&stage, &[record]).await;
+            search(&stage, json!({"query": format!("word{n}")})).await;
+        };
+        for n in 0..12 {
+            let name = |word: &str| json!([{"text": format!("{word}{n}"), "lang": "en"}]);
+            put_one(n, node(&format!("K{n}"), "herb", name("addword"))).await;
+            put_one(n, paper(&format!("Q{n}"), "Teas", &named(n), "en", 2020)).await;
+            if n % 2 == 0 {
+                put_one(n, node(&format!("K{n}"), "herb", name("newword"))).await;
+                put_one(n, paper(&format!("Q{n}"), "Teas", &named(1), "en", 2020)).await;
+            }
+        }
+        let gone =
+            |n: usize| json!({"record": "deletion", "kind": "document", "id": format!("Q{n}"), "source": "herbal"});
+        put_one(0, gone(11)).await;
+        let other = stage.again().await;
+        for query in ["ginger after surgery", "ขิง", "turmeric", "warfarin with turmeric"] {
+            let input = json!({"query": query, "lang": "auto"});
+            let (one, two) = (search(&stage, input.clone()).await, search(&other, input).await);
+            assert_eq!(one["audit"]["out_hash"], two["audit"]["out_hash"], "{query}: {one} {two}");
         }
     }
 }
