@@ -130,6 +130,7 @@ fn build(n_documents: usize, folder: &std::path::Path, dice: &mut Dice) -> anyho
             about: None,
             abstract_by: None,
             retraction: None,
+            is_verified: false,
         };
         vectors.insert(entry.content_hash().short(), &[Packed::of(&dice.vector())]);
         changes.push(Change::Put(Box::new(entry)));

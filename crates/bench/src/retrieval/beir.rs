@@ -65,6 +65,7 @@ fn entry(text: Text) -> Entry {
         about: None,
         abstract_by: None,
         retraction: None,
+        is_verified: false,
     }
 }
 
