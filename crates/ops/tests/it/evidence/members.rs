@@ -154,12 +154,15 @@ async fn of_many_members_and_statements_the_gravest_are_told_and_the_rest_is_cou
         put(&stage, &[source(), thing("crowd", "drug_class"), thing("other", "drug")]).await;
         let ids: Vec<String> = (0..230).map(|n| format!("drug{n:03}")).collect();
         let members = ids.iter().flat_map(|id| [thing(id, "drug"), edge(&format!("m-{id}"), id, "member_of", "crowd")]);
-        put(&stage, &members.collect::<Vec<_>>()).await;
+        let members: Vec<Value> = members.collect();
         let said = ids.iter().map(|id| {
             let is_last = id == "drug229";
             graded(&format!("i-{id}"), id, "other", if is_last { "critical" } else { "minor" })
         });
-        put(&stage, &said.collect::<Vec<_>>()).await;
+        let said: Vec<Value> = said.collect();
+        for records in members.chunks(100).chain(said.chunks(100)) {
+            assert_eq!(put(&stage, records).await["rejected"], json!([]));
+        }
         let looked_at = "crowd (crowd) is a class; members known here: 230. The warnings recorded of 200 of them are told apart, with \
             the way to each; the others were not looked at, ask for them by name.";
         for (operation, input) in [
