@@ -68,6 +68,17 @@ async fn graph(ctx: &Context<'_>, version_min: Option<u64>) -> Result<Arc<Graph>
     graphs.graph(organisation_id, version_min).await.map_err(graph_error)
 }
 
+/// Looks at the graph in the pool for long work: of a large class much is to be looked at.
+async fn look<T: Send + 'static>(
+    ctx: &Context<'_>,
+    graph: &Arc<Graph>,
+    look: impl FnOnce(&Graph) -> T + Send + 'static,
+) -> Result<T, OpError> {
+    let graphs = ctx.services().evidence.graphs().map_err(graph_error)?;
+    let graph = Arc::clone(graph);
+    graphs.work(move |_| look(&graph)).await.map_err(graph_error)
+}
+
 fn graph_error(error: GraphError) -> OpError {
     match error {
         GraphError::Store(error) => store_error(error),

@@ -7,7 +7,7 @@ use contract::evidence::network::KgGetEverything;
 use evidence::network;
 use evidence::resolve::{Meant, resolve};
 
-use super::{elsewhere, graph, show_network, unresolved};
+use super::{elsewhere, graph, look, show_network, unresolved};
 use crate::context::Context;
 use crate::family::Family;
 use crate::operation::{Answer, Operation, Read};
@@ -37,8 +37,11 @@ impl Read for KgGetEverything {
         let meant = found.map_err(|error| unresolved("curie", &error))?;
         let title = network::named(&graph, meant.node);
         let thing = meant.nodes();
-        let notes = meant.note(&graph, &self.curie).into_iter().chain(network::class_note(&graph, &thing, 1));
-        let notes: Vec<String> = notes.collect();
-        show_network(ctx, &graph, &network::everything(&graph, &thing), &title, &notes).await
+        let mut notes: Vec<String> = meant.note(&graph, &self.curie).into_iter().collect();
+        let looked =
+            look(ctx, &graph, move |graph| (network::class_note(graph, &thing, 1), network::everything(graph, &thing)));
+        let (of_class, network) = looked.await?;
+        notes.extend(of_class);
+        show_network(ctx, &graph, &network, &title, &notes).await
     }
 }

@@ -10,7 +10,7 @@ use evidence::graph::NodeNumber;
 use evidence::network;
 use evidence::resolve::{Meant, resolve};
 
-use super::{elsewhere, graph, show_network, unresolved};
+use super::{elsewhere, graph, look, show_network, unresolved};
 use crate::context::Context;
 use crate::family::Family;
 use crate::operation::{Answer, Operation, Read};
@@ -60,9 +60,14 @@ impl Read for KgNetworkNeighborhood {
             std::iter::once(meant.node).chain(others).collect()
         };
         let things: Vec<Vec<NodeNumber>> = asked.iter().map(thing).collect();
-        notes.extend(things.iter().filter_map(|thing| network::class_note(&graph, thing, things.len())));
         let names = things.iter().filter_map(|thing| thing.first());
         let names: Vec<String> = names.map(|node| graph.nodes().id(*node).to_owned()).collect();
-        show_network(ctx, &graph, &network::neighbourhood(&graph, &things), &names.join(", "), &notes).await
+        let looked = look(ctx, &graph, move |graph| {
+            let of_classes = things.iter().filter_map(|thing| network::class_note(graph, thing, things.len()));
+            (of_classes.collect::<Vec<String>>(), network::neighbourhood(graph, &things))
+        });
+        let (of_classes, network) = looked.await?;
+        notes.extend(of_classes);
+        show_network(ctx, &graph, &network, &names.join(", "), &notes).await
     }
 }
