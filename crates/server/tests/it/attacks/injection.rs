@@ -155,7 +155,8 @@ fn shell_in_any_field_is_data_and_starts_no_process() {
     }
     let files = fs::read_dir(target.data()).expect("the folder can be read").flatten();
     let names: Vec<String> = files.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
-    let is_ours = |name: &String| ["materia.", "owner.", "ledger.", "token"].iter().any(|ours| name.starts_with(ours));
+    let ours = ["materia.", "owner.", "ledger.", "token", "keys.known", "no-starter-data"];
+    let is_ours = |name: &String| ours.iter().any(|ours| name.starts_with(ours));
     assert!(names.iter().all(is_ours), "unexpected files: {names:?}");
     assert!(!std::path::Path::new("pwned").exists());
     assert_eq!(target.check_alive(), "US-001");
