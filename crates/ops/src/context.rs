@@ -52,6 +52,8 @@ pub struct Settings {
     pub research: BTreeMap<String, String>,
     /// A claim of a task ends after this, unless it is renewed; never when absent.
     pub task_lease: Option<Duration>,
+    /// Names of authorization servers. Their people are actors whose ids begin with one of these and a dot.
+    pub issuer_names: Vec<String>,
 }
 
 /// Who may approve a document that they stored themselves.

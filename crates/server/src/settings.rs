@@ -316,6 +316,7 @@ impl Settings {
             research: self.research_keys(),
             task_lease: Some(Duration::from_secs(self.task_lease_minutes.saturating_mul(60)))
                 .filter(|lease| !lease.is_zero()),
+            issuer_names: self.oauth.iter().map(oauth::Issuer::name).collect(),
         }
     }
 

@@ -339,6 +339,14 @@ pub async fn read_waiting(conn: &mut Conn, after: Position) -> Result<Vec<Waitin
     waiting.collect()
 }
 
+/// The place of the last event of a tree of this size. `None` where its row is gone.
+pub async fn last_position(conn: &mut Conn, size: u64) -> Result<Option<Position>, StoreError> {
+    let sql = "SELECT e.commit_key, e.event_seq FROM log_leaves l JOIN events e ON e.call_id = l.call_id \
+               WHERE l.leaf_index = $1";
+    let row = conn.fetch_optional(sql, &[Param::Int(signed(size).saturating_sub(1))]).await?;
+    row.map(|row| Ok(Position { commit_key: row.int(0)?, event_seq: row.int(1)? })).transpose()
+}
+
 /// Events that are in the tree although the sequencer has not come to them yet: it will stop at the first of them.
 pub async fn count_ahead(conn: &mut Conn, position: Position) -> Result<u64, StoreError> {
     let sql = "SELECT COUNT(*) FROM events e JOIN log_leaves l ON l.call_id = e.call_id \

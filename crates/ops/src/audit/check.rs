@@ -303,6 +303,10 @@ async fn recompute(
         let message = "the kept right edge of the tree is not that of the events".to_owned();
         check.report.add("root", Whose::Log, None, None, message);
     }
+    if log::last_position(conn, size).await?.is_some_and(|last| last != state.position()) {
+        let message = "`log_state` names another event as the last one of the log than its last leaf does".to_owned();
+        check.report.add("table", Whose::Log, None, None, message);
+    }
     check.end_unsigned(trust.reader);
     check.own_tables(conn, trust, size).await?;
     // A backup may be of a house that was in trouble, and is restored all the same; the house that it becomes says so.

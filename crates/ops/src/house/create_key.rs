@@ -44,6 +44,11 @@ impl Write for CreateKey {
             let expected = format!("a name of its own: {} act without a key", RESERVED_IDS.join(", "));
             return Err(OpError::invalid("actor_id", expected));
         }
+        let issuers = &ctx.settings().issuer_names;
+        if let Some(issuer) = issuers.iter().find(|issuer| is_of_issuer(self.actor_id.as_str(), issuer)) {
+            let expected = format!("a name of its own: `{issuer}.…` are people whom the issuer `{issuer}` signs in");
+            return Err(OpError::invalid("actor_id", expected));
+        }
         let scopes = self.scopes.clone().unwrap_or_default();
         check_within(ctx.actor(), &scopes)?;
         let (key_id, key) = keys::fresh().ok_or_else(|| OpError::internal("no key could be made"))?;
@@ -81,6 +86,12 @@ impl Write for CreateKey {
         };
         Ok(Answer::of(output).leaving(keys::audited(record)))
     }
+}
+
+/// Whether a reader would take the actor for one of the issuer's people. A key in their name would hold what is theirs.
+fn is_of_issuer(actor_id: &str, issuer: &str) -> bool {
+    let name = actor_id.get(..issuer.len()).unwrap_or_default();
+    name.eq_ignore_ascii_case(issuer) && actor_id.get(issuer.len()..).is_some_and(|rest| rest.starts_with('.'))
 }
 
 /// Whoever is limited to scopes hands on no more than they have; without this, `key.admin` would be every scope.

@@ -186,6 +186,27 @@ async fn an_event_that_the_sequencer_was_led_past_is_named() {
 }
 
 #[tokio::test]
+async fn a_sequencer_that_was_set_ahead_shows_before_any_event_comes() {
+    let cases = [
+        "UPDATE log_state SET last_event_seq = last_event_seq + 1000000",
+        "UPDATE log_state SET last_commit_key = last_commit_key + 1000000",
+        "UPDATE log_state SET last_event_seq = last_event_seq - 1",
+    ];
+    for sql in cases {
+        for stage in both().await {
+            take_ids(&stage, 3).await;
+            settle(&stage).await;
+            assert_eq!(look(&stage).await["problems"], json!([]));
+            settle(&stage).await;
+            tamper(&stage, sql).await;
+            let found = look(&stage).await;
+            let message = first(&found, "table")["message"].as_str().unwrap();
+            assert!(message.starts_with("`log_state` names another event as the last one"), "{sql}: {found}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_sequencer_that_was_frozen_shows() {
     for stage in both().await {
         take_ids(&stage, 3).await;

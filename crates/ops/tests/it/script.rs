@@ -42,6 +42,7 @@ pub fn settings() -> Settings {
         confirm_approval: false,
         research: std::collections::BTreeMap::new(),
         task_lease: Some(std::time::Duration::from_secs(60 * 60)),
+        issuer_names: Vec::new(),
     }
 }
 

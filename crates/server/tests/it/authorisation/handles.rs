@@ -72,3 +72,22 @@ async fn things_of_another_organisation_are_not_there() {
     assert_eq!(foreign.len(), 2);
     assert!(foreign.iter().all(|event| event["organisation_id"] == "ward-b"));
 }
+
+#[tokio::test]
+async fn no_key_is_made_in_the_name_of_somebody_whom_an_issuer_signs_in() {
+    let lab = Lab::usual();
+    let admin = lab.token(&json!({"roles": ["admin"], "scope": "key.admin"}));
+    for actor_id in ["idp.somchai", "IDP.somchai", "idp."] {
+        let refused = lab
+            .rest(&admin, "create_key", &json!({"actor_id": actor_id, "roles": ["agent"], "scopes": ["key.admin"]}))
+            .await;
+        assert_eq!(refused.status, StatusCode::BAD_REQUEST, "{actor_id}: {}", refused.body);
+        assert_eq!(refused.body["error"]["details"]["field"], "actor_id", "{}", refused.body);
+    }
+    for actor_id in ["idp-robot", "other.somchai", "idp"] {
+        let made = lab
+            .rest(&admin, "create_key", &json!({"actor_id": actor_id, "roles": ["agent"], "scopes": ["key.admin"]}))
+            .await;
+        assert_eq!(made.status, StatusCode::OK, "{actor_id}: {}", made.body);
+    }
+}
