@@ -511,6 +511,8 @@ export interface Operations {
         /** The id of the herb, or the name of what is no node here. */
         ingredient: string;
       })[];
+      /** What the results do not tell, such as that a name means several things. */
+      note?: string | null;
       /** The strongest first. */
       results: ({
         /** What else is stated of the same pair. */
@@ -723,8 +725,12 @@ export interface Operations {
         title: string;
         /** `herb`, `paper`, `chunk` … */
         type: string;
+        /** Whether somebody compared it with its source. */
+        verified?: boolean;
         year?: number | null;
       })[];
+      /** What the hits do not tell. */
+      note?: string | null;
     };
   };
   /** Show how far one of your jobs is, what it asks, and how it ended. */
@@ -1164,6 +1170,8 @@ export interface Operations {
       audit: AuditBlock;
       /** Where counting was asked for. */
       count?: number | null;
+      /** What the paths do not tell: few or none do not mean that there is nothing. */
+      note?: string | null;
       /** In the order of predicate and id, hop by hop; without a pattern the shorter ones first. */
       paths: (({
         id: string;
