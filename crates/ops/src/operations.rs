@@ -16,8 +16,8 @@ use contract::job::{AnswerJob, CancelJob, JobStatus, StartJob};
 use contract::key::{CreateKey, ListKeys, RevokeKey};
 use contract::ledger::{AuditCheckpoint, AuditExport, AuditProve, AuditSearch, AuditVerify};
 use contract::workflow::artifacts::{
-    ApproveArtifact, DiffArtifact, GuideGeneration, ListArtifactRevisions, ListArtifacts, ReadArtifact, StoreArtifact,
-    ValidateArtifact,
+    ApproveArtifact, DiffArtifact, GuideGeneration, ListArtifactRevisions, ListArtifacts, ReadArtifact,
+    SetArtifactStatus, StoreArtifact, ValidateArtifact,
 };
 use contract::workflow::checklists::{ReadChecklist, ReadTemplate};
 use contract::workflow::{
@@ -47,6 +47,7 @@ pub const OPERATIONS: &[Entry] = &[
     Entry::read::<ValidateArtifact>(),
     Entry::write::<StoreArtifact>(),
     Entry::write::<ApproveArtifact>(),
+    Entry::write::<SetArtifactStatus>(),
     Entry::read::<ListArtifacts>(),
     Entry::read::<ReadArtifact>(),
     Entry::read::<ListArtifactRevisions>(),

@@ -21,6 +21,7 @@ mod read_artifact;
 mod read_checklist;
 mod read_template;
 mod reserve_id_range;
+mod set_artifact_status;
 mod store_artifact;
 mod task_plan;
 mod update_task_status;

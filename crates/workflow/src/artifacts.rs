@@ -1,7 +1,7 @@
 //! Documents in the record: bytes by their hash, versions, revisions, and the files that are still to be written.
 //!
 //! A version of a document is stored once; other content under the same version is a conflict, never an overwrite.
-//! Approval is the only change of a version, and it keeps the bytes that were reviewed.
+//! A version changes by its approval, which keeps the bytes that were reviewed, and then only in its status.
 
 /// The columns that [`ArtifactRow::read`] expects, between what goes before and after them.
 macro_rules! with_columns {
@@ -16,20 +16,20 @@ macro_rules! with_columns {
     };
 }
 
-mod approve;
 mod find;
 mod outbox;
 mod revisions;
+mod rewrite;
 mod store;
 mod whole;
 
-pub use approve::{ApprovalMark, mark_approved};
 pub(crate) use find::read_kept;
 pub use find::{
     Filter, find, find_approved, find_approved_keys, find_at, find_known, list, read_all, read_content, read_revisions,
 };
 pub use outbox::{Waiting, delete_written, read_waiting};
-pub use revisions::{find_revision, has_stored, list_earlier, list_revisions};
+pub use revisions::{REVISIONS_MAX, find_revision, has_stored, list_earlier, list_revisions};
+pub use rewrite::{ApprovalMark, MoveMark, mark_approved, mark_moved};
 pub use store::{Met, NewArtifact, find_stored, insert};
 pub use whole::{Whole, find_whole};
 

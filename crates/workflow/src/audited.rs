@@ -2,6 +2,7 @@
 //! the hash of the last such event with the row as it is.
 
 pub mod derived;
+pub mod moves;
 
 use contract::canonical;
 use contract::workflow::tasks::Task;
@@ -147,6 +148,8 @@ pub struct Place {
 }
 
 const PAGE_MAX: i64 = 1_000;
+/// The last table.
+const MOVES: usize = 5;
 
 /// Reads the audited tables page by page; an empty page with no next place is the end.
 pub async fn read_page(conn: &mut Conn, place: Place) -> Result<(Vec<FoundRow>, Option<Place>), StoreError> {
@@ -216,6 +219,9 @@ pub async fn read_page(conn: &mut Conn, place: Place) -> Result<(Vec<FoundRow>, 
     if table == 4 {
         return read_gaps(conn, [organisation_id, first, second, third]).await;
     }
+    if table == MOVES {
+        return moves::read_page(conn, [organisation_id, first, second, third]).await;
+    }
     let rows = conn
         .fetch_all(
             "SELECT reservation_id, artifact_type, project_id, reserved_ids, reserved_by, expires_at_us, confirmed, \
@@ -236,7 +242,6 @@ pub async fn read_page(conn: &mut Conn, place: Place) -> Result<(Vec<FoundRow>, 
     Ok((found, Some(next)))
 }
 
-/// The last table.
 async fn read_gaps(conn: &mut Conn, after: [String; 4]) -> Result<(Vec<FoundRow>, Option<Place>), StoreError> {
     let [organisation_id, prefix, project_id, number] = &after;
     let number: i64 = number.parse().unwrap_or(0);
@@ -248,13 +253,13 @@ async fn read_gaps(conn: &mut Conn, after: [String; 4]) -> Result<(Vec<FoundRow>
             &[organisation_id.into(), prefix.into(), project_id.into(), number.into(), PAGE_MAX.into()],
         )
         .await?;
-    let (mut found, mut next) = (Vec::with_capacity(rows.len()), None);
+    let (mut found, mut next) = (Vec::with_capacity(rows.len()), Place { table: MOVES, ..Place::default() });
     for row in &rows {
         let (organisation_id, prefix, project_id, first) = (row.text(0)?, row.text(1)?, row.text(2)?, row.int(3)?);
         let counter = Counter { organisation_id: &organisation_id, prefix: &prefix, project_id: &project_id };
         let row = gap(&counter, first, Some(row.int(4)?));
         found.push(FoundRow { organisation_id: organisation_id.clone(), row, origin: Origin::default() });
-        next = Some(Place { table: 4, after: [organisation_id, prefix, project_id, first.to_string()] });
+        next = Place { table: 4, after: [organisation_id, prefix, project_id, first.to_string()] };
     }
-    Ok((found, next))
+    Ok((found, Some(next)))
 }

@@ -12,6 +12,7 @@ pub mod markdown;
 pub mod metadata;
 pub mod placeholders;
 pub mod projection;
+pub mod status;
 pub mod tasks;
 pub mod validation;
 
@@ -31,4 +32,5 @@ pub const MIGRATIONS: &[Migration] = &[
         name: "exempt_reservations",
         sql: include_str!("../migrations/0107_exempt_reservations.sql"),
     },
+    Migration { version: 108, name: "moves", sql: include_str!("../migrations/0108_moves.sql") },
 ];

@@ -417,7 +417,7 @@ export interface Operations {
       diff: string;
       /** One state that a version of a document was in. Its bytes are kept. */
       from: {
-        cause: "stored" | "approved";
+        cause: "stored" | "approved" | "moved";
         changed_at: string;
         changed_by: string;
         content_sha256: string;
@@ -433,7 +433,7 @@ export interface Operations {
       n_lines_removed: number;
       /** One state that a version of a document was in. Its bytes are kept. */
       to: {
-        cause: "stored" | "approved";
+        cause: "stored" | "approved" | "moved";
         changed_at: string;
         changed_by: string;
         content_sha256: string;
@@ -799,7 +799,7 @@ export interface Operations {
       audit?: AuditBlock;
       /** Oldest first. */
       revisions: ({
-        cause: "stored" | "approved";
+        cause: "stored" | "approved" | "moved";
         changed_at: string;
         changed_by: string;
         content_sha256: string;
@@ -1284,6 +1284,8 @@ export interface Operations {
       audit?: AuditBlock;
       /** Markdown. */
       content: string;
+      /** What `set_artifact_status` may make of its status. */
+      next_statuses?: string[];
     };
   };
   /** Read a checklist such as prd_validation_v1. */
@@ -1524,6 +1526,39 @@ export interface Operations {
       key_id: string;
       /** RFC 3339 in UTC; of the first time where it was revoked before. */
       revoked_at: string;
+    };
+  };
+  /** Move an approved document to another status of its type, such as In Progress or Completed, and back; or withdraw it, which needs a person. */
+  set_artifact_status: {
+    input: {
+      /** Id such as `EPIC-006`, of a document that is approved. */
+      artifact_id: string;
+      /** SHA-256 of the content that was read; any other content is refused. */
+      content_sha256?: string | null;
+      /** Project of the document; a server setting names the default. */
+      project_id?: string | null;
+      /**
+       * Another status of approved documents of its type, such as `In Progress`, or one that withdraws it, such as
+       * `Deprecated`.
+       */
+      status: string;
+      /** Correlation id of the work this belongs to. */
+      task_id?: string | null;
+      /** The latest unless given. */
+      version?: number | null;
+    };
+    output: {
+      artifact_id: string;
+      artifact_path: string;
+      audit?: AuditBlock;
+      /** Of the document with its status. */
+      content_sha256: string;
+      /** The same as `status` where the document had it already. */
+      previous_status: string;
+      resource_uri: string;
+      status: string;
+      success: true;
+      version: number;
     };
   };
   /** Start an operation that takes long, such as an ingest, as a job. `job_status` tells how far it is. */

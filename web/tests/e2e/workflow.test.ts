@@ -140,6 +140,25 @@ test('by keyboard alone: a document is validated, corrected and stored by its au
   expect(tasks.map(({ artifact_id, completion_notes }) => [artifact_id, completion_notes])).toEqual([['HLS-001', 'Written.']]);
 });
 
+test('by keyboard alone: an approved document is moved on, the page says so, and the history names who did it', async () => {
+  const { page, troubles } = await open(writer, '/documents/EPIC-006');
+  await page.locator('.page-head .badge', { hasText: 'Approved' }).waitFor();
+  await tabTo(page, 'Move');
+  await page.keyboard.press('Enter');
+  await page.getByText('Choose a status first').waitFor();
+  await page.keyboard.press('Shift+Tab');
+  await page.keyboard.type('In Pro');
+  await tabTo(page, 'Move');
+  await page.keyboard.press('Enter');
+  await page.getByText('EPIC-006 is now In Progress').waitFor();
+  await page.locator('.page-head .badge', { hasText: 'In Progress' }).waitFor();
+  expect(await page.getByLabel('Move to').locator('option').allTextContents()).toEqual(['Choose a status', 'Approved', 'Planned', 'Completed']);
+  expect(await seriousFindings(page)).toEqual([]);
+  const { revisions } = await callAs(house, 'list_artifact_revisions', { artifact_id: 'EPIC-006' });
+  expect(revisions.at(-1)).toMatchObject({ cause: 'moved', status: 'In Progress', changed_by: 'writer' });
+  expect(troubles).toEqual([]);
+});
+
 test('what an approval changed is shown line by line, and who gave it with which meaning', async () => {
   const { page, troubles } = await open(writer, '/documents/PRD-006');
   await page.locator('dd', { hasText: 'clinically correct' }).waitFor();

@@ -127,6 +127,46 @@ pub struct ApprovedArtifact {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+pub struct SetArtifactStatus {
+    /// Id such as `EPIC-006`, of a document that is approved.
+    #[schemars(length(max = 200))]
+    pub artifact_id: String,
+    /// Another status of approved documents of its type, such as `In Progress`, or one that withdraws it, such as
+    /// `Deprecated`.
+    #[schemars(length(max = 40))]
+    pub status: String,
+    /// The latest unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 999))]
+    pub version: Option<u32>,
+    /// SHA-256 of the content that was read; any other content is refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = "^[0-9a-f]{64}$"))]
+    pub content_sha256: Option<String>,
+    /// Project of the document; a server setting names the default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project_id: Option<ProjectId>,
+    /// Correlation id of the work this belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task_id: Option<CorrelationId>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MovedArtifact {
+    pub success: True,
+    pub artifact_id: String,
+    pub version: u32,
+    /// The same as `status` where the document had it already.
+    pub previous_status: String,
+    pub status: String,
+    pub artifact_path: String,
+    pub resource_uri: String,
+    /// Of the document with its status.
+    pub content_sha256: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct ListArtifacts {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub artifact_type: Option<ArtifactTypeName>,
@@ -217,6 +257,9 @@ pub struct ArtifactContent {
     pub artifact: ArtifactMetadata,
     /// Markdown.
     pub content: String,
+    /// What `set_artifact_status` may make of its status.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub next_statuses: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -259,6 +302,8 @@ pub struct ArtifactRevision {
 pub enum RevisionCause {
     Stored,
     Approved,
+    // To another status, after its approval.
+    Moved,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use contract::actor::ActorKind;
 use contract::error::{Kind, OpError};
 use contract::id::ProjectId;
 use store::{Conn, StoreError};
@@ -49,6 +50,14 @@ pub fn check_key(text: &str, field: &str, tool_name: &str) -> Result<String, OpE
     }
     Err(OpError::invalid(field, "the id of a document such as `PRD-006`, or the file name of one without")
         .received(summary::cut(text)))
+}
+
+/// Why an approved document is not withdrawn.
+pub const MAY_NOT_WITHDRAW: &str = "an agent may not withdraw an approved document";
+
+/// To withdraw a document decides over it as its approval did.
+pub fn may_withdraw(ctx: &Context<'_>) -> bool {
+    ctx.actor().kind != ActorKind::Agent || ctx.settings().agents_may_approve
 }
 
 /// What is missing of a document: all of it, the version or the revision that was named; and what there is instead.

@@ -34,7 +34,11 @@ impl Read for ReadArtifact {
         let content = artifacts::read_content(&mut reader, &row.organisation_id, &row.content_sha256).await;
         let content = content.map_err(store_error)?;
         let artifact = row.metadata(&home.default_project_id);
-        let answer = Answer::of(ArtifactContent { artifact, content });
+        let catalogue = ctx.services().catalogue.current();
+        let kind = catalogue.find_type(&row.artifact_type);
+        let next_statuses = kind.map(|kind| kind.next_statuses(&row.status)).unwrap_or_default();
+        let next_statuses = next_statuses.into_iter().map(str::to_owned).collect();
+        let answer = Answer::of(ArtifactContent { artifact, content, next_statuses });
         Ok(answer.touching("artifact", format!("{}/{}/{}", row.project_id, row.key, row.version)))
     }
 }

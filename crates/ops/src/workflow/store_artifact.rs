@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use contract::actor::{ActorKind, Role};
+use contract::actor::Role;
 use contract::envelope::True;
 use contract::error::OpError;
 use contract::workflow::artifacts::{StoreArtifact, StoredArtifact};
@@ -15,7 +15,7 @@ use workflow::ids::{self, Counter, Leap, Noting};
 use workflow::metadata;
 
 use super::NUMBERING_ROLES;
-use super::document::{Home, metadata_error};
+use super::document::{Home, MAY_NOT_WITHDRAW, may_withdraw, metadata_error};
 use crate::context::{Context, Settings};
 use crate::family::Family;
 use crate::files::Staging;
@@ -76,15 +76,11 @@ impl Write for StoreArtifact {
             let expected = format!("one of {}; approve_artifact sets {}", free.join(", "), kind.approved_status());
             OpError::invalid("Status", expected).received(found.status.as_str())
         });
-        // To withdraw a document decides over it as its approval did.
-        if kind.is_withdrawn(&found.status)
-            && ctx.actor().kind == ActorKind::Agent
-            && !ctx.settings().agents_may_approve
-        {
+        if kind.is_withdrawn(&found.status) && !may_withdraw(ctx) {
             let mut reader = ctx.read().await?;
             let approved = artifacts::find_approved(&mut reader, home.place(), kind, &found.key).await;
             if approved.map_err(store_error)?.is_some() {
-                return Err(OpError::refused("an agent may not withdraw an approved document"));
+                return Err(OpError::refused(MAY_NOT_WITHDRAW));
             }
         }
         let row = ArtifactRow {

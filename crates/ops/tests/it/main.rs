@@ -24,5 +24,6 @@ mod numbers;
 mod permissions;
 mod prerequisites;
 mod script;
+mod statuses;
 mod tasks;
 mod trials;

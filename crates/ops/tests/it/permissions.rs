@@ -41,6 +41,7 @@ fn naming(operation: &str, things: &Things) -> Value {
         "validate_artifact" => json!({"artifact_content": "", "artifact_id": "EPIC-006"}),
         "store_artifact" => json!({"artifact_content": ""}),
         "approve_artifact" | "read_artifact" | "list_artifact_revisions" => json!({"artifact_id": "EPIC-006"}),
+        "set_artifact_status" => json!({"artifact_id": "EPIC-006", "status": "Planned"}),
         "diff_artifact" => json!({"artifact_id": "EPIC-006", "from_version": 1}),
         "guide_generation" => json!({"generator": "prd-generator", "parent_id": "EPIC-006"}),
         "read_checklist" => json!({"checklist_id": "prd_validation_v1"}),

@@ -1,4 +1,4 @@
-//! `materia artifact`: validate, store and approve documents, and look at them.
+//! `materia artifact`: validate, store, approve and move documents, and look at them.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,8 @@ use anyhow::{Context as _, bail};
 use contract::dialect;
 use contract::workflow::artifacts::{
     ApprovedArtifact, ArtifactContent, ArtifactDiff, ArtifactMetadata, ArtifactRevision, ArtifactRevisions,
-    CONTENT_CHARS_MAX, CriterionResult, ListedArtifacts, RevisionCause, StoredArtifact, ValidationResult,
+    CONTENT_CHARS_MAX, CriterionResult, ListedArtifacts, MovedArtifact, RevisionCause, StoredArtifact,
+    ValidationResult,
 };
 use contract::workflow::tasks::NO_ARTIFACT_ID;
 use ops::Call;
@@ -27,6 +28,7 @@ use crate::telemetry;
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  materia artifact validate PRD-006.md\n  materia artifact store PRD-006.md\n  \
     materia artifact approve PRD-006 --meaning \"agreed in the review of 3 March\"\n  \
+    materia artifact status EPIC-006 \"In Progress\"\n  \
     materia artifact list --type prd --status Draft\n  materia artifact show PRD-006 > PRD-006.md\n  \
     materia artifact history PRD-006\n  materia artifact diff PRD-006 1 2")]
 pub struct Arguments {
@@ -75,6 +77,23 @@ enum Command {
         /// What your approval means
         #[arg(long, value_name = "TEXT")]
         meaning: Option<String>,
+    },
+    /// Move an approved document to another status of its type, or withdraw it
+    #[command(
+        after_help = "Examples:\n  materia artifact status EPIC-006 \"In Progress\"\n  materia artifact status SPEC-002 Deprecated --version 1"
+    )]
+    Status {
+        /// Such as EPIC-006
+        id: String,
+        /// Such as Planned, \"In Progress\", Completed or Deprecated; one that its type does not have is refused with those
+        /// that it has
+        status: String,
+        /// [default: the latest]
+        #[arg(long, value_name = "N")]
+        version: Option<u32>,
+        /// SHA-256 of what you read; anything else is refused
+        #[arg(long, value_name = "HEX")]
+        sha256: Option<String>,
     },
     /// List documents
     #[command(
@@ -131,6 +150,7 @@ pub async fn run(place: Place, arguments: Arguments) -> anyhow::Result<ExitCode>
     match arguments.command {
         Command::Validate { .. } | Command::Store { .. } => {}
         Command::Approve { .. }
+        | Command::Status { .. }
         | Command::List { .. }
         | Command::Show { .. }
         | Command::History { .. }
@@ -192,6 +212,15 @@ fn input(command: &Command, settings: &Settings) -> anyhow::Result<(&'static str
         Command::Approve { id, sha256, meaning } => (
             "approve_artifact",
             vec![("artifact_id", json!(id)), ("content_sha256", json!(sha256)), ("meaning", json!(meaning))],
+        ),
+        Command::Status { id, status, version, sha256 } => (
+            "set_artifact_status",
+            vec![
+                ("artifact_id", json!(id)),
+                ("status", json!(status)),
+                ("version", json!(version)),
+                ("content_sha256", json!(sha256)),
+            ],
         ),
         Command::List { artifact_type, status, parent, limit, cursor } => (
             "list_artifacts",
@@ -281,6 +310,7 @@ fn shown(command: &Command, output: Value) -> anyhow::Result<Vec<String>> {
             vec![format!("stored {key} at {}", stored.storage_path), stored.resource_uri]
         }
         Command::Approve { .. } => approval(&read::<ApprovedArtifact>(output)?),
+        Command::Status { .. } => vec![movement(&read::<MovedArtifact>(output)?)],
         Command::List { .. } => {
             let listed: ListedArtifacts = read(output)?;
             let mut lines = list(&listed.artifacts);
@@ -363,6 +393,12 @@ fn approval(approved: &ApprovedArtifact) -> Vec<String> {
     lines
 }
 
+fn movement(moved: &MovedArtifact) -> String {
+    let MovedArtifact { artifact_id, version, previous_status, status, artifact_path, .. } = moved;
+    let before = if previous_status == status { "already".to_owned() } else { format!("was {previous_status}") };
+    format!("{artifact_id} v{version} is {status} ({before}): {artifact_path}")
+}
+
 fn list(documents: &[ArtifactMetadata]) -> Vec<String> {
     if documents.is_empty() {
         return vec!["No documents.".to_owned()];
@@ -386,6 +422,7 @@ fn history(revisions: &[ArtifactRevision]) -> Vec<String> {
         let cause = match revision.cause {
             RevisionCause::Stored => "stored",
             RevisionCause::Approved => "approved",
+            RevisionCause::Moved => "moved",
         };
         [
             format!("{}.{}", revision.version, revision.revision),

@@ -242,8 +242,15 @@ fn the_command_line_tells_the_same_story() {
     assert!(printed(&data, &["artifact", "show", "PRD-006"]).contains("### HLS-001: List the tools"));
     let stored = fs::read_to_string(data.join("artifacts/prds/PRD-006_v1.md")).expect("the document as a file");
     assert_eq!(printed(&data, &["artifact", "show", "PRD-006"]), stored);
+    let moved = printed(&data, &["artifact", "status", "EPIC-006", "In Progress"]);
+    assert_eq!(moved, "EPIC-006 v1 is In Progress (was Approved): artifacts/epics/EPIC-006_v1.md\n");
+    let refused = run(&data, &["artifact", "status", "EPIC-006", "Draft"]);
+    assert_eq!(refused.status.code(), Some(1));
+    let told = String::from_utf8_lossy(&refused.stderr);
+    assert!(told.contains("expected one of Approved, Planned, In Progress, Completed"), "{told}");
     let history = printed(&data, &["artifact", "history", "EPIC-006"]);
-    assert!(history.contains("1.2    approved  Approved  owner") && history.contains("agreed"), "{history}");
+    assert!(history.contains("1.2    approved  Approved     owner") && history.contains("agreed"), "{history}");
+    assert!(history.contains("1.3    moved     In Progress  owner"), "{history}");
     assert!(printed(&data, &["artifact", "diff", "PRD-006", "1.1"]).contains("+- **Status:** Approved"));
     let json: Value = serde_json::from_str(&printed(&data, &["artifact", "list", "--json"])).expect("JSON");
     assert_eq!(json["artifacts"].as_array().map(Vec::len), Some(4));

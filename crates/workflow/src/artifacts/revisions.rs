@@ -8,6 +8,8 @@ use super::{ArtifactRow, Place, small};
 
 /// Revisions that one answer shows.
 const SHOWN_MAX: i64 = 2_000;
+/// States of one version.
+pub const REVISIONS_MAX: u32 = 999;
 
 macro_rules! select_revisions {
     ($after:literal) => {
@@ -85,32 +87,41 @@ pub async fn has_stored(conn: &mut Conn, place: Place<'_>, key: &str, actor_id: 
     Ok(row.is_some())
 }
 
-/// Oldest first.
+/// Oldest first; of more than one answer shows, the newest.
 pub async fn list_revisions(conn: &mut Conn, place: Place<'_>, key: &str) -> Result<Vec<ArtifactRevision>, StoreError> {
     let rows = conn
         .fetch_all(
-            select_revisions!("ORDER BY version, revision LIMIT $4"),
+            select_revisions!("ORDER BY version DESC, revision DESC LIMIT $4"),
             &[place.organisation_id.into(), place.project_id.into(), key.into(), SHOWN_MAX.into()],
         )
         .await?;
-    rows.iter().map(read).collect()
+    rows.iter().rev().map(read).collect()
 }
 
 /// The states that a version was in before the one of its row, as its row was then.
 pub async fn list_earlier(conn: &mut Conn, row: &ArtifactRow) -> Result<Vec<ArtifactRow>, StoreError> {
-    let place = Place { organisation_id: &row.organisation_id, project_id: &row.project_id };
-    let revisions = list_revisions(conn, place, &row.key).await?.into_iter();
-    // An approval is the last change of a version.
-    let earlier = revisions.filter(|it| it.version == row.version && it.cause == RevisionCause::Stored);
-    let as_it_was = earlier.filter(|it| it.revision < row.n_revisions).map(|it| ArtifactRow {
+    let rows = conn
+        .fetch_all(
+            select_revisions!("AND version = $4 AND revision < $5 ORDER BY revision"),
+            &[
+                row.organisation_id.as_str().into(),
+                row.project_id.as_str().into(),
+                row.key.as_str().into(),
+                i64::from(row.version).into(),
+                i64::from(row.n_revisions).into(),
+            ],
+        )
+        .await?;
+    let as_it_was = |it: ArtifactRevision| ArtifactRow {
+        // A version is approved once, and stays approved by whoever did it.
+        approved: row.approved.clone().filter(|_| it.cause != RevisionCause::Stored),
         status: it.status,
         content_sha256: it.content_sha256,
         size_bytes: it.size_bytes,
         n_revisions: it.revision,
-        approved: None,
         ..row.clone()
-    });
-    Ok(as_it_was.collect())
+    };
+    rows.iter().map(|row| read(row).map(as_it_was)).collect()
 }
 
 /// A revision; the last of the version, or of the latest version, when none is named.
@@ -142,6 +153,7 @@ fn read(row: &Row) -> Result<ArtifactRevision, StoreError> {
     let cause = match row.text(3)?.as_str() {
         "stored" => RevisionCause::Stored,
         "approved" => RevisionCause::Approved,
+        "moved" => RevisionCause::Moved,
         _ => return Err(StoreError::other("a kept revision has no cause")),
     };
     Ok(ArtifactRevision {

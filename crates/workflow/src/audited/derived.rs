@@ -28,11 +28,14 @@ const REVISIONS: &str = "SELECT r.organisation_id, r.project_id, r.artifact_key,
     AND a.project_id = r.project_id AND a.artifact_key = r.artifact_key AND a.version = r.version \
     LEFT JOIN artifact_contents c ON c.organisation_id = r.organisation_id AND c.content_sha256 = r.content_sha256 \
     WHERE a.artifact_key IS NULL OR r.size_bytes <> c.size_bytes OR r.revision > a.n_revisions OR r.revision < 1 \
-    OR (r.revision < a.n_revisions AND r.status = a.status) \
+    OR (r.cause = 'stored' AND r.revision < a.n_revisions AND EXISTS (SELECT 1 FROM artifact_revisions l \
+        WHERE l.organisation_id = r.organisation_id AND l.project_id = r.project_id AND l.artifact_key = r.artifact_key \
+        AND l.version = r.version AND l.revision > r.revision AND l.status = r.status)) \
     OR (r.revision = a.n_revisions AND (r.status <> a.status OR r.content_sha256 <> a.content_sha256 \
         OR r.size_bytes <> a.size_bytes)) \
     OR (r.cause = 'stored' AND (r.meaning IS NOT NULL OR r.changed_by <> a.created_by OR r.changed_at_us <> a.created_at_us \
         OR r.content_sha256 <> COALESCE(a.reviewed_sha256, a.content_sha256))) \
+    OR (r.cause = 'moved' AND r.meaning IS NOT NULL) \
     OR (r.cause = 'approved' AND (r.changed_by IS DISTINCT FROM a.approved_by \
         OR r.changed_at_us IS DISTINCT FROM a.approved_at_us OR r.meaning IS DISTINCT FROM a.approval_meaning)) \
     ORDER BY r.organisation_id, r.project_id, r.artifact_key, r.version, r.revision LIMIT $1";
@@ -48,7 +51,10 @@ const APPROVALS: &str = "SELECT a.organisation_id, a.project_id, a.artifact_key,
     OR (a.approved_at_us IS NULL) <> (a.reviewed_sha256 IS NULL) \
     OR (a.approval_meaning IS NULL) <> (a.reviewed_sha256 IS NULL) \
     OR (a.names_reviewed_hash IS NOT NULL AND a.reviewed_sha256 IS NULL) \
-    OR a.updated_at_us <> COALESCE(a.approved_at_us, a.created_at_us) \
+    OR a.updated_at_us <> COALESCE((SELECT r.changed_at_us FROM artifact_revisions r \
+        WHERE r.organisation_id = a.organisation_id AND r.project_id = a.project_id AND r.artifact_key = a.artifact_key \
+        AND r.version = a.version AND r.revision = a.n_revisions AND r.cause = 'moved'), \
+        a.approved_at_us, a.created_at_us) \
     ORDER BY a.organisation_id, a.project_id, a.artifact_key, a.version LIMIT $1";
 
 const MISSING_CONTENTS: &str = "SELECT r.organisation_id, r.project_id, r.artifact_key, r.version, r.revision \

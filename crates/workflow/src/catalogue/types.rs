@@ -122,6 +122,16 @@ impl DocumentType {
         after.any(|withdrawn| withdrawn == status)
     }
 
+    /// What an approved document may be moved to: the other statuses that it may have, and those that withdraw it. Nothing
+    /// for one that is not approved, and for one without an id, whose author says whether it is finished.
+    pub fn next_statuses(&self, status: &str) -> Vec<&str> {
+        if self.prefix.is_none() || !self.is_approved(status) {
+            return Vec::new();
+        }
+        let later = self.statuses.iter().map(String::as_str);
+        later.filter(|it| *it != status && (self.is_approved(it) || self.is_withdrawn(it))).collect()
+    }
+
     pub(super) fn wrong(&self, problem: impl Into<String>) -> CatalogueError {
         CatalogueError::Wrong { kind: "document type", name: self.name.clone(), problem: problem.into() }
     }

@@ -103,6 +103,15 @@ export const documents = {
     other: { en: '{count} tasks were queued', th: 'มีงานเข้าคิว {count} งาน' },
   },
   toTasks: { en: 'Show the tasks', th: 'ดูงาน' },
+  moveTo: { en: 'Move to', th: 'เปลี่ยนเป็น' },
+  chooseStatus: { en: 'Choose a status', th: 'เลือกสถานะ' },
+  statusMissing: { en: 'Choose a status first', th: 'โปรดเลือกสถานะก่อน' },
+  move: { en: 'Move', th: 'เปลี่ยนสถานะ' },
+  moved: { en: '{id} is now {status}', th: '{id} เปลี่ยนเป็น {status} แล้ว' },
+  withdraws: {
+    en: 'This withdraws the document: what it was approved for ends, and only a new version brings it back.',
+    th: 'เป็นการถอนเอกสาร สิ่งที่อนุมัติไว้จะสิ้นสุด และต้องเก็บรุ่นใหม่จึงจะกลับมาใช้ได้',
+  },
 
   findings: { en: 'Checklist', th: 'รายการตรวจ' },
   findingsPassed: { en: 'Meets the checklist', th: 'ผ่านรายการตรวจ' },
@@ -167,7 +176,11 @@ export const documents = {
     th: 'ทุกสภาพที่เอกสารเคยเป็น เก็บไบต์ของทุกสภาพไว้',
   },
   cause: { en: 'By', th: 'เกิดจาก' },
-  causes: { stored: { en: 'stored', th: 'การเก็บ' }, approved: { en: 'approved', th: 'การอนุมัติ' } },
+  causes: {
+    stored: { en: 'stored', th: 'การเก็บ' },
+    approved: { en: 'approved', th: 'การอนุมัติ' },
+    moved: { en: 'moved', th: 'การเปลี่ยนสถานะ' },
+  },
   who: { en: 'Who', th: 'ใคร' },
   when: { en: 'When', th: 'เมื่อใด' },
   difference: { en: 'Difference', th: 'ความแตกต่าง' },

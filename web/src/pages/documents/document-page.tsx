@@ -1,4 +1,4 @@
-// One version of a document: its text, what the checklist says of it, who approved it, and approving it.
+// One version of a document: its text, what the checklist says of it, who approved it; approving and moving it.
 
 import { useRef, useState } from 'react';
 import type { Output } from '../../api/client.ts';
@@ -20,6 +20,7 @@ import { useDigest } from './digest.ts';
 import { DocumentHead } from './document-head.tsx';
 import { Findings } from './findings.tsx';
 import { parsePlace, type Place } from './place.ts';
+import { StatusForm } from './status-form.tsx';
 
 type Read = Output<'read_artifact'>;
 type Approved = Output<'approve_artifact'>;
@@ -51,7 +52,7 @@ function LoadedDocument({ id }: { id: string }) {
 
 function Shown({ read, place, onChanged }: { read: Read; place: Place; onChanged: () => void }) {
   const { t } = useLanguage();
-  const { artifact, content } = read;
+  const { artifact, content, next_statuses: statuses = [] } = read;
   const text = useRef<HTMLDivElement>(null);
   const digest = useDigest(content);
   const isOther = digest !== null && digest !== artifact.content_sha256;
@@ -59,6 +60,7 @@ function Shown({ read, place, onChanged }: { read: Read; place: Place; onChanged
   const latest = useLatest(artifact, place);
   const canApprove = useIsServed('approve_artifact');
   const canStore = useIsServed('store_artifact');
+  const canMove = useIsServed('set_artifact_status');
   const [open, setOpen] = useState<'nothing' | 'approve' | Approved>('nothing');
   const isLatest = latest === undefined || latest <= artifact.version;
   return (
@@ -105,6 +107,9 @@ function Shown({ read, place, onChanged }: { read: Read; place: Place; onChanged
           <Markdown text={content} />
         </article>
         <div className="stack">
+          {canMove && !isOther && statuses.length > 0 && (
+            <StatusForm artifact={artifact} statuses={statuses} project_id={place.project_id} onMoved={onChanged} />
+          )}
           <ValidationCard validated={validated} onLine={(line) => text.current && goToLine(text.current, line)} />
           <AboutVersion artifact={artifact} place={place} isChecked={digest !== null && !isOther} />
           <Children artifact={artifact} place={place} />
