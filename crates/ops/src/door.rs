@@ -1,9 +1,10 @@
 //! The one door. Authorise, validate, run, validate, stamp, record, answer: in this order, for every caller.
 
+mod lines;
+
 use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use contract::actor::Actor;
 use contract::audit::AuditBlock;
@@ -23,25 +24,25 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 use workflow::projection::Root;
 
+use self::lines::{log_ended, log_started};
 use crate::acting::Acting;
 use crate::authorise;
 use crate::clock::Clock;
 use crate::context::{Progress, Services, Settings};
 use crate::dialogue::Answers;
-use crate::drive::{Done, Driven};
+use crate::drive::Driven;
 use crate::entry::Entry;
 use crate::files::Files;
 use crate::keys::known::KnownKeys;
 use crate::keys::seals::Seals;
 use crate::limits;
 use crate::misses::Misses;
-use crate::operation::{Ended, Told, store_error};
+use crate::operation::store_error;
 use crate::operations;
 use crate::outlasting::{Left, Outlasting};
 use crate::record::{Ending, Ticket, correlate, error_hash};
 use crate::refusals::{self, RefusalCounter, Refused};
 use crate::seal::Sealer;
-use crate::summary;
 use crate::table::{Table, TableError, Tool};
 use crate::watch::{LogStanding, LogWatch};
 use crate::witnesses::WitnessPolicy;
@@ -454,74 +455,4 @@ fn public(mut error: OpError, call_id: Uuid) -> OpError {
         error.message = format!("something went wrong on our side; the log has more under call {call_id}");
     }
     error
-}
-
-fn log_started(ticket: &Ticket, tool: &Tool, input: &Value) {
-    tracing::info!(
-        event = format_args!("{}_invocation_started", ticket.operation),
-        tool_name = ticket.operation,
-        call_id = %ticket.call_id,
-        task_id = ticket.told_task_id(false),
-        input_params_summary = summary::of_input(input, &tool.fields),
-    );
-}
-
-fn log_ended(
-    ticket: &Ticket,
-    tool: Option<&Arc<Tool>>,
-    input: &Value,
-    result: &Result<Done, OpError>,
-    outcome: Outcome,
-    settings: &Settings,
-) {
-    let elapsed: Duration = ticket.started.elapsed();
-    let duration_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
-    metrics::counter!("materia_calls_total", "operation" => ticket.operation, "outcome" => outcome.name()).increment(1);
-    metrics::histogram!("materia_call_seconds", "operation" => ticket.operation).record(elapsed.as_secs_f64());
-    let task_id = ticket.told_task_id(result.is_ok());
-    if let (Ok(done), Some(tell)) = (result, tool.and_then(|tool| tool.entry.tell)) {
-        let named = input.get("project_id").and_then(Value::as_str);
-        let project_id = named.unwrap_or(settings.default_project_id.as_str());
-        let told = Told { call_id: ticket.call_id, task_id, duration_ms };
-        return tell(&Ended { told, project_id, output: &done.output });
-    }
-    match result {
-        Ok(_) => tracing::info!(
-            event = format_args!("{}_invocation_completed", ticket.operation),
-            tool_name = ticket.operation,
-            call_id = %ticket.call_id,
-            task_id,
-            duration_ms,
-            success = true,
-        ),
-        Err(error) if error.kind == Kind::Internal => tracing::error!(
-            event = format_args!("{}_invocation_failed", ticket.operation),
-            tool_name = ticket.operation,
-            call_id = %ticket.call_id,
-            task_id,
-            duration_ms,
-            success = false,
-            error_type = outcome.name(),
-            error_message = error.message,
-            error_chain = summary::of_chain(&chain(error), input),
-        ),
-        Err(error) => tracing::warn!(
-            event = format_args!("{}_invocation_failed", ticket.operation),
-            tool_name = ticket.operation,
-            call_id = %ticket.call_id,
-            task_id,
-            duration_ms,
-            success = false,
-            error_type = outcome.name(),
-            error_message = tool.map_or_else(
-                || summary::cut(&error.message),
-                |tool| summary::of_error(error, &tool.fields, input, &[ticket.operation, ticket.actor.id.as_str()])
-            ),
-        ),
-    }
-}
-
-fn chain(error: &OpError) -> String {
-    let causes = std::iter::successors(std::error::Error::source(error), |cause| cause.source());
-    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }

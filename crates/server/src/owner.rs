@@ -9,6 +9,7 @@ pub mod keys;
 pub mod notary;
 mod replies;
 mod socket;
+mod standing;
 mod starter_data;
 mod wire;
 pub mod witnesses;
@@ -23,10 +24,9 @@ use crate::telemetry::traces::{self, CallSpan};
 use contract::actor::Actor;
 use contract::error::{Kind, OpError};
 use contract::id::{IdempotencyKey, KeyId, OrganisationId};
-use database::DatabaseStanding;
 use ops::keys::FoundKey;
 use ops::refusals::RefusalCounter;
-use ops::{Call, Clock, Entry, LogStanding, Platform, Reply, Services, Table, TableError};
+use ops::{Call, Clock, Entry, Platform, Reply, Services, Table, TableError};
 use replies::{NO_OWNER, silent_reply, unreachable_reply};
 use store::{OwnerLock, Store, Target};
 use tokio::sync::Mutex;
@@ -34,7 +34,7 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
-use witnesses::{WitnessStanding, Witnesses};
+use witnesses::Witnesses;
 use workflow::projection::Root;
 
 /// How long a call waits for somebody to own the folder.
@@ -312,52 +312,6 @@ impl House {
     /// Counts a request that was refused before anybody was authenticated.
     pub fn refusals(&self) -> &RefusalCounter {
         &self.refusals
-    }
-
-    /// How the database stands; guests ask the owner.
-    pub async fn database_standing(&self) -> DatabaseStanding {
-        match self.platform() {
-            Some(platform) => DatabaseStanding::of(platform.ping().await),
-            None => guest::database_standing(&self.options.folder)
-                .await
-                .unwrap_or_else(|error| DatabaseStanding::Unreachable { reason: error.to_string() }),
-        }
-    }
-
-    /// What is damaged in the file of the database, if anything. Only its owner looks.
-    pub async fn find_damage(&self) -> Result<Option<String>, OpError> {
-        match self.platform() {
-            Some(platform) => platform.find_damage().await,
-            None => Ok(None),
-        }
-    }
-
-    /// Settings of the database by which it may lose what it says it keeps. Only its owner looks.
-    pub async fn find_laxity(&self) -> Result<Vec<String>, OpError> {
-        match self.platform() {
-            Some(platform) => platform.find_laxity().await,
-            None => Ok(Vec::new()),
-        }
-    }
-
-    /// How the witnesses stand to the log, as far as the owner knows.
-    pub async fn witness_standings(&self) -> Vec<WitnessStanding> {
-        let owned = || {
-            let owned = self.owned.read().unwrap_or_else(std::sync::PoisonError::into_inner);
-            owned.as_ref().map(|owned| owned.witnesses.standings())
-        };
-        match owned() {
-            Some(standings) => standings,
-            None => guest::witness_standings(&self.options.folder).await.unwrap_or_default(),
-        }
-    }
-
-    /// How the log stands, as far as the owner's notary knows; nothing when the owner does not say.
-    pub async fn log_standing(&self) -> Option<LogStanding> {
-        match self.platform() {
-            Some(platform) => Some(platform.log_standing()),
-            None => guest::log_standing(&self.options.folder).await.ok(),
-        }
     }
 
     /// Becomes the owner if there is none; otherwise stays what it is.

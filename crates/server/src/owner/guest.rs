@@ -15,8 +15,9 @@ use tokio::net::UnixStream;
 use tokio::time::{Instant, timeout_at};
 
 use super::database::DatabaseStanding;
+use super::socket;
 use super::wire::{Asked, LINE_BYTES_MAX, Told};
-use super::{WitnessStanding, socket};
+use super::witnesses::WitnessStanding;
 
 /// How long a question takes at most that the owner answers from memory.
 const ANSWER_WITHIN: Duration = Duration::from_millis(1_500);

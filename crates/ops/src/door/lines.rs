@@ -1,0 +1,85 @@
+//! The log lines of a call: that it began, how it ended, and never what it was about.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use contract::error::{Kind, OpError};
+use contract::event::Outcome;
+use serde_json::Value;
+
+use crate::context::Settings;
+use crate::drive::Done;
+use crate::operation::{Ended, Told};
+use crate::record::Ticket;
+use crate::summary;
+use crate::table::Tool;
+
+pub(super) fn log_started(ticket: &Ticket, tool: &Tool, input: &Value) {
+    tracing::info!(
+        event = format_args!("{}_invocation_started", ticket.operation),
+        tool_name = ticket.operation,
+        call_id = %ticket.call_id,
+        task_id = ticket.told_task_id(false),
+        input_params_summary = summary::of_input(input, &tool.fields),
+    );
+}
+
+pub(super) fn log_ended(
+    ticket: &Ticket,
+    tool: Option<&Arc<Tool>>,
+    input: &Value,
+    result: &Result<Done, OpError>,
+    outcome: Outcome,
+    settings: &Settings,
+) {
+    let elapsed: Duration = ticket.started.elapsed();
+    let duration_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
+    metrics::counter!("materia_calls_total", "operation" => ticket.operation, "outcome" => outcome.name()).increment(1);
+    metrics::histogram!("materia_call_seconds", "operation" => ticket.operation).record(elapsed.as_secs_f64());
+    let task_id = ticket.told_task_id(result.is_ok());
+    if let (Ok(done), Some(tell)) = (result, tool.and_then(|tool| tool.entry.tell)) {
+        let named = input.get("project_id").and_then(Value::as_str);
+        let project_id = named.unwrap_or(settings.default_project_id.as_str());
+        let told = Told { call_id: ticket.call_id, task_id, duration_ms };
+        return tell(&Ended { told, project_id, output: &done.output });
+    }
+    match result {
+        Ok(_) => tracing::info!(
+            event = format_args!("{}_invocation_completed", ticket.operation),
+            tool_name = ticket.operation,
+            call_id = %ticket.call_id,
+            task_id,
+            duration_ms,
+            success = true,
+        ),
+        Err(error) if error.kind == Kind::Internal => tracing::error!(
+            event = format_args!("{}_invocation_failed", ticket.operation),
+            tool_name = ticket.operation,
+            call_id = %ticket.call_id,
+            task_id,
+            duration_ms,
+            success = false,
+            error_type = outcome.name(),
+            error_message = error.message,
+            error_chain = summary::of_chain(&chain(error), input),
+        ),
+        Err(error) => tracing::warn!(
+            event = format_args!("{}_invocation_failed", ticket.operation),
+            tool_name = ticket.operation,
+            call_id = %ticket.call_id,
+            task_id,
+            duration_ms,
+            success = false,
+            error_type = outcome.name(),
+            error_message = tool.map_or_else(
+                || summary::cut(&error.message),
+                |tool| summary::of_error(error, &tool.fields, input, &[ticket.operation, ticket.actor.id.as_str()])
+            ),
+        ),
+    }
+}
+
+fn chain(error: &OpError) -> String {
+    let causes = std::iter::successors(std::error::Error::source(error), |cause| cause.source());
+    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+}
