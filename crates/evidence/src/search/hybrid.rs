@@ -3,10 +3,11 @@
 //! Words (with the nodes that they name), their translations, and vectors each give a list; the lists are fused, the best
 //! two hits correct the question's vector, and the lists are fused again. No weight here was set on a test set.
 
+mod subjects;
+
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
-use contract::evidence::starter::is_own_source;
 use contract::model::ModelCard;
 use tantivy::query::Query;
 use tantivy::{DocAddress, Term};
@@ -36,21 +37,8 @@ const FEEDBACK_KEEPS: f32 = 0.6;
 const GRAMS: f64 = 0.1;
 /// What a named node weighs beside its words, which count as well.
 const ENTITIES: f64 = 1.0;
-/// Where a question is nothing but the name of a thing: scores of what is about that thing in the language of the question
-/// and in others, of what names it, and of the rest.
-const ABOUT: (f64, f64) = (0.9, 1.0);
-const ABOUT_IN_OTHER_WORDS: (f64, f64) = (0.8, 0.9);
-const NAMES_IT: (f64, f64) = (0.6, 0.8);
-const NAMES_IT_NOT: (f64, f64) = (0.0, 0.5);
-/// Where a question says more than a name: what is about a thing that it names is worth at least so much of the best hit.
-/// It is where the warnings stand.
-const ABOUT_NAMED: f64 = 0.97;
-/// A question that names more things is about none of them.
-const NAMED_MAX: usize = 4;
 /// Categories of nodes that stand for papers, ours and Biolink's.
 const PAPER_CATEGORIES: [&str; 4] = ["paper", "publication", "article", "journal_article"];
-/// The least that tells two scores apart.
-const STEP: f64 = 1e-6;
 /// Words of a question that count; a whole document is no question.
 const WORDS_MAX: usize = 256;
 
@@ -255,8 +243,15 @@ impl Library {
             Mode::Words | Mode::Both => self.lexical(reading, narrowed)?,
             Mode::Vectors => Stretched::default(),
         };
-        let near =
-            |vector: &[f32]| Stretched::vectors(self.vectors.search(&self.links, vector, allowed.as_ref(), DEPTH));
+        let mut nearest = 0f64;
+        let mut near = |vector: &[f32]| {
+            let found = self.vectors.search(&self.links, vector, allowed.as_ref(), DEPTH);
+            // Of the question as it was asked, before what it found corrects it.
+            if nearest == 0.0 {
+                nearest = highest(&found).min(1.0);
+            }
+            Stretched::vectors(found)
+        };
         let vector = vector.filter(|_| mode != Mode::Words && self.links.n_entries() > 0);
         let (mut fused, vectors) = match (vector, mode) {
             (None, _) => (lexical.clone().into_found(), None),
@@ -284,8 +279,23 @@ impl Library {
         if mode != Mode::Vectors {
             self.prefer_subjects(reading, allowed.as_ref(), &mut fused)?;
             self.keep_named(reading, allowed.as_ref(), &mut fused)?;
+            let known = self.known_share(reading)?.max(nearest);
+            fused.iter_mut().for_each(|one| one.score *= known);
         }
         self.hits(reading, fused, &lexical, vectors.as_ref(), n_hits)
+    }
+
+    /// How much of a question the record knows, 0…1: every list is stretched until its best is 1, whatever little of the
+    /// question it is about. Letters that merely look like a word count as they do beside words.
+    fn known_share(&self, reading: &Reading) -> Result<f64, SearchError> {
+        if !reading.entities.is_empty() || !reading.translated.is_empty() || reading.terms.is_empty() {
+            return Ok(1.0);
+        }
+        let mut n_known = 0;
+        for term in &reading.terms {
+            n_known += u32::from(self.snapshot.knows(term)?);
+        }
+        Ok((f64::from(n_known) / reading.terms.len() as f64).max(GRAMS))
     }
 
     /// The question's own words and their translations: an entry is worth the better of both. A translation that finds less
@@ -299,117 +309,6 @@ impl Library {
         let share = (highest(&translated) / highest(&native).max(f64::MIN_POSITIVE)).min(1.0);
         let translated = Stretched::words(translated);
         Ok(Stretched::words(native).merge(&translated, |_, native, translated| native.max(share * translated)))
-    }
-
-    /// Who asks for a thing by its name wants what is about it, then what names it, before what merely sounds like it.
-    fn prefer_subjects(
-        &self,
-        reading: &Reading,
-        allowed: Option<&Allowed>,
-        fused: &mut Vec<Found>,
-    ) -> Result<(), SearchError> {
-        let (mut about, mut naming) = (BTreeSet::new(), BTreeSet::new());
-        for id in &reading.subjects {
-            about.extend(self.snapshot.about(id)?);
-            naming.extend(self.snapshot.naming(id)?);
-        }
-        if about.is_empty() && naming.is_empty() {
-            return Ok(());
-        }
-        let found: BTreeSet<DocAddress> = fused.iter().map(|one| one.address).collect();
-        let is_missing =
-            |address: &&DocAddress| !found.contains(*address) && allowed.is_none_or(|allowed| allowed.has(**address));
-        fused.extend(about.iter().filter(is_missing).map(|address| Found { address: *address, score: 0.0 }));
-        let langs = self.snapshot.langs();
-        for one in fused.iter_mut() {
-            let (from, to) = match (about.contains(&one.address), naming.contains(&one.address)) {
-                (true, _) if langs.of(one.address) == Some(reading.lang) => ABOUT,
-                (true, _) => ABOUT_IN_OTHER_WORDS,
-                (false, true) => NAMES_IT,
-                (false, false) => NAMES_IT_NOT,
-            };
-            one.score = from + (to - from) * one.score;
-        }
-        self.own_first(reading, allowed, fused)
-    }
-
-    /// Of the nodes that have the question for a name, what came with the program stands before what others brought.
-    fn own_first(
-        &self,
-        reading: &Reading,
-        allowed: Option<&Allowed>,
-        fused: &mut Vec<Found>,
-    ) -> Result<(), SearchError> {
-        let (mut own, mut others) = (BTreeSet::new(), BTreeSet::new());
-        for id in reading.subjects.iter().filter(|_| reading.subjects.len() > 1) {
-            let Some(address) = self.snapshot.find(&key(EntryRecord::Node, id))? else { continue };
-            if allowed.is_some_and(|allowed| !allowed.has(address)) {
-                continue;
-            }
-            let is_own = is_own_source(&self.snapshot.entry(address)?.source);
-            if is_own { &mut own } else { &mut others }.insert(address);
-        }
-        if own.is_empty() || others.is_empty() {
-            return Ok(());
-        }
-        let found: BTreeSet<DocAddress> = fused.iter().map(|one| one.address).collect();
-        fused.extend(own.difference(&found).map(|address| Found { address: *address, score: 0.0 }));
-        let best = |among: &BTreeSet<DocAddress>| {
-            let scores = fused.iter().filter(|one| among.contains(&one.address)).map(|one| one.score);
-            scores.fold(0.0, f64::max)
-        };
-        let (best_own, best_other) = (best(&own), best(&others));
-        let step = (best_other - best_own).max(0.0);
-        for one in fused.iter_mut() {
-            if own.contains(&one.address) {
-                one.score += step;
-            } else if others.contains(&one.address) {
-                one.score = one.score.min(best_own + step - STEP);
-            }
-        }
-        Ok(())
-    }
-
-    /// Who asks something of a thing that the record has a text about sees that text, whatever else is said in the same
-    /// words: for each thing the best one in the language of the question, or else in another.
-    fn keep_named(
-        &self,
-        reading: &Reading,
-        allowed: Option<&Allowed>,
-        fused: &mut Vec<Found>,
-    ) -> Result<(), SearchError> {
-        if !reading.subjects.is_empty() || reading.entities.len() > NAMED_MAX {
-            return Ok(());
-        }
-        let langs = self.snapshot.langs();
-        let worth = ABOUT_NAMED * highest(fused);
-        for id in &reading.entities {
-            let mut best: Option<Named> = None;
-            for address in self.snapshot.about(id)? {
-                if allowed.is_some_and(|allowed| !allowed.has(address)) {
-                    continue;
-                }
-                let found = fused.iter().position(|one| one.address == address);
-                let score = found.and_then(|at| fused.get(at)).map_or(0.0, |one| one.score);
-                let is_in_lang = langs.of(address) == Some(reading.lang);
-                let one = Named { is_in_lang, score, key: self.snapshot.key(address)?, address, found };
-                if best.as_ref().is_none_or(|best| one.is_before(best)) {
-                    best = Some(one);
-                }
-            }
-            match best {
-                Some(Named { score, address, found: None, .. }) => {
-                    fused.push(Found { address, score: worth.max(score) });
-                }
-                Some(Named { score, found: Some(at), .. }) => {
-                    if let Some(one) = fused.get_mut(at) {
-                        one.score = worth.max(score);
-                    }
-                }
-                None => {}
-            }
-        }
-        Ok(())
     }
 
     /// An entry that can have no vector is not punished for having none.
@@ -482,24 +381,6 @@ impl Library {
         }
         let is_paper = entry.categories.iter().any(|category| PAPER_CATEGORIES.contains(&category.as_str()));
         Ok(is_paper.then(Standing::default))
-    }
-}
-
-/// A text about a thing that a question names.
-struct Named {
-    is_in_lang: bool,
-    score: f64,
-    key: String,
-    address: DocAddress,
-    /// Its place among the hits.
-    found: Option<usize>,
-}
-
-impl Named {
-    /// By key where nothing else tells them apart: where an entry stands in the index depends on how it came there.
-    fn is_before(&self, other: &Named) -> bool {
-        let order = other.is_in_lang.cmp(&self.is_in_lang).then(other.score.total_cmp(&self.score));
-        order.then_with(|| self.key.cmp(&other.key)).is_lt()
     }
 }
 

@@ -44,6 +44,25 @@ impl View {
     }
 }
 
+impl Snapshot {
+    /// Whether any entry has this word in its text.
+    pub fn knows(&self, word: &str) -> Result<bool, SearchError> {
+        let Snapshot(view) = self;
+        let fields = self.fields();
+        for (reader, segment) in view.searcher.segment_readers().iter().zip(&view.segments) {
+            let index = reader.inverted_index(fields.body).map_err(failed("reading words"))?;
+            let term = Term::from_field_text(fields.body, word);
+            let place = index.get_term_info(&term).map_err(|error| failed("reading a word")(error.into()))?;
+            if let Some(place) = place
+                && (!segment.has_deletes || is_held(reader, &index, &place)?)
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
 /// Whether an entry of a segment that was not deleted holds a term.
 pub(super) fn is_held(
     reader: &SegmentReader,

@@ -114,6 +114,17 @@ async fn the_answer_has_the_shape_of_the_seed_and_tells_why() {
 }
 
 #[tokio::test]
+async fn a_hit_is_worth_no_more_than_what_is_known_of_the_question() {
+    for stage in both().await {
+        put(&stage, &shelf()).await;
+        for (query, best) in [("surgery", 1.0), ("surgery zzyzx", 0.5), ("surgery zzyzx qwfpg plmkn", 0.25)] {
+            let found = search(&stage, json!({"query": query, "lang": "en"})).await;
+            assert_eq!(found["hits"][0]["score"], best, "{query}: {found}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn filters_narrow_and_nonsense_is_refused() {
     for stage in both().await {
         put(&stage, &shelf()).await;
