@@ -18,6 +18,8 @@ use super::papers;
 
 /// The kind of a batch in events.
 pub const BATCH: &str = "evidence_batch";
+/// The kind of the list of what the starter data put. Its id is their version, and only the last one is compared.
+pub const STARTER_LIST: &str = "starter_list";
 
 const BATCHES_PAGE_MAX: i64 = 50;
 const RECORDS_PAGE_MAX: i64 = 1_000;

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;
 
+use contract::canonical;
 use contract::evidence::record::{Deletion, Record, RecordKind};
 use store::{Bulk, Conn, Param, StoreError, Tx};
 
@@ -18,6 +19,8 @@ pub struct Loaded {
     pub kept: Kept,
     /// Records of the set that somebody else brought, changed or withdrew.
     pub n_left_alone: u64,
+    /// Of the list of what the set put, as [`list_sha256`] makes it.
+    pub list_sha256: String,
 }
 
 type Key = (RecordKind, String);
@@ -66,7 +69,15 @@ pub async fn load(tx: &mut Tx<'_>, organisation_id: &str, set: &[Incoming]) -> R
         };
     }
     remember(tx, organisation_id, &after).await?;
+    let list = after.iter().map(|((kind, id), sha256)| (kind.name(), id.as_str(), hex::encode(sha256)));
+    loaded.list_sha256 = list_sha256(list.collect());
     Ok(loaded)
+}
+
+/// The hash of the list in one order on every engine: kind, id and hash of each record.
+pub(super) fn list_sha256(mut list: Vec<(&str, &str, String)>) -> String {
+    list.sort_unstable();
+    canonical::hash_text(&serde_json::json!(list).to_string())
 }
 
 async fn read_put_earlier(conn: &mut Conn, organisation_id: &str) -> Result<HashMap<Key, Sha256>, StoreError> {

@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use contract::event::Event;
 use contract::ledger::Verification;
 use contract::time::rfc3339_us;
+use evidence::record::audited::STARTER_LIST;
 use ledger::hash::Hash;
 use ledger::key::KeyId;
 use ledger::keyring::Keyring;
@@ -93,6 +94,8 @@ struct Check<'t> {
     promised_since_us: i64,
     /// Batches of the evidence, by organisation and id, that the starter data put.
     starter_batches: HashSet<(String, String)>,
+    /// The hash of the list of what they put, by organisation, as the last load left it.
+    starter_lists: BTreeMap<String, String>,
     /// Events since the last checkpoint.
     unsigned: Unsigned,
     /// Which checkpoints were met.
@@ -260,6 +263,7 @@ async fn recompute(
         promised: HashMap::new(),
         promised_since_us: trust.now_us.saturating_sub(kept_for_us).saturating_add(TIDIED_AHEAD_US),
         starter_batches: HashSet::new(),
+        starter_lists: BTreeMap::new(),
         unsigned: Unsigned::default(),
         numbers: Numbers::default(),
         is_set_aside: !before.unreadable.is_empty(),
@@ -427,7 +431,8 @@ impl Check<'_> {
     fn remember(&mut self, organisation_id: &str, leaf_index: Option<u64>, event: Event) {
         self.note_starter_data(organisation_id, &event);
         let call = Caused { by: event.actor.id.to_string(), call_id: event.call_id.clone(), time: event.time };
-        for object in event.objects.into_iter().filter(|object| object.sha256.is_some() || object.is_deleted) {
+        let objects = event.objects.into_iter().filter(|object| object.kind != STARTER_LIST);
+        for object in objects.filter(|object| object.sha256.is_some() || object.is_deleted) {
             let key = (organisation_id.to_owned(), object.kind, object.id);
             let known = self.last.get(&key).and_then(|last| last.sha256.as_deref());
             let found = match (&object.before_sha256, known) {

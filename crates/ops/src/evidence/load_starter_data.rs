@@ -72,8 +72,14 @@ impl Write for LoadStarterData {
             // Batches are made once and never changed.
             found: Found::Nothing,
         });
+        let list = AuditedRow {
+            kind: audited::STARTER_LIST,
+            id: plan.data_version.to_string(),
+            sha256: Some(loaded.list_sha256.clone()),
+            found: Found::Nothing,
+        };
         let answer = Answer::of(told(plan.data_version.to_string(), &loaded, version));
-        Ok(batch.into_iter().fold(answer, Answer::leaving))
+        Ok(batch.into_iter().chain([list]).fold(answer, Answer::leaving))
     }
 
     async fn settle(&self, plan: &Plan, ctx: &Context<'_>) {

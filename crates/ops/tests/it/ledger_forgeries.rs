@@ -323,7 +323,11 @@ async fn the_ids_of_papers_are_compared_with_the_documents() {
 
 #[tokio::test]
 async fn what_the_starter_data_put_is_compared_with_the_batches() {
-    let cases: [(&'static [&'static str], &str); 4] = [
+    let cases: [(&'static [&'static str], &str); 5] = [
+        (
+            &["DELETE FROM evidence_starter_records WHERE kind = 'source'"],
+            "rows of `evidence_starter_records` were deleted, added or changed by other hands",
+        ),
         (
             // Taken for the set's own, the next version of the set would withdraw them.
             &["INSERT INTO evidence_starter_records SELECT organisation_id, kind, id, sha256 FROM evidence_records r \

@@ -65,6 +65,13 @@ impl StarterRows {
         }
     }
 
+    /// The hash of an organisation's rows, to be compared with the one that the last load told of.
+    pub fn list_sha256(&self, organisation_id: &str) -> String {
+        let rows = self.rows.iter().filter(|((of, _, _), _)| of == organisation_id);
+        let list = rows.map(|((_, kind, id), row)| (kind.as_str(), id.as_str(), row.sha256.clone()));
+        super::super::starter::list_sha256(list.collect())
+    }
+
     /// How the row of a record differs from how the starter data put it. Each record is asked for once.
     pub fn settle(&mut self, record: &FoundRecord) -> Option<StarterDifference> {
         let key = (record.organisation_id.clone(), record.kind.clone(), record.id.clone());

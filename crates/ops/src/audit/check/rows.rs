@@ -78,11 +78,15 @@ impl Check<'_> {
         self.promised.insert(kept_as.clone(), promised);
     }
 
-    /// Notes which batches of the evidence are those of the starter data.
+    /// Notes which batches of the evidence are those of the starter data, and the list of what they put.
     pub(super) fn note_starter_data(&mut self, organisation_id: &str, event: &Event) {
         if event.operation == LoadStarterData::NAME {
             let batches = event.objects.iter().filter(|object| object.kind == evidence_audited::BATCH);
             self.starter_batches.extend(batches.map(|batch| (organisation_id.to_owned(), batch.id.clone())));
+            let list = event.objects.iter().find(|object| object.kind == evidence_audited::STARTER_LIST);
+            if let Some(sha256) = list.and_then(|list| list.sha256.clone()) {
+                self.starter_lists.insert(organisation_id.to_owned(), sha256);
+            }
         }
     }
 
@@ -176,6 +180,13 @@ impl Check<'_> {
         let mut n_checked = 0;
         let mut expected = Expected::default();
         let mut starter = StarterRows::read(conn).await?;
+        for (organisation_id, sha256) in std::mem::take(&mut self.starter_lists) {
+            if starter.list_sha256(&organisation_id) != sha256 {
+                let message =
+                    "rows of `evidence_starter_records` were deleted, added or changed by other hands".to_owned();
+                self.report.add("object", Whose::Organisation(&organisation_id), None, None, message);
+            }
+        }
         let mut place = (String::new(), 0);
         loop {
             let batches = evidence_audited::batches_after(conn, &place.0, place.1).await?;
