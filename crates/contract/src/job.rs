@@ -12,7 +12,7 @@ use crate::question::{Answered, Questions};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StartJob {
-    /// An operation that runs as a job, such as `ingest_run`.
+    /// An operation that takes long, and so runs as a job; other operations are called as they are.
     pub operation: OperationName,
     /// The operation's own input.
     #[serde(default)]

@@ -1566,7 +1566,7 @@ export interface Operations {
     input: {
       /** The operation's own input. */
       input?: Record<string, unknown>;
-      /** An operation that runs as a job, such as `ingest_run`. */
+      /** An operation that takes long, and so runs as a job; other operations are called as they are. */
       operation: string;
     };
     output: {

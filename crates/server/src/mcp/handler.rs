@@ -105,6 +105,16 @@ impl ServerHandler for Handler {
         Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("Method not found: {method}"), None))
     }
 
+    /// No log messages go to clients, and the capability is not offered.
+    #[expect(deprecated, reason = "the older revision has the method")]
+    async fn set_level(
+        &self,
+        _request: SetLevelRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "Method not found: logging/setLevel", None))
+    }
+
     fn get_tool(&self, name: &str) -> Option<rmcp::model::Tool> {
         self.find_tool(name).map(|tool| describe(tool))
     }
