@@ -5,6 +5,7 @@ mod candidate;
 mod inputs;
 mod next;
 mod numbers;
+mod owners;
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -88,7 +89,9 @@ pub struct PlannedTask {
 pub async fn preview(conn: &mut Conn, catalogue: &Catalogue, request: &Request) -> Result<Draft, ApprovalError> {
     let candidate = Candidate::check(conn, catalogue, request).await?;
     let mut found = Vec::new();
-    for next in next::find(catalogue, &candidate)? {
+    let next = next::find(catalogue, &candidate)?;
+    owners::check(conn, catalogue, request, &candidate.row, &next).await?;
+    for next in next {
         let n_wanted = numbers::n_wanted(conn, request, &next).await?;
         found.push((next, n_wanted));
     }
@@ -114,10 +117,16 @@ pub async fn plan_tasks(
     let lineage = Lineage::read(conn, catalogue, request.place(), row, text).await?;
     let mut planned = Vec::new();
     for (artifact_type, id) in numbered.sub_artifacts {
-        let (generator, inputs) = resolve(conn, catalogue, request, &lineage, &artifact_type, &id).await?;
+        let written = written(&numbered.id_mapping, &id);
+        let (generator, inputs) = resolve(conn, catalogue, request, &lineage, &artifact_type, written).await?;
         planned.push(PlannedTask { artifact_id: id, generator, inputs });
     }
     Ok(planned)
+}
+
+/// An id as its author wrote it: a refused approval gave none.
+fn written<'a>(id_mapping: &'a BTreeMap<String, String>, id: &'a str) -> &'a str {
+    id_mapping.iter().find(|(_, given)| *given == id).map_or(id, |(placeholder, _)| placeholder)
 }
 
 /// The approved text: final ids, and the new status.
@@ -171,6 +180,8 @@ pub enum ApprovalError {
     TemplateToken { token: String, line: usize, example: String },
     #[error("`{token}` in line {line}: a document of type {artifact_type} is cut into one document of its own number")]
     SecondOfOne { token: String, line: usize, artifact_type: String },
+    #[error("`{id}` in line {line} belongs to {owner}; write a placeholder such as {example}, or an id of your own")]
+    IdOfOther { id: String, line: usize, owner: String, example: String },
     #[error("Mandatory input '{name}' missing for task {artifact_id}")]
     MissingInput { name: String, artifact_id: String },
     #[error("Mandatory input '{name}' of task {artifact_id} is ambiguous: {candidates} fit; name one in the metadata")]
@@ -205,6 +216,7 @@ pub struct Outcome {
 pub async fn approve(tx: &mut Tx<'_>, catalogue: &Catalogue, request: &Request) -> Result<Outcome, ApprovalError> {
     let candidate = Candidate::check(tx, catalogue, request).await?;
     let next = next::find(catalogue, &candidate)?;
+    owners::check(tx, catalogue, request, &candidate.row, &next).await?;
     let mut numbered = number(tx, request, &next).await?;
     let text = rewrite(catalogue, &candidate, &numbered.id_mapping);
     let status = candidate.kind.approved_status();
@@ -229,7 +241,10 @@ pub async fn approve(tx: &mut Tx<'_>, catalogue: &Catalogue, request: &Request) 
         }
         let inputs = match of_type.entry(artifact_type) {
             Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(place) => place.insert(resolve(tx, catalogue, request, &lineage, artifact_type, id).await?),
+            Entry::Vacant(place) => {
+                let written = written(&numbered.id_mapping, id);
+                place.insert(resolve(tx, catalogue, request, &lineage, artifact_type, written).await?)
+            }
         };
         n_inputs += inputs.1.len();
         let new = NewTask {
@@ -305,9 +320,11 @@ impl Numbered {
 async fn number(tx: &mut Tx<'_>, request: &Request, next: &[Next]) -> Result<Numbered, ApprovalError> {
     let mut numbered = Numbered { reservation_ids: request.given.reservation_ids.clone(), ..Numbered::default() };
     for (index, next) in next.iter().enumerate() {
+        numbers::note_defined(tx, request, next, &mut numbered.rows).await?;
         let ids = match (&request.given.ids, next.numbering) {
             (Some(given), _) => numbers::given(tx, request, next, given, &mut numbered.rows).await?,
             (None, Numbering::SameNumber) => vec![numbers::own(tx, request, next, &mut numbered.rows).await?],
+            (None, Numbering::Reserved) if next.placeholders.is_empty() => Vec::new(),
             (None, Numbering::Reserved) => {
                 let reservation_id = request.reservation_ids.get(index).copied().unwrap_or_default();
                 let reserved = numbers::reserve(tx, request, next, reservation_id, &mut numbered.rows).await?;

@@ -380,10 +380,11 @@ mod tests {
     #[test]
     fn a_template_has_a_place_for_what_comes_next_as_its_type_is_cut() {
         let catalogue = Catalogue::built_in().unwrap();
-        for name in ["product_vision", "initiative", "epic", "prd", "hls"] {
+        for name in ["product_vision", "initiative", "epic", "prd", "hls", "tech_spec"] {
             let kind = catalogue.find_type(name).unwrap();
             let found = crate::placeholders::find(&catalogue, catalogue.find_template(name).unwrap());
-            for child in &kind.decomposes_into {
+            // A spike is what a document finds out that it needs, not what it is planned into.
+            for child in kind.decomposes_into.iter().filter(|child| child.artifact_type != "spike") {
                 let prefix = catalogue.find_type(&child.artifact_type).unwrap().prefix.as_deref().unwrap();
                 let n = found.iter().filter(|token| token.prefix == prefix).count();
                 let fits = if child.numbering == Numbering::SameNumber { n == 1 } else { n >= 1 };

@@ -1,5 +1,6 @@
 //! Ids that are still to be given: `HLS-AAA`, `HLS-BBB`, … in a document that is not yet approved.
 
+mod defined;
 mod hidden;
 mod twice;
 mod unnumbered;
@@ -9,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::catalogue::Catalogue;
 use crate::ids::parse_number;
 
+pub use defined::{Defined, find_defined};
 pub use hidden::find_hidden;
 pub use twice::{Twice, find_twice};
 pub use unnumbered::find_unnumbered;

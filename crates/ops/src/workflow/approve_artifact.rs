@@ -239,6 +239,7 @@ impl From<ApprovalError> for ApplyError {
             | ApprovalError::OneForTwo { .. }
             | ApprovalError::TemplateToken { .. }
             | ApprovalError::SecondOfOne { .. }
+            | ApprovalError::IdOfOther { .. }
             | ApprovalError::MissingInput { .. }
             | ApprovalError::AmbiguousInput { .. }
             | ApprovalError::IdTaken { .. }

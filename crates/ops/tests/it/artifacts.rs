@@ -353,7 +353,7 @@ async fn a_missing_mandatory_input_stops_the_approval() {
     let story = "# US-001: A story\n\n## Metadata\n- **Parent PRD:** PRD-006\n- **Status:** Backlog\n\n## Description\n\
         To be specified in SPEC-AAA. Enough words to make this a document of a hundred characters, and more.\n";
     stage.store(story).await;
-    let message = "Mandatory input 'implementation_research' missing for task SPEC-001";
+    let message = "Mandatory input 'implementation_research' missing for task SPEC-AAA";
     check_refused(&stage, stage.approve("US-001"), -32000, message).await;
     stage.store(IMPLEMENTATION_RESEARCH).await;
     let approved = output(stage.approve("US-001").await);

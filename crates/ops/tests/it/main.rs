@@ -21,6 +21,7 @@ mod ledger;
 mod ledger_attacks;
 mod ledger_forgeries;
 mod numbers;
+mod own_ids;
 mod permissions;
 mod prerequisites;
 mod script;

@@ -131,7 +131,7 @@ async fn of_several_documents_that_fit_none_is_guessed() {
         ## Decomposition into Backlog Stories\n1. US-AAA: the first of them, with words enough for a document.\n";
     stage.store(hls).await;
     let message =
-        "Mandatory input 'prd' of task US-001 is ambiguous: PRD-010 and PRD-006 fit; name one in the metadata";
+        "Mandatory input 'prd' of task US-AAA is ambiguous: PRD-010 and PRD-006 fit; name one in the metadata";
     check_refused(&stage, stage.approve("HLS-050"), -32000, message).await;
     let named = hls.replace("HLS-050", "HLS-051").replace("EPIC-006\n", "EPIC-006\n- **Related PRD:** PRD-006\n");
     stage.store(&named).await;

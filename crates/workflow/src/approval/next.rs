@@ -7,7 +7,7 @@ use ::store::StoreError;
 use super::ApprovalError;
 use super::candidate::Candidate;
 use crate::catalogue::{Catalogue, Decomposition, Numbering};
-use crate::placeholders::{self, Kind, Token, Twice};
+use crate::placeholders::{self, Defined, Kind, Token, Twice};
 
 /// The documents of one type that come next.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,6 +19,8 @@ pub struct Next {
     pub placeholders: Vec<String>,
     /// Final ids of the type that the text names already: a placeholder that became one of them would be two things.
     pub named: BTreeSet<String>,
+    /// Those of them that the text gives to documents of its own making.
+    pub defined: Vec<Defined>,
     /// The number of the document itself.
     pub number: i64,
 }
@@ -59,8 +61,13 @@ pub fn find(catalogue: &Catalogue, candidate: &Candidate<'_>) -> Result<Vec<Next
         let all = placeholders::tokens(catalogue, text);
         let named = all.iter().filter(|token| token.prefix == prefix && token.kind() == Kind::Final);
         let named: BTreeSet<String> = named.map(|token| token.text.to_owned()).collect();
+        let defined = match child.numbering {
+            Numbering::Reserved => placeholders::find_defined(catalogue, candidate.kind, prefix, text),
+            // There is one, and its number says whose it is.
+            Numbering::SameNumber => Vec::new(),
+        };
         let is_there = match child.numbering {
-            Numbering::Reserved => !own.is_empty(),
+            Numbering::Reserved => !own.is_empty() || !defined.is_empty(),
             Numbering::SameNumber => {
                 if let Some(second) = own.get(1) {
                     return Err(ApprovalError::SecondOfOne {
@@ -79,6 +86,7 @@ pub fn find(catalogue: &Catalogue, candidate: &Candidate<'_>) -> Result<Vec<Next
                 numbering: child.numbering,
                 placeholders: own.iter().map(|token| token.text.to_owned()).collect(),
                 named,
+                defined,
                 number,
             });
         }

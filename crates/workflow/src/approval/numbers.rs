@@ -132,12 +132,32 @@ pub async fn reserve(
     rows.push(raised);
     let mut found = Vec::with_capacity(reserved.reserved_ids.len());
     for id in reserved.reserved_ids {
-        found.push(match is_in_use(tx, request, next, &id).await? {
-            false => FinalId { id, is_new: true },
-            true => take_free(tx, request, next, rows).await?,
-        });
+        if !is_in_use(tx, request, next, &id).await? {
+            found.push(FinalId { id, is_new: true });
+        }
+    }
+    // After the others: the numbers follow the order of the placeholders.
+    while found.len() < next.placeholders.len() {
+        found.push(take_free(tx, request, next, rows).await?);
     }
     Ok(found)
+}
+
+/// Takes the ids that the text gives to documents itself out of the counter, so that nobody is given them.
+pub async fn note_defined(
+    tx: &mut Tx<'_>,
+    request: &Request,
+    next: &Next,
+    rows: &mut Vec<AuditedRow>,
+) -> Result<(), ApprovalError> {
+    let numbers: Vec<i64> = next.defined.iter().filter_map(|it| ids::parse_id(&it.id)).map(|(_, it)| it).collect();
+    if numbers.is_empty() {
+        return Ok(());
+    }
+    let leap = if request.given.ids.is_some() { Leap::Free } else { Leap::Bounded };
+    let noted = ids::note_used(tx, &counter(request, next), &numbers, leap, request.approved_at_us).await;
+    rows.extend(noted.map_err(ids_error)?);
+    Ok(())
 }
 
 async fn take_free(
