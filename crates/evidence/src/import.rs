@@ -21,6 +21,7 @@ mod medline;
 mod members;
 mod negation;
 mod paper;
+mod provider;
 mod pubmed;
 mod semmeddb;
 mod trapi;
@@ -32,9 +33,12 @@ use std::io::{self, Read};
 
 use contract::evidence::record::{Record, Source};
 
+use crate::record::papers::marked_by_title;
+
 pub use format::Format;
 pub(crate) use kgx::STRENGTH;
 pub(crate) use negation::settle_negation;
+pub use provider::Provider;
 
 /// The program's own rule behind a statement, which no file may name, and what it is called where one does.
 const RULE: &str = "rule";
@@ -187,6 +191,11 @@ fn checked(item: Item) -> Item {
     match item {
         Item::Record(mut record) => {
             clean::clean(&mut record);
+            if let Record::Document(document) = record.as_mut()
+                && let Some(marked) = marked_by_title(document)
+            {
+                *document = marked;
+            }
             match fits::check(&record) {
                 Ok(()) => Item::Record(record),
                 Err(reason) => Item::rejected(fits::id(&record), reason),

@@ -6,6 +6,7 @@
 pub mod audited;
 pub mod batches;
 mod checks;
+mod earlier;
 mod incoming;
 mod owners;
 pub mod papers;

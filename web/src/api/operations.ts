@@ -1085,7 +1085,7 @@ export interface Operations {
         lang: string;
         links?: string[];
         record: "document";
-        /** Present once the paper was retracted, or doubted by its publisher; it stays until the paper is withdrawn. */
+        /** Present once the paper was retracted, or doubted by its publisher; it stays, also once the paper is withdrawn. */
         retraction?: {
           /** `partial`: the rest stands. `republished`: the notice names another version. */
           extent?: "partial" | "republished" | null;

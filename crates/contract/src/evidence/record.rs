@@ -152,7 +152,7 @@ pub struct Document {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 100))]
     pub links: Vec<String>,
-    /// Present once the paper was retracted, or doubted by its publisher; it stays until the paper is withdrawn.
+    /// Present once the paper was retracted, or doubted by its publisher; it stays, also once the paper is withdrawn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retraction: Option<Retraction>,
     /// Whatever else the source says: MeSH headings, grants, titles in other languages.

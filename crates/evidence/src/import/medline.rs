@@ -148,6 +148,8 @@ fn document(fields: &[(String, String)], source: &str) -> Result<Document, Strin
     }
     document.links = paper::links(&document.ids);
     let attributes = &mut document.attributes;
+    let revised = first("LR").filter(|date| date.len() == 8).and_then(|date| date.parse().ok());
+    note(attributes, "revised", json!(revised.map(paper::day)));
     note(attributes, "vernacular_title", json!(vernacular));
     note(attributes, "languages", all("LA").map(|code| json!(paper::lang(code))).collect());
     note(attributes, "journal_abbreviation", json!(first("TA")));

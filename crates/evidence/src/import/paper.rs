@@ -48,6 +48,15 @@ pub fn year(text: &str) -> Option<i32> {
     year.filter(|year| (1000..=2999).contains(year))
 }
 
+/// `20200209` → `2020-02-09`; a month or day that is not stated is left out.
+pub fn day(number: u32) -> String {
+    match (number / 10_000, number / 100 % 100, number % 100) {
+        (year, 0, _) => format!("{year:04}"),
+        (year, month, 0) => format!("{year:04}-{month:02}"),
+        (year, month, day) => format!("{year:04}-{month:02}-{day:02}"),
+    }
+}
+
 /// Two letters for the three of a library, where there are two; the three else.
 pub fn lang(code: &str) -> String {
     let code = code.trim().to_ascii_lowercase();
@@ -144,6 +153,12 @@ mod tests {
         ] {
             assert_eq!(year(text), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn days_are_written_as_far_as_they_are_known() {
+        let told = [20_200_209, 20_200_200, 20_200_000].map(day);
+        assert_eq!(told, ["2020-02-09", "2020-02", "2020"]);
     }
 
     #[test]

@@ -109,12 +109,17 @@ fn numbered(text: &str) -> Option<(String, u32)> {
     Some((text, number))
 }
 
-fn revised(citation: &Element) -> Option<u32> {
+/// Year, month and day as one number, and the version of the paper.
+fn revised(citation: &Element) -> Option<(u32, u32)> {
     let date = citation.first("DateRevised")?;
     let part = |name| date.text_at(&[name]).and_then(|text| text.parse::<u32>().ok());
     let year = part("Year").filter(|year| *year <= 9_999)?;
     let below_hundred = |name| part(name).filter(|number| *number < 100).unwrap_or(0);
-    Some(year * 10_000 + below_hundred("Month") * 100 + below_hundred("Day"))
+    Some((year * 10_000 + below_hundred("Month") * 100 + below_hundred("Day"), version(citation).unwrap_or(1)))
+}
+
+fn version(citation: &Element) -> Option<u32> {
+    citation.first("PMID")?.attribute("Version")?.trim().parse().ok()
 }
 
 /// `citation` is inside `article`, or is a book's own.
@@ -146,6 +151,8 @@ fn document(pmid: &str, citation: &Element, article: &Element, source: &str) -> 
     document.ids.extend(ids(body, article));
     document.links = paper::links(&document.ids);
     let attributes = &mut document.attributes;
+    note(attributes, "revised", json!(revised(citation).map(|(day, _)| paper::day(day))));
+    note(attributes, "version", json!(version(citation).filter(|version| *version > 1)));
     note(attributes, "vernacular_title", json!(vernacular));
     let other = other.iter().map(|(lang, text)| json!({ "lang": lang, "text": text }));
     note(attributes, "other_abstracts", other.collect());
@@ -211,6 +218,9 @@ fn corrections(citation: &Element) -> impl Iterator<Item = &Element> {
     citation.all("CommentsCorrectionsList").flat_map(|list| list.all("CommentsCorrections"))
 }
 
+/// `Retracted Publication` in MeSH, where some files leave out the words.
+const RETRACTED_UI: &str = "D016441";
+
 /// The gravest that is said of the paper. A notice of retraction counts also where the publication type was not updated,
 /// and the other way round.
 fn retraction(citation: &Element, body: &Element) -> Option<Retraction> {
@@ -221,14 +231,16 @@ fn retraction(citation: &Element, body: &Element) -> Option<Retraction> {
         Some(pmid.map(|pmid| format!("PMID:{pmid}")).or_else(|| found.text_at(&["RefSource"])))
     };
     let types = || body.all("PublicationTypeList").flat_map(|list| list.all("PublicationType"));
-    let is_type = |name: &str| types().filter_map(Element::text).any(|kind| kind == name);
+    let is_retracted = |kind: &Element| {
+        kind.attribute("UI") == Some(RETRACTED_UI) || kind.text().as_deref() == Some("Retracted Publication")
+    };
     let told = |kind, extent, notice: Option<Option<String>>| {
         notice.map(|notice| Retraction { kind, extent, notice, source: None })
     };
     let (retracted, partial) = (RetractionKind::Retracted, Some(RetractionExtent::Partial));
     told(retracted, None, notice("RetractionIn"))
         .or_else(|| told(retracted, Some(RetractionExtent::Republished), notice("RetractedandRepublishedIn")))
-        .or_else(|| told(retracted, None, is_type("Retracted Publication").then_some(None)))
+        .or_else(|| told(retracted, None, types().any(is_retracted).then_some(None)))
         .or_else(|| told(retracted, partial, notice("PartialRetractionIn")))
         .or_else(|| told(RetractionKind::ExpressionOfConcern, None, notice("ExpressionOfConcernIn")))
 }
@@ -310,6 +322,8 @@ mod tests {
         corrects("RetractionOf", pmid)
     }
 
+    const BEFORE: &str = "rejected PMID 1: another record of it stands behind it in the file, and counts";
+
     fn check(articles: &[String], expected: &[&str]) {
         let text = format!("<PubmedArticleSet>{}</PubmedArticleSet>", articles.concat());
         let options = Options { source: Format::Pubmed.source(), lang: None };
@@ -334,9 +348,50 @@ mod tests {
     fn of_two_records_of_a_paper_the_one_revised_later_counts() {
         let reason = "rejected PMID 1: a record of it that was revised later stands before it in the file";
         check(&[article(1, "new", &revised(9)), article(1, "old", &revised(8))], &["PMID:1 new", reason]);
-        check(&[article(1, "old", &revised(8)), article(1, "new", &revised(9))], &["PMID:1 new"]);
-        check(&[article(1, "first", &revised(8)), article(1, "second", &revised(8))], &["PMID:1 second"]);
-        check(&[article(1, "first", &revised(8)), article(1, "undated", "")], &["PMID:1 undated"]);
+        check(&[article(1, "old", &revised(8)), article(1, "new", &revised(9))], &["PMID:1 new", BEFORE]);
+        check(&[article(1, "first", &revised(8)), article(1, "second", &revised(8))], &["PMID:1 second", BEFORE]);
+        check(&[article(1, "first", &revised(8)), article(1, "undated", "")], &["PMID:1 undated", BEFORE]);
+        let version = |title: &str, version: u32| {
+            article(1, title, &revised(8)).replace("<PMID>", &format!("<PMID Version=\"{version}\">"))
+        };
+        check(&[version("new", 2), version("old", 1)], &["PMID:1 new", reason]);
+        check(&[version("old", 1), version("new", 2)], &["PMID:1 new", BEFORE]);
+    }
+
+    #[test]
+    fn every_record_of_a_paper_counts_once_and_nothing_is_told_twice_in_other_words() {
+        let same = || article(1, "same", "");
+        check(&[same(), same(), same()], &["PMID:1 same"; 3]);
+        check(&[same(), same(), article(1, "other", "")], &["PMID:1 other", BEFORE, BEFORE]);
+        let notice = article(2, "n", &retracts(1));
+        let told = "PMID:1 same retracted PMID:2";
+        check(&[same(), same(), notice.clone(), same()], &[told, told, told, "PMID:2 n"]);
+        check(&[notice, same(), same()], &["PMID:2 n", told, told]);
+    }
+
+    #[test]
+    fn an_older_record_still_speaks_against_its_paper() {
+        let own = format!("{}{}", revised(8), corrects("RetractionIn", 9));
+        let reason = "rejected PMID 1: a record of it that was revised later stands before it in the file";
+        check(&[article(1, "new", &revised(9)), article(1, "old", &own)], &["PMID:1 new retracted PMID:9", reason]);
+    }
+
+    #[test]
+    fn a_publication_type_is_known_by_its_number_and_a_title_may_say_it_alone() {
+        let typed = |name: &str| {
+            article(1, "a", "").replace(
+                "</Article>",
+                &format!(
+                    "<PublicationTypeList><PublicationType UI=\"{name}\">x</PublicationType></PublicationTypeList></Article>"
+                ),
+            )
+        };
+        check(&[typed("D016441")], &["PMID:1 a retracted "]);
+        check(&[typed("D016428")], &["PMID:1 a"]);
+        check(&[article(1, "RETRACTED: a", "")], &["PMID:1 RETRACTED: a retracted its title says so"]);
+        check(&[article(1, "Retracted papers: a survey", "")], &["PMID:1 Retracted papers: a survey"]);
+        let both = [article(1, "[Retracted] a", ""), article(2, "n", &retracts(1))];
+        check(&both, &["PMID:1 [Retracted] a retracted PMID:2", "PMID:2 n"]);
     }
 
     #[test]
@@ -353,7 +408,7 @@ mod tests {
         let (paper, notice) = (article(1, "a", ""), article(2, "n", &retracts(1)));
         check(&[paper.clone(), notice.clone()], &["PMID:1 a retracted PMID:2", "PMID:2 n"]);
         check(&[notice.clone(), paper.clone()], &["PMID:2 n", "PMID:1 a retracted PMID:2"]);
-        check(&[paper, notice, article(1, "b", "")], &["PMID:1 b retracted PMID:2", "PMID:2 n"]);
+        check(&[paper, notice, article(1, "b", "")], &["PMID:1 b retracted PMID:2", "PMID:2 n", BEFORE]);
         check(&[article(2, "n", &retracts(2))], &["PMID:2 n"]);
     }
 

@@ -13,7 +13,7 @@ use super::checks::{
     check_integers, check_line, check_name, check_nul, check_predicate, check_reference, check_tags, check_text,
     check_texts, passes_for_own_source,
 };
-use super::papers::Paper;
+use super::papers::{Paper, marked_by_title};
 use crate::contraindications::{self, Word};
 use crate::graph::predicates::holds_both_ways;
 use crate::import::settle_negation;
@@ -83,6 +83,8 @@ impl Incoming {
                 incoming.map(|it| Incoming { ends, claims_verified, ..it })
             }
             Record::Document(document) => {
+                let marked = marked_by_title(document);
+                let document = marked.as_ref().unwrap_or(document);
                 check_document(document)?;
                 let paper = Some(Box::new(Paper::of(document)));
                 let incoming =

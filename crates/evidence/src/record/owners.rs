@@ -41,7 +41,7 @@ impl Owners {
         Ok(Owners(owners))
     }
 
-    /// Notes whose a record is now; nobody's, where it was withdrawn.
+    /// Notes whose a record is now; nobody's, where nothing is left of it.
     pub fn note(&mut self, record: &Incoming) {
         let key = (record.kind, record.id.clone());
         match record.source.as_ref().filter(|_| record.content.is_some()) {

@@ -2,16 +2,21 @@
 //!
 //! A retraction holds for the paper, whichever of its records tells of it: one that is marked stays marked when an older
 //! or silent record of it comes, a notice marks the paper it is about whichever of the two comes first, and a full text is
-//! marked with its record of PubMed. Only who withdraws the paper takes the mark away.
+//! marked with its record of PubMed. It outlives the record too: of a document that its source withdraws stays what it says
+//! against papers ([`remains`]). Only who withdraws it in the name of no source takes that away.
 
 mod desk;
 mod key;
 mod paper;
+mod remains;
+mod title;
 
 pub use key::key;
 pub use paper::{Paper, settle};
+pub use title::marked_by_title;
 
-pub(super) use desk::Papers;
+pub(super) use desk::{Papers, with_mark};
+pub(super) use remains::remains;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::LazyLock;

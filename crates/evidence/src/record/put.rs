@@ -9,6 +9,7 @@ use contract::evidence::starter::is_own_source;
 use store::{Bulk, Conn, InList, Param, StoreError, Tx};
 
 use super::batches::{self, Change};
+use super::earlier::{Earlier, Newer};
 use super::incoming::Content;
 use super::owners::Owners;
 use super::papers::{self, Paper, Papers};
@@ -106,14 +107,15 @@ pub async fn put(
         StarterData::MayChange => Default::default(),
     };
     let papers = Papers::read(tx, organisation_id, incoming).await?;
+    let earlier = Earlier::read(tx, organisation_id, incoming, &known).await?;
     let may_vouch = starter == StarterData::MayChange;
     let (changes, kept) = (Changes::default(), Kept::default());
-    let mut desk = Desk { known, fixed, guarded, owners, may_vouch, papers, changes, kept };
+    let mut desk = Desk { known, earlier, fixed, guarded, owners, may_vouch, papers, changes, kept };
     for record in incoming {
         desk.take(record)?;
     }
     let Desk { mut changes, mut papers, mut kept, .. } = desk;
-    kept.n_marked = papers.spread(tx, organisation_id, &mut changes).await?;
+    kept.n_marked += papers.spread(tx, organisation_id, &mut changes).await?;
     papers.write(tx, organisation_id).await?;
     write(tx, organisation_id, &changes).await?;
     let changes = changes.all().map(|(kind, id, content)| Change {
@@ -299,6 +301,7 @@ async fn write(conn: &mut Conn, organisation_id: &str, changes: &Changes<'_>) ->
 /// A batch while it is looked through.
 struct Desk<'a> {
     known: HashMap<(RecordKind, String), Sha256>,
+    earlier: Earlier,
     /// Those that stay as they are.
     fixed: BTreeSet<Key<'a>>,
     /// Papers of the starter data that are not to be marked, by the keys that they are named by.
@@ -322,6 +325,9 @@ impl<'a> Desk<'a> {
     }
 
     fn take(&mut self, record: &'a Incoming) -> Result<(), StoreError> {
+        if record.kind == RecordKind::Document && record.content.is_none() {
+            return self.withdraw(record);
+        }
         match self.check(record).and_then(|()| self.content(record)) {
             Ok(content) => self.keep(record, content),
             Err(reason) => {
@@ -329,6 +335,51 @@ impl<'a> Desk<'a> {
                 Ok(())
             }
         }
+    }
+
+    /// Of a document that its source withdraws stays what it says against papers. Who withdraws it in the name of no source
+    /// takes that back as well, as whoever put a false word there must be able to.
+    fn withdraw(&mut self, record: &'a Incoming) -> Result<(), StoreError> {
+        let body = self.earlier.body(&record.id, &self.changes).filter(|_| record.source.is_some());
+        let left = body.map(papers::remains).transpose()?.flatten();
+        let (before, after) = (self.find(record.kind, &record.id), left.as_ref().map(|(_, content)| content.sha256));
+        let is_repeated = before == after;
+        let checked = if is_repeated { Ok(()) } else { self.check_change(record, None) };
+        if let Err(reason) = self.check(record).and(checked) {
+            self.reject(record, reason);
+            return Ok(());
+        }
+        match &left {
+            Some((document, content)) => self.papers.note(&Paper::of(document), content)?,
+            None => self.papers.withdraw(&record.id),
+        }
+        if is_repeated {
+            self.kept.n_repeated += 1;
+            return Ok(());
+        }
+        self.kept.n_deleted += 1;
+        if left.is_none() {
+            self.owners.iter_mut().for_each(|owners| owners.note(record));
+        }
+        self.changes.put(record.kind, Cow::Borrowed(&record.id), left.map(|(_, content)| Cow::Owned(content)));
+        Ok(())
+    }
+
+    /// A record that is older than the one that is kept still speaks against its paper, as it would have by coming first.
+    fn take_mark(&mut self, record: &Incoming, newer: Newer) -> Result<(), StoreError> {
+        let mut told = newer.document.doubt();
+        let said = record.paper.as_ref().and_then(|paper| paper.own.as_ref());
+        if let Some(said) = said
+            && papers::settle(&mut told, said)
+            && let Some(told) = told
+        {
+            let content = papers::with_mark(&newer.body, &told)?;
+            self.papers.note(&Paper::of(&newer.document), &content)?;
+            self.kept.n_marked += 1;
+            self.changes.put_document(record.id.clone(), content);
+        }
+        self.reject(record, newer.reason);
+        Ok(())
     }
 
     /// What is to be kept: a paper with all that is known against it.
@@ -349,10 +400,13 @@ impl<'a> Desk<'a> {
             self.reject(record, reason);
             return Ok(());
         }
-        match (&record.paper, &content) {
-            (Some(paper), Some(content)) => self.papers.note(paper, content)?,
-            (None, None) if record.kind == RecordKind::Document => self.papers.withdraw(&record.id),
-            (Some(_), None) | (None, _) => {}
+        if before != after
+            && let Some(newer) = self.earlier.newer(record, &self.changes)?
+        {
+            return self.take_mark(record, newer);
+        }
+        if let (Some(paper), Some(content)) = (&record.paper, &content) {
+            self.papers.note(paper, content)?;
         }
         match (before, after) {
             (before, after) if before == after => {

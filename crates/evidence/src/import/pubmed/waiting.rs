@@ -1,9 +1,11 @@
 //! Papers that were read and wait until more of the file is: the records of one file may speak of each other.
 //!
 //! A notice marks the paper that it retracts, whichever of the two comes first, and of two records of a paper the one
-//! that was revised later counts. Both hold as far as the papers that wait reach; beyond, records pass in their order.
+//! that was revised later counts. Both hold as far as the papers that wait reach; beyond, records pass in their order, and
+//! the store compares their days.
 
 use std::collections::{HashMap, VecDeque};
+use std::mem;
 
 use contract::evidence::record::{Document, Record, Retraction};
 
@@ -19,15 +21,29 @@ const KNOWN_MAX: usize = 500_000;
 /// A paper as its record in the file states it.
 pub struct Paper {
     pub pmid: u32,
-    /// Year, month and day as one number.
-    pub revised: Option<u32>,
+    /// Year, month and day as one number, and the version.
+    pub revised: Option<(u32, u32)>,
     pub document: Document,
 }
 
 struct Waiter {
     item: Item,
     pmid: Option<u32>,
+    /// Of one.
     n_bytes: usize,
+    /// Records of the paper that say the very same. Each is handed on, and counts as repeated.
+    n_same: usize,
+}
+
+impl Waiter {
+    fn of_paper(pmid: u32, document: Document) -> Waiter {
+        let record = Record::Document(document);
+        Waiter { n_bytes: ITEM_BYTES + fits::size(&record), item: Item::of(record), pmid: Some(pmid), n_same: 0 }
+    }
+
+    fn n_bytes_all(&self) -> usize {
+        self.n_bytes * (self.n_same + 1)
+    }
 }
 
 #[derive(Default)]
@@ -37,14 +53,14 @@ pub struct Waiting {
     n_gone: usize,
     /// Where a paper waits, counted from the first that ever did.
     places: HashMap<u32, usize>,
-    revisions: HashMap<u32, u32>,
+    revisions: HashMap<u32, (u32, u32)>,
     /// By the paper that does not stand: what its notice says.
     notices: HashMap<u32, Retraction>,
 }
 
 impl Waiting {
     pub fn push(&mut self, item: Item) {
-        self.add(Waiter { item, pmid: None, n_bytes: ITEM_BYTES });
+        self.add(Waiter { item, pmid: None, n_bytes: ITEM_BYTES, n_same: 0 });
     }
 
     /// What follows about a paper that was deleted is about a new one.
@@ -59,6 +75,16 @@ impl Waiting {
         if let (Some(known), Some(revised)) = (self.revisions.get(&pmid), revised)
             && revised < *known
         {
+            match document.retraction.take() {
+                Some(told) if self.places.contains_key(&pmid) => self.tell(pmid, &told),
+                // The later one is in the record by then, and there it is marked.
+                Some(told) => {
+                    document.retraction = Some(told);
+                    self.add(Waiter::of_paper(pmid, document));
+                    return;
+                }
+                None => {}
+            }
             let reason = "a record of it that was revised later stands before it in the file";
             self.push(Item::rejected(format!("PMID {pmid}"), reason));
             return;
@@ -69,31 +95,47 @@ impl Waiting {
         for (about, retraction) in papers::Paper::of(&document).says {
             let Some(about) = about.strip_prefix("pmid:").and_then(|number| number.parse().ok()) else { continue };
             // All of a file is of one source.
-            let retraction = Retraction { source: None, ..retraction };
-            if let Some(document) = self.document(about) {
-                settle(&mut document.retraction, &retraction);
-            }
-            let mut told = self.notices.remove(&about);
-            settle(&mut told, &retraction);
-            told.into_iter().for_each(|told| remember(&mut self.notices, about, told));
+            self.tell(about, &Retraction { source: None, ..retraction });
         }
         if let Some(notice) = self.notices.get(&pmid) {
             settle(&mut document.retraction, notice);
         }
-        let record = Record::Document(document);
-        let waiter = Waiter { n_bytes: ITEM_BYTES + fits::size(&record), item: Item::of(record), pmid: Some(pmid) };
+        // A silent record does not take away what another one says.
+        if let Some(told) = self.document(pmid).and_then(|earlier| earlier.retraction.clone()) {
+            settle(&mut document.retraction, &told);
+        }
+        let waiter = Waiter::of_paper(pmid, document);
         let earlier = self.places.get(&pmid).and_then(|place| self.waiters.get_mut(place - self.n_gone));
         match earlier {
+            // It takes its room, so that no number of them is held.
+            Some(earlier) if earlier.item == waiter.item => {
+                earlier.n_same += 1;
+                self.n_bytes += earlier.n_bytes;
+            }
             // The store would see two changes, at every import anew.
             Some(earlier) => {
-                self.n_bytes = self.n_bytes - earlier.n_bytes + waiter.n_bytes;
-                *earlier = waiter;
+                let replaced = mem::replace(earlier, waiter);
+                self.n_bytes = self.n_bytes - replaced.n_bytes_all() + earlier.n_bytes;
+                for _ in 0..=replaced.n_same {
+                    let reason = "another record of it stands behind it in the file, and counts";
+                    self.push(Item::rejected(format!("PMID {pmid}"), reason));
+                }
             }
             None => {
                 self.places.insert(pmid, self.n_gone + self.waiters.len());
                 self.add(waiter);
             }
         }
+    }
+
+    /// Marks a paper that waits, and those records of it that are still to come.
+    fn tell(&mut self, about: u32, retraction: &Retraction) {
+        if let Some(document) = self.document(about) {
+            settle(&mut document.retraction, retraction);
+        }
+        let mut told = self.notices.remove(&about);
+        settle(&mut told, retraction);
+        told.into_iter().for_each(|told| remember(&mut self.notices, about, told));
     }
 
     fn add(&mut self, waiter: Waiter) {
@@ -126,15 +168,16 @@ impl Waiting {
     }
 
     fn release_one(&mut self, out: &mut VecDeque<Item>) {
-        let Some(Waiter { item, pmid, n_bytes }) = self.waiters.pop_front() else { return };
-        self.n_bytes -= n_bytes;
+        let Some(waiter) = self.waiters.pop_front() else { return };
+        self.n_bytes -= waiter.n_bytes_all();
+        let Waiter { item, pmid, n_same, .. } = waiter;
         if let Some(pmid) = pmid
             && self.places.get(&pmid) == Some(&self.n_gone)
         {
             self.places.remove(&pmid);
         }
         self.n_gone += 1;
-        out.push_back(item);
+        out.extend(std::iter::repeat_n(item, n_same + 1));
     }
 }
 
@@ -157,7 +200,7 @@ mod tests {
         document.text = "a".repeat(1024 * 1024);
         let corrections = retracts.iter().map(|pmid| json!({ "kind": "RetractionOf", "pmid": pmid.to_string() }));
         document.attributes.insert("corrections".to_owned(), corrections.collect());
-        Paper { pmid, revised: Some(20_200_101), document }
+        Paper { pmid, revised: Some((20_200_101, 1)), document }
     }
 
     #[test]
@@ -180,7 +223,7 @@ mod tests {
             },
             Item::Rejected(rejection) => panic!("{rejection:?}"),
         });
-        let expected = (1..=19).map(|pmid| (pmid, false)).chain([(20, true), (21, false), (1, true)]);
+        let expected = (1..=19).map(|pmid| (pmid, false)).chain([(20, true), (20, true), (21, false), (1, true)]);
         let expected = expected.map(|(pmid, is_retracted)| (format!("PMID:{pmid}"), is_retracted));
         assert_eq!(told.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
         assert_eq!((waiting.n_bytes, waiting.places.len()), (0, 0));

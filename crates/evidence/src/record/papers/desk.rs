@@ -250,7 +250,7 @@ fn parse(body: &str) -> Result<Document, StoreError> {
 }
 
 /// Names whose word the mark is where that is not the document's own.
-fn with_mark(body: &str, retraction: &Retraction) -> Result<Content, StoreError> {
+pub fn with_mark(body: &str, retraction: &Retraction) -> Result<Content, StoreError> {
     let mut members: Map<String, Value> =
         serde_json::from_str(body).map_err(|_| StoreError::other("a document cannot be read as what it is"))?;
     let own = members.get("source").and_then(Value::as_str);

@@ -6,6 +6,7 @@ use contract::evidence::record::{Document, Retraction, RetractionExtent, Retract
 use serde_json::Value;
 
 use super::key;
+use super::title::BY_TITLE;
 use crate::graph::names::normalise;
 
 /// The ids of a document that are ids of papers.
@@ -121,13 +122,14 @@ fn against(word: &str) -> Option<(RetractionKind, Option<RetractionExtent>)> {
     }
 }
 
-/// Lets a graver statement win; of two that are equally grave the first stays, unless only the other one has a notice: that
-/// and whose word it is are then the other one's. Answers whether anything changed.
+/// Lets a graver statement win; of two that are equally grave the first stays, unless only the other one has a notice, which
+/// a title is not: that and whose word it is are then the other one's. Answers whether anything changed.
 pub fn settle(told: &mut Option<Retraction>, said: &Retraction) -> bool {
     match told {
         Some(known) if known.gravity() > said.gravity() => false,
         Some(known) if known.gravity() == said.gravity() => {
-            let is_news = known.notice.is_none() && said.notice.is_some();
+            let has_notice = |it: &Retraction| it.notice.as_ref().is_some_and(|notice| notice != BY_TITLE);
+            let is_news = !has_notice(known) && has_notice(said);
             if is_news {
                 known.notice.clone_from(&said.notice);
                 known.source.clone_from(&said.source);

@@ -33,7 +33,7 @@ fn retracted() -> Value {
 }
 
 #[tokio::test]
-async fn a_mark_stays_when_a_silent_record_of_the_paper_comes_and_goes_when_it_is_withdrawn() {
+async fn a_mark_stays_when_a_silent_record_of_the_paper_comes_and_when_its_source_withdraws_it() {
     for stage in both().await {
         let mut marked = paper();
         marked["retraction"] = retracted();
@@ -47,10 +47,108 @@ async fn a_mark_stays_when_a_silent_record_of_the_paper_comes_and_goes_when_it_i
         assert_eq!(put(&stage, &[other.clone()]).await["changed"], 1);
         assert_eq!(mark(&stage, "PMID:11").await, retracted(), "a concern is less than what is known");
         assert_eq!(put(&stage, &[other]).await["repeated"], 1);
-        put(&stage, &[json!({"record": "deletion", "kind": "document", "id": "PMID:11", "source": "herbal"}), paper()])
-            .await;
+        let mut deletion = json!({"record": "deletion", "kind": "document", "id": "PMID:11", "source": "herbal"});
+        put(&stage, &[deletion.clone(), paper()]).await;
+        assert_eq!(mark(&stage, "PMID:11").await, retracted(), "also where it comes again at once");
+        assert_eq!(verify(&stage).await["problems"], json!([]));
+        // Who put a false word there takes it back: in nobody's name, and saying so.
+        deletion.as_object_mut().unwrap().remove("source");
+        let input = json!({"records": [deletion, paper()], "replace_other_sources": true});
+        stage.call("curator", "put_records", input).await.result.unwrap();
         assert_eq!(mark(&stage, "PMID:11").await, Value::Null);
         assert_eq!(verify(&stage).await["problems"], json!([]));
+    }
+}
+
+#[tokio::test]
+async fn what_is_known_against_a_paper_outlives_its_record() {
+    for stage in both().await {
+        put(&stage, &herbal()).await;
+        let mut marked = paper();
+        marked["retraction"] = json!({"kind": "retracted"});
+        put(&stage, &[marked]).await;
+        let deletion = |id: &str| json!({"record": "deletion", "kind": "document", "id": id, "source": "herbal"});
+        let gone = put(&stage, &[deletion("PMID:11")]).await;
+        assert_eq!((&gone["deleted"], &gone["kept"]), (&json!(1), &json!(0)), "{gone}");
+        let found = stage.call("viewer", "read_records", json!({"kind": "document", "ids": ["PMID:11"]})).await;
+        let left = found.result.unwrap().output["records"][0].clone();
+        assert_eq!((&left["text"], &left["attributes"]), (&json!(""), &json!({"withdrawn": true})), "{left}");
+        let ask = async || {
+            let found = stage.call("agent", "find_contraindications", json!({"herb_ids": ["H1"]})).await;
+            found.result.unwrap().output["results"][0]["retracted"].clone()
+        };
+        let doubt = json!([{"reference": "PMID:11", "status": "retracted", "source": "herbal"}]);
+        assert_eq!(ask().await, doubt);
+        let again = put(&stage, &[deletion("PMID:11")]).await;
+        assert_eq!((&again["repeated"], &again["deleted"]), (&json!(1), &json!(0)), "{again}");
+        assert_eq!(ask().await, doubt);
+        assert_eq!(put(&stage, &[paper()]).await["changed"], 1);
+        assert_eq!(mark(&stage, "PMID:11").await, json!({"kind": "retracted"}));
+        // A notice says on what it said, of a paper that was never here.
+        let mut notice = notice("RetractionOf");
+        notice["attributes"]["corrections"][0]["pmid"] = json!("77");
+        put(&stage, &[notice, deletion("PMID:12")]).await;
+        put(&stage, &[document("PMID:77", json!({"pmid": "77"}))]).await;
+        assert_eq!(mark(&stage, "PMID:77").await, retracted());
+        // One that nothing is known against goes.
+        put(&stage, &[document("PMID:78", json!({"pmid": "78"})), deletion("PMID:78")]).await;
+        let found = stage.call("viewer", "read_records", json!({"kind": "document", "ids": ["PMID:78"]})).await;
+        assert_eq!(found.result.unwrap().output["records"], json!([]));
+        let found = verify(&stage).await;
+        assert_eq!((&found["problems"], found.get("notes")), (&json!([]), None), "{found}");
+    }
+}
+
+#[tokio::test]
+async fn a_title_that_says_it_marks_the_paper_and_a_notice_says_more() {
+    for stage in both().await {
+        let mut titled = paper();
+        titled["title"] = json!("RETRACTED: On ginger");
+        put(&stage, &[source(), titled.clone()]).await;
+        assert_eq!(mark(&stage, "PMID:11").await, json!({"kind": "retracted", "notice": "its title says so"}));
+        assert_eq!(put(&stage, &[titled]).await["repeated"], 1);
+        put(&stage, &[notice("RetractionOf")]).await;
+        assert_eq!(mark(&stage, "PMID:11").await, retracted());
+        assert_eq!(verify(&stage).await["problems"], json!([]));
+    }
+}
+
+#[tokio::test]
+async fn of_two_records_of_a_paper_the_one_revised_later_stays_whichever_comes_first() {
+    let revised = |text: &str, day: &str| {
+        let mut record = paper();
+        (record["text"], record["attributes"]) = (json!(text), json!({"revised": day}));
+        record
+    };
+    for stage in both().await {
+        let (old, new) = (revised("Old words.", "2020-01-31"), revised("New words.", "2023-02"));
+        put(&stage, &[source(), new.clone()]).await;
+        let mut marked = old.clone();
+        marked["retraction"] = retracted();
+        let kept = put(&stage, std::slice::from_ref(&old)).await;
+        let reason = "`attributes/revised`: a record of it that was revised in 2023-02 is kept, and this one was revised on \
+            2020-01-31; the later one counts";
+        assert_eq!((&kept["kept"], &kept["rejected"][0]["reason"]), (&json!(0), &json!(reason)), "{kept}");
+        let read = async || {
+            let found = stage.call("viewer", "read_records", json!({"kind": "document", "ids": ["PMID:11"]})).await;
+            found.result.unwrap().output["records"][0].clone()
+        };
+        assert_eq!(read().await["text"], "New words.");
+        // What an older record says against the paper holds, as if it had come first.
+        let kept = put(&stage, &[marked]).await;
+        assert_eq!((&kept["marked"], kept["rejected"].as_array().map(Vec::len)), (&json!(1), Some(1)), "{kept}");
+        let found = read().await;
+        assert_eq!((&found["text"], &found["retraction"]), (&json!("New words."), &retracted()));
+        assert_eq!(put(&stage, std::slice::from_ref(&new)).await["repeated"], 1);
+        assert_eq!(put(&stage, &[revised("Newest words.", "2023-02-01")]).await["changed"], 1);
+        // Of one day, the later version stays; without a day, the last one that comes.
+        let mut second = revised("Second words.", "2023-02-01");
+        second["attributes"]["version"] = json!(2);
+        assert_eq!(put(&stage, &[second]).await["changed"], 1);
+        assert_eq!(put(&stage, &[revised("Newest words.", "2023-02-01")]).await["kept"], 0);
+        assert_eq!(put(&stage, &[paper()]).await["changed"], 1);
+        let found = verify(&stage).await;
+        assert_eq!(found["problems"], json!([]), "{found}");
     }
 }
 
@@ -228,7 +326,7 @@ async fn what_is_said_against_papers_is_compared_with_the_records() {
 }
 
 #[tokio::test]
-async fn a_document_that_comes_twice_or_again_after_its_withdrawal_says_only_what_it_came_with_last() {
+async fn a_document_that_comes_twice_says_only_what_it_came_with_last_and_in_the_record_what_it_ever_said() {
     for stage in both().await {
         let mut silent = notice("RetractionOf");
         silent["attributes"] = json!({});
@@ -245,12 +343,7 @@ async fn a_document_that_comes_twice_or_again_after_its_withdrawal_says_only_wha
         let deletion = |id: &str| json!({"record": "deletion", "kind": "document", "id": id, "source": "herbal"});
         put(&stage, &[deletion("PMID:12"), silent, deletion("PMID:11"), paper()]).await;
         put(&stage, &[paper()]).await;
-        assert_eq!(
-            mark(&stage, "PMID:11").await,
-            Value::Null,
-            "withdrawn is withdrawn, also where it comes again at once"
-        );
-        let found = verify(&stage).await;
-        assert_eq!((&found["problems"], found.get("notes")), (&json!([]), None), "{found}");
+        assert_eq!(mark(&stage, "PMID:11").await, retracted(), "a withdrawal is no word for the paper");
+        assert_eq!(verify(&stage).await["problems"], json!([]));
     }
 }
