@@ -1,14 +1,15 @@
-//! What is recorded against taking a herb or a formulation, under whichever id. A formulation inherits from all that is in it,
-//! and a herb from the kind that it is one of.
+//! What is recorded against taking a herb or a formulation, under whichever id. Both inherit from
+//! all that is in them, and a herb from the kind that it is one of.
 
 mod cut;
+mod inherits;
 mod unread;
 mod words;
 
 pub(crate) use words::{NOT_INTERACTS, Word, is_no_interaction, word};
 
 use std::cmp::Reverse;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use contract::evidence::checked::Checked;
@@ -17,11 +18,12 @@ use contract::evidence::record::{Edge, Node, RecordKind, SameAs, Strength};
 use serde_json::Value;
 use store::{Conn, StoreError};
 
-use crate::graph::predicates::{HAS_INGREDIENT, IS_INGREDIENT_OF, holds_both_ways, is_kind_of};
+use crate::graph::predicates::{HAS_INGREDIENT, IS_INGREDIENT_OF, holds_both_ways};
 use crate::graph::{Direction, Graph, Hop, NodeNumber};
 use crate::network::{SameThing, quoted, same_things};
 use crate::record::papers::{self, Doubts};
 use crate::record::read;
+use inherits::{Ingredient, Is, inherits};
 
 /// Statements against taking something, along the edge.
 const AGAINST: [&str; 5] =
@@ -31,7 +33,8 @@ const AGAINST: [&str; 5] =
 const ALSO_BACK: [&str; 2] = ["contraindicated_in", "cautioned_in"];
 
 /// What others warn of in words of their own. It is told in these words, and nothing rests on it.
-const WARNS_OTHERWISE: [&str; 11] = [
+const WARNS_OTHERWISE: [&str; 12] = [
+    "causes_adverse_event",
     "complicates",
     "exacerbates",
     "exacerbates_condition",
@@ -47,6 +50,7 @@ const WARNS_OTHERWISE: [&str; 11] = [
 
 const CONSTITUENT: &str = "constituent";
 const INGREDIENT_NOT_VERIFIED: &str = "(ingredient not verified)";
+const CONSTITUENT_NOT_VERIFIED: &str = "(constituent not verified)";
 const KIND_NOT_VERIFIED: &str = "(kind not verified)";
 
 /// Every predicate that an answer about safety rests on.
@@ -59,8 +63,6 @@ pub(crate) fn warnings() -> impl Iterator<Item = &'static str> {
     AGAINST.into_iter()
 }
 
-/// No formulation has more.
-const INGREDIENTS_MAX: usize = 1_000;
 /// Results of one call, and statements that they are made of.
 pub const RESULTS_MAX: usize = 1_000;
 const STATEMENTS_MAX: usize = 4_000;
@@ -92,13 +94,6 @@ struct Statement {
     /// The node that it is recorded of.
     of: Arc<SameThing>,
     hop: Hop,
-}
-
-/// Something that is in a formulation, and how well it is checked that it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Ingredient {
-    node: NodeNumber,
-    checked: Checked,
 }
 
 /// The strongest first over all entities, and of equals what was verified. What is stated of one pair is one result, with all that state it.
@@ -146,11 +141,12 @@ pub async fn find(
         let entity_id = graph.nodes().id(entity.node);
         if !recorded.contains(&(entity.node, None)) && !ingredients.iter().any(of_ingredient) {
             findings.no_record.push(entity_id.to_owned());
-            findings.notes.extend(unread::note(graph, entity.node));
         }
+        findings.notes.extend(unread::note(graph, entity.node));
         if entity.kind == EntityKind::Formulation {
             // What a plant is made of stands for no ingredient that somebody might have looked at.
-            let bare = ingredients.iter().filter(|it| !graph.nodes().is_a(it.node, CONSTITUENT) && !of_ingredient(it));
+            let is_put_in = |it: &Ingredient| it.is == Is::Ingredient && !graph.nodes().is_a(it.node, CONSTITUENT);
+            let bare = ingredients.iter().filter(|it| is_put_in(it) && !of_ingredient(it));
             let bare: Vec<String> = bare.map(|it| graph.nodes().id(it.node).to_owned()).collect();
             let others = other_ingredients(conn, organisation_id, entity_id).await?;
             if ingredients.is_empty() && others.is_empty() {
@@ -215,6 +211,18 @@ fn statements_of(graph: &Graph, entity: Entity, inherited_from: Option<Ingredien
     statements.collect()
 }
 
+/// All that the answer about these entities is made of: under each of their ids, and what they inherit from.
+pub fn told_of(graph: &Graph, entities: &[Entity]) -> HashSet<NodeNumber> {
+    let inherited = |entity: &Entity| inherits(graph, *entity).into_iter().map(|it| it.node);
+    let all = entities.iter().flat_map(|entity| std::iter::once(entity.node).chain(inherited(entity)));
+    all.flat_map(|node| same_things(graph, &[node])).map(|same| same.node).collect()
+}
+
+/// What a node is warned of, each once.
+pub(crate) fn warned_of(graph: &Graph, node: NodeNumber) -> BTreeSet<NodeNumber> {
+    against(graph, node).into_iter().map(|hop| hop.end).filter(|end| *end != node).collect()
+}
+
 fn against(graph: &Graph, node: NodeNumber) -> Vec<Hop> {
     let out = hops_by(graph, node, Direction::Out, &AGAINST);
     let back = AGAINST.into_iter().filter(|predicate| holds_both_ways(predicate)).chain(ALSO_BACK);
@@ -226,58 +234,6 @@ fn against(graph: &Graph, node: NodeNumber) -> Vec<Hop> {
 fn hops_by(graph: &Graph, node: NodeNumber, direction: Direction, predicates: &[&str]) -> Vec<Hop> {
     let known = predicates.iter().filter_map(|predicate| graph.predicates().find(predicate));
     known.flat_map(|predicate| graph.hops(node, direction, Some(predicate))).collect()
-}
-
-/// What an entity inherits from: a formulation from all that is in it, a herb from the kinds of herb that it is one of.
-fn inherits(graph: &Graph, entity: Entity) -> Vec<Ingredient> {
-    match entity.kind {
-        EntityKind::Formulation => ingredients(graph, entity.node),
-        EntityKind::Herb => kinds(graph, entity.node),
-    }
-}
-
-fn kinds(graph: &Graph, herb: NodeNumber) -> Vec<Ingredient> {
-    let predicates: Vec<&str> = is_kind_of().collect();
-    let mut found = vec![Ingredient { node: herb, checked: Checked::Verified }];
-    let mut at = 0;
-    while let Some(Ingredient { node, checked }) = found.get(at).copied() {
-        for hop in hops_by(graph, node, Direction::Out, &predicates) {
-            let is_known = found.iter().any(|it| it.node == hop.end);
-            if !is_known && found.len() < INGREDIENTS_MAX && graph.nodes().is_a(hop.end, EntityKind::Herb.name()) {
-                found.push(Ingredient { node: hop.end, checked: checked.min(graph.edge_verified(hop.edge).into()) });
-            }
-        }
-        at += 1;
-    }
-    found.split_off(1)
-}
-
-/// What is in a formulation: herbs, drugs, other formulations and what is in them; each once, in the order of their ids.
-fn ingredients(graph: &Graph, formulation: NodeNumber) -> Vec<Ingredient> {
-    let mut found = vec![Ingredient { node: formulation, checked: Checked::Verified }];
-    let mut at = 0;
-    while let Some(Ingredient { node, checked }) = found.get(at).copied() {
-        for same in same_things(graph, &[node]) {
-            // What a herb holds is no ingredient of its own: it is part of what is said of the herb.
-            if node != formulation && !graph.nodes().is_a(same.node, EntityKind::Formulation.name()) {
-                continue;
-            }
-            let out = hops_by(graph, same.node, Direction::Out, &HAS_INGREDIENT);
-            let back = hops_by(graph, same.node, Direction::In, &IS_INGREDIENT_OF);
-            for hop in out.into_iter().chain(back) {
-                let checked = checked.min(same.checked).min(graph.edge_verified(hop.edge).into());
-                if let Some(known) = found.iter_mut().find(|it| it.node == hop.end) {
-                    known.checked = known.checked.max(checked);
-                } else if found.len() < INGREDIENTS_MAX {
-                    found.push(Ingredient { node: hop.end, checked });
-                }
-            }
-        }
-        at += 1;
-    }
-    let mut ingredients = found.split_off(1);
-    ingredients.sort_by(|a, b| graph.nodes().id(a.node).cmp(graph.nodes().id(b.node)));
-    ingredients
 }
 
 /// What else is in a formulation, in the words of its record.
@@ -302,12 +258,10 @@ fn told(graph: &Graph, statement: &Statement, edge: &Edge, doubts: &Doubts) -> C
     // Who reads only these words must know it too.
     let evidence = if retracted.is_empty() { evidence } else { format!("[{}] {evidence}", papers::words(&retracted)) };
     let ingredient = statement.inherited_from;
-    let is_doubted = ingredient.is_some_and(|it| it.checked == Checked::NotVerified);
-    let doubt = match statement.entity.kind {
-        EntityKind::Formulation => INGREDIENT_NOT_VERIFIED,
-        EntityKind::Herb => KIND_NOT_VERIFIED,
+    let evidence = match ingredient.filter(|it| it.checked == Checked::NotVerified) {
+        Some(it) => format!("{} {evidence}", doubt(statement.entity.kind, it.is)),
+        None => evidence,
     };
-    let evidence = if is_doubted { format!("{doubt} {evidence}") } else { evidence };
     let same_as = same_as(graph, &statement.of);
     let evidence = match same_as.as_ref().filter(|same| !same.verified) {
         Some(SameAs { id, source, .. }) => {
@@ -334,6 +288,15 @@ fn told(graph: &Graph, statement: &Statement, edge: &Edge, doubts: &Doubts) -> C
         edge_id: edge.id.clone(),
         source: edge.source.clone(),
         licence: graph.sources().licence(graph.edge_source(statement.hop.edge)).to_owned(),
+    }
+}
+
+/// What nobody verified of something that is inherited.
+fn doubt(kind: EntityKind, is: Is) -> &'static str {
+    match (kind, is) {
+        (EntityKind::Formulation, _) => INGREDIENT_NOT_VERIFIED,
+        (EntityKind::Herb, Is::Kind) => KIND_NOT_VERIFIED,
+        (EntityKind::Herb, Is::Ingredient | Is::Constituent) => CONSTITUENT_NOT_VERIFIED,
     }
 }
 

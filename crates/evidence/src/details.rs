@@ -3,16 +3,21 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use contract::evidence::record::{Author, Document, Node};
+use contract::evidence::record::{Author, Document, Node, RetractedReference};
 use contract::evidence::resources::{Constituent, Herb, Indication, LicenceOf, NodeDetails, Paper, Relation};
 use contract::evidence::starter::is_own_source;
 use serde_json::Value;
 
+use crate::contraindications;
 use crate::graph::{Direction, Graph, Hop, NodeNumber, label};
-use crate::network::Edges;
+use crate::network::{Edges, quoted};
+use crate::rest;
 
 /// Relations that are shown of a node.
 pub const RELATIONS_MAX: usize = 500;
+
+/// Indications that a note names.
+const NAMED_MAX: usize = 10;
 
 const CONTAINS: [&str; 5] = ["contains", "has_part", "has_constituent", "has_active_ingredient", "has_component"];
 const CONSTITUENTS: [&str; 4] = ["constituent", "chemical_entity", "small_molecule", "chemical_mixture"];
@@ -27,13 +32,15 @@ struct Related {
     end: NodeNumber,
     verified: bool,
     sources: Vec<String>,
+    retracted: Vec<RetractedReference>,
 }
 
-/// A herb with its relations, and the sources of all of it.
+/// A herb with its relations, and the sources of all of it. `edges` has those of [`herb_edge_ids`].
 pub fn herb(
     graph: &Graph,
     number: NodeNumber,
     node: &Node,
+    edges: &Edges,
     record: impl Fn(NodeNumber) -> Option<Node>,
 ) -> (Herb, Vec<u32>) {
     let nodes = graph.nodes();
@@ -53,7 +60,13 @@ pub fn herb(
             let said = hops.iter().filter(|hop| hop.end == end);
             let by: BTreeSet<&str> = said.clone().map(|hop| graph.sources().id(graph.edge_source(hop.edge))).collect();
             let sources = by.into_iter().map(str::to_owned).collect();
-            Related { end, verified: said.clone().any(is_verified), sources }
+            let mut retracted: Vec<RetractedReference> = Vec::new();
+            for it in said.clone().flat_map(|hop| edges.retracted(graph.edge_id(hop.edge))) {
+                if !retracted.contains(&it) {
+                    retracted.push(it);
+                }
+            }
+            Related { end, verified: said.clone().any(is_verified), sources, retracted }
         };
         let mut told: Vec<Related> = ends.into_iter().map(related).collect();
         // Stable: of equals in the order of their ids.
@@ -63,17 +76,19 @@ pub fn herb(
     let (constituents, treated, parts) =
         (take(&CONTAINS, &CONSTITUENTS), take(&TREATS, &[]), take(&["has_part"], &PARTS));
     let named = |end: NodeNumber| nodes.label(end).to_owned();
-    let constituent = |Related { end, verified, sources }: Related| Constituent {
+    let constituent = |Related { end, verified, sources, retracted }: Related| Constituent {
         id: nodes.id(end).to_owned(),
         name: named(end),
         verified,
         sources,
+        retracted,
     };
-    let indication = |Related { end, verified, sources }: Related| Indication {
+    let indication = |Related { end, verified, sources, retracted }: Related| Indication {
         icd_code: record(end).as_ref().and_then(icd_code).unwrap_or_default(),
         description: named(end),
         verified,
         sources,
+        retracted,
     };
     let herb = Herb {
         id: node.id.clone(),
@@ -82,8 +97,27 @@ pub fn herb(
         constituents: constituents.into_iter().map(constituent).collect(),
         indications: treated.into_iter().map(indication).collect(),
         sources: Vec::new(),
+        note: used_and_warned_of(graph, number),
     };
     (herb, sources)
+}
+
+/// The edges that a herb is told by.
+pub fn herb_edge_ids(graph: &Graph, herb: NodeNumber) -> Vec<&str> {
+    let predicates = CONTAINS.iter().chain(&TREATS).filter_map(|it| graph.predicates().find(it));
+    let hops = predicates.flat_map(|predicate| graph.hops(herb, Direction::Out, Some(predicate)));
+    hops.map(|hop| graph.edge_id(hop.edge)).collect()
+}
+
+/// That a herb is said to treat what it is also warned of: who reads only indications must know it.
+fn used_and_warned_of(graph: &Graph, herb: NodeNumber) -> Option<String> {
+    let warned_of = contraindications::warned_of(graph, herb);
+    let both: BTreeSet<NodeNumber> = treated(graph, herb).into_iter().filter(|end| warned_of.contains(end)).collect();
+    let both: Vec<String> = both.into_iter().map(|end| quoted::named(graph, end)).collect();
+    (!both.is_empty()).then(|| {
+        let both = rest::first(&both, NAMED_MAX);
+        format!("Also recorded against taking it: {both}. `find_contraindications` tells what.")
+    })
 }
 
 /// The nodes that a herb is said to treat, whose records have their codes.

@@ -8,6 +8,7 @@ pub(crate) mod stated;
 mod statement;
 mod text;
 
+pub use inherited::concerned;
 pub(crate) use inherited::{SameThing, same_things};
 pub use members::class_note;
 pub use quoted::named;

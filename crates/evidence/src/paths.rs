@@ -166,7 +166,7 @@ impl Question {
             notes.extend(note::not_followed(graph, meant.node, &starts, &self.filter));
         }
         if found.output.paths.is_empty() || self.asks_for_interactions() {
-            notes.extend(note::not_among(graph, &asked, &found.output));
+            notes.extend(note::not_among(graph, &asked, &self.filter, &found.output));
         }
         found.output.note = (!notes.is_empty()).then(|| notes.join(" "));
         Ok(Some(found))

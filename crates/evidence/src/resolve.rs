@@ -1,5 +1,12 @@
 //! From what somebody calls a thing to the node: its id, another id of it, or a name in any language.
 
+mod herbs;
+mod namesakes;
+
+pub(crate) use herbs::is_herb;
+pub use herbs::resolve_herb;
+pub use namesakes::namesakes;
+
 use contract::evidence::starter::is_own_source;
 
 use crate::graph::names::normalise;
@@ -57,10 +64,9 @@ impl Meant {
 
     /// That there are others, in words; `None` where there are none.
     pub fn note(&self, graph: &Graph, word: &str) -> Option<String> {
-        let (nodes, sources) = (graph.nodes(), graph.sources());
         let named = |node: &NodeNumber| {
             let [label, id] = quoted::label_and_id(graph, *node);
-            format!("{label} ({id}, from {})", quoted::word(sources.id(nodes.source(*node))))
+            format!("{label} ({id}, from {})", source(graph, *node))
         };
         let others: Vec<String> = self.others.iter().map(named).collect();
         (!others.is_empty()).then(|| {
@@ -73,37 +79,16 @@ impl Meant {
     }
 }
 
-/// Who asks by an id for what somebody brought under a name of ours must not take it for that: such things of ours, in words.
-/// What is recorded of them is no part of the answer.
-pub fn namesakes(graph: &Graph, word: &str, kind: &str) -> Option<String> {
-    let nodes = graph.nodes();
-    let is_own = |node: NodeNumber| is_own_source(graph.sources().id(nodes.source(node)));
-    let node = nodes.find(word).filter(|node| !is_own(*node))?;
-    let mut others = nodes.sharing_a_name(node);
-    others.retain(|other| is_own(*other) && nodes.is_a(*other, kind));
-    if others.is_empty() {
-        return None;
-    }
-    let same: Vec<NodeNumber> = same_things(graph, &[node]).iter().map(|it| it.node).collect();
-    let others = others.iter().filter(|other| !same.contains(*other)).map(|other| {
-        let [label, id] = quoted::label_and_id(graph, *other);
-        format!("{label} ({id}, from {})", quoted::word(graph.sources().id(nodes.source(*other))))
-    });
-    let others: Vec<String> = others.collect();
-    (!others.is_empty()).then(|| {
-        format!(
-            "`{word}` has a name that is also one of {}. They may be different things, and what is recorded of that one is \
-             not told here.",
-            rest::first(&others, CANDIDATES_MAX)
-        )
-    })
-}
-
 /// What a word means among the nodes of a category; of any category where none is named. Nodes that only say that they are what
 /// the word means are not among them where it is somebody's id: the graph tells who says so.
 pub fn resolve(graph: &Graph, word: &str, kind: Option<&str>) -> Result<Meant, Unresolved> {
+    resolve_among(graph, word, kind.as_slice())
+}
+
+/// As [`resolve`], among the nodes of any of these categories; of any at all where none is named.
+fn resolve_among(graph: &Graph, word: &str, kinds: &[&str]) -> Result<Meant, Unresolved> {
     let nodes = graph.nodes();
-    let is_wanted = |node: &NodeNumber| kind.is_none_or(|kind| nodes.is_a(*node, kind));
+    let is_wanted = |node: &NodeNumber| kinds.is_empty() || kinds.iter().any(|kind| nodes.is_a(*node, kind));
     let by_id = nodes.find(word);
     let Named { by_name, mut by_other_id } = nodes.find_named(word);
     // Stable: whose other ids somebody verified come first.
@@ -111,7 +96,7 @@ pub fn resolve(graph: &Graph, word: &str, kind: Option<&str>) -> Result<Meant, U
     let known: Vec<NodeNumber> = by_id.into_iter().chain(by_name.iter().chain(&by_other_id).copied()).collect();
     let wanted: Vec<NodeNumber> = known.iter().copied().filter(is_wanted).collect();
     let Some(first) = wanted.first().copied() else {
-        let expected = kind.unwrap_or("node").to_owned();
+        let expected = kinds.first().copied().unwrap_or("node").to_owned();
         return Err(match known.first() {
             Some(other) => {
                 let found = nodes.kind(*other).to_owned();
@@ -138,6 +123,11 @@ pub fn resolve(graph: &Graph, word: &str, kind: Option<&str>) -> Result<Meant, U
     }
     let by_other_id = by_other_id.into_iter().filter(is_wanted).filter(|node| !same.contains(node));
     Ok(Meant { node, others: by_name.chain(by_other_id).filter(|other| *other != node).collect() })
+}
+
+/// Whose word a node is, as notes name it.
+fn source(graph: &Graph, node: NodeNumber) -> String {
+    quoted::word(graph.sources().id(graph.nodes().source(node)))
 }
 
 /// Nodes whose label or id is spelt much like the word, the likeliest first.

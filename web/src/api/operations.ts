@@ -492,7 +492,7 @@ export interface Operations {
       next_cursor?: string | null;
     };
   };
-  /** Find what is recorded against taking herbs or formulations: conditions, people and drugs, each with evidence, strength, source and licence. A formulation inherits from its herbs. An id or name that is not known is an error, never an empty answer. */
+  /** Find what is recorded against taking herbs or formulations: conditions, people and drugs, each with evidence, strength, source and licence. Both inherit from what is in them. An id or name that is not known is an error, never an empty answer. */
   find_contraindications: {
     input: {
       formulation_ids?: string[];
@@ -540,7 +540,7 @@ export interface Operations {
         entity_label: string;
         /** What the source says, or where it says so. */
         evidence: string;
-        /** The herb of a formulation that this is recorded of. */
+        /** What is in it and has this recorded of it, or the kind of herb. */
         inherited_from?: string | null;
         licence: string;
         /** `contraindicated_in`, `interacts_with` … */
@@ -676,13 +676,13 @@ export interface Operations {
       /** Every condition must hold; of the values of one list, any. A word that nothing in the record has is refused. */
       filters?: {
         /** Of a node, any of its categories. */
-        category?: string[];
+        category?: string | string[];
         /** In which letters the text is written. */
-        lang?: ("th" | "en")[];
+        lang?: "th" | "en" | ("th" | "en")[];
         /** Ids of sources. */
-        source?: string[];
+        source?: string | string[];
         /** `paper`, `chunk`, `herb` … */
-        type?: string[];
+        type?: string | string[];
         /** Leaves out papers that were retracted or doubted by their publisher. */
         without_retracted?: boolean;
         year_from?: number | null;
@@ -993,7 +993,7 @@ export interface Operations {
       max_results?: number;
       sort_by?: "relevance" | "pub_date" | "first_author" | "journal" | "title";
       terms: ({
-        /** How it joins what stands before it; of no effect on the first one. */
+        /** How it joins what stands before it. The first one joins nothing and is not `NOT`. */
         operator?: "AND" | "OR" | "NOT";
         /**
          * A word or a phrase; all capitals (`TP53`) mean a gene. May end with a field:
@@ -1192,6 +1192,12 @@ export interface Operations {
           /** The edge that says so; the first one where there are several. */
           edge_id: string;
           predicate: string;
+          retracted?: ({
+            notice?: string | null;
+            reference: string;
+            source?: string | null;
+            status: string;
+          })[];
           /** The edge points to the node before. */
           reverse?: boolean;
           source: string;
@@ -1354,6 +1360,13 @@ export interface Operations {
       constituents: ({
         id: string;
         name: string;
+        /** Documents behind it that were retracted or are doubted. */
+        retracted?: ({
+          notice?: string | null;
+          reference: string;
+          source?: string | null;
+          status: string;
+        })[];
         /** Who says that the herb contains it, in the order of their ids. */
         sources?: string[];
         /** Whether somebody compared it with its source. */
@@ -1364,6 +1377,13 @@ export interface Operations {
         description: string;
         /** Empty where the source gives none. */
         icdCode: string;
+        /** Documents behind it that were retracted or are doubted. */
+        retracted?: ({
+          notice?: string | null;
+          reference: string;
+          source?: string | null;
+          status: string;
+        })[];
         /** Who says that the herb is used for it, in the order of their ids. */
         sources?: string[];
         /** Whether somebody compared it with its source. */
@@ -1371,6 +1391,8 @@ export interface Operations {
       })[];
       /** The first name in each language. */
       names: Record<string, string>;
+      /** What the rest does not tell, such as that something is both an indication and warned of. */
+      note?: string | null;
       parts: string[];
       /** Whom all this is from. */
       sources: string[];

@@ -5,7 +5,7 @@ mod paths;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::record::{SameAs, Strength};
+use super::record::{RetractedReference, SameAs, Strength};
 
 pub use paths::{Paths, Step, StepSame, StepVia, Text};
 
@@ -14,7 +14,7 @@ pub const DEPTH_DEFAULT: u32 = 3;
 pub const PATHS_MAX: u32 = 1_000;
 pub const PATHS_DEFAULT: u32 = 100;
 
-/// Paths from a node: along a pattern, or wherever edges lead.
+// Paths from a node: along a pattern, or wherever edges lead. The tool says so itself, and catalogues have little room.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct QueryKg {
@@ -73,7 +73,7 @@ pub struct KgFilters {
     pub strength: Option<Strength>,
 }
 
-/// One word, or a list of them.
+// One word, or a list of them. Catalogues have no room to say what the schema says.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 #[schemars(inline)]
@@ -152,4 +152,8 @@ pub struct Via<'a> {
     pub capped: bool,
     /// Whether somebody compared it with its source.
     pub verified: bool,
+    // Documents behind it that were retracted or are doubted.
+    #[serde(default, skip_serializing_if = "<[RetractedReference]>::is_empty")]
+    #[schemars(with = "Vec<RetractedReference>")]
+    pub retracted: &'a [RetractedReference],
 }

@@ -9,7 +9,7 @@ use super::record::RetractedReference;
 /// The media type of a [`KnowledgeGraph`].
 pub const KNOWLEDGE_GRAPH: &str = "application/vnd.knowledge-graph";
 
-/// Everything that is said of a thing, in both directions.
+// Everything that is said of a thing, in both directions. The tool says so itself, and catalogues have little room.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct KgGetEverything {
@@ -18,7 +18,7 @@ pub struct KgGetEverything {
     pub curie: String,
 }
 
-/// How several things hang together: what is said between them, and what two or more of them have in common.
+// How several things hang together: what is said between them, and what two or more of them have in common. As above.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct KgNetworkNeighborhood {

@@ -29,7 +29,7 @@ pub struct SearchTerm {
     /// `[ti] [tiab] [au] [ta] [mh] [dp]`.
     #[schemars(length(min = 1, max = 300))]
     pub term: String,
-    /// How it joins what stands before it; of no effect on the first one.
+    /// How it joins what stands before it. The first one joins nothing and is not `NOT`.
     #[serde(default)]
     pub operator: Operator,
 }

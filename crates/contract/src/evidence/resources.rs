@@ -27,6 +27,9 @@ pub struct Herb {
     pub indications: Vec<Indication>,
     /// Whom all this is from.
     pub sources: Vec<String>,
+    /// What the rest does not tell, such as that something is both an indication and warned of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -38,6 +41,9 @@ pub struct Constituent {
     /// Who says that the herb contains it, in the order of their ids.
     #[serde(default)]
     pub sources: Vec<String>,
+    /// Documents behind it that were retracted or are doubted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub retracted: Vec<RetractedReference>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -51,6 +57,9 @@ pub struct Indication {
     /// Who says that the herb is used for it, in the order of their ids.
     #[serde(default)]
     pub sources: Vec<String>,
+    /// Documents behind it that were retracted or are doubted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub retracted: Vec<RetractedReference>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -1,11 +1,11 @@
 //! `hybrid_search` of seed 002, and the making of the vectors that it reads.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::record::RetractionKind;
 
-/// Documents and nodes by words, by meaning and by the things they name.
+// Documents and nodes by words, by meaning and by the things they name. The tool says so itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HybridSearch {
@@ -42,20 +42,20 @@ pub enum SearchLang {
 #[serde(deny_unknown_fields)]
 pub struct SearchFilters {
     /// `paper`, `chunk`, `herb` …
-    #[serde(default, rename = "type", skip_serializing_if = "Vec::is_empty")]
-    #[schemars(length(max = 50), inner(length(min = 1, max = 100)))]
+    #[serde(default, rename = "type", deserialize_with = "one_or_more", skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Words")]
     pub kinds: Vec<String>,
     /// Ids of sources.
-    #[serde(default, rename = "source", skip_serializing_if = "Vec::is_empty")]
-    #[schemars(length(max = 50), inner(length(min = 1, max = 100)))]
+    #[serde(default, rename = "source", deserialize_with = "one_or_more", skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Words")]
     pub sources: Vec<String>,
     /// Of a node, any of its categories.
-    #[serde(default, rename = "category", skip_serializing_if = "Vec::is_empty")]
-    #[schemars(length(max = 50), inner(length(min = 1, max = 100)))]
+    #[serde(default, rename = "category", deserialize_with = "one_or_more", skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Words")]
     pub categories: Vec<String>,
     /// In which letters the text is written.
-    #[serde(default, rename = "lang", skip_serializing_if = "Vec::is_empty")]
-    #[schemars(length(max = 2))]
+    #[serde(default, rename = "lang", deserialize_with = "one_or_more", skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Langs")]
     pub langs: Vec<TextLang>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 9_999))]
@@ -66,6 +66,38 @@ pub struct SearchFilters {
     /// Leaves out papers that were retracted or doubted by their publisher.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub without_retracted: bool,
+}
+
+// One word, or a list of them, as in `query_kg`; but an empty list was always taken here.
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[schemars(inline)]
+#[expect(dead_code, reason = "it is read as a list; this says what it may look like")]
+enum Words {
+    One(#[schemars(length(min = 1, max = 100))] String),
+    More(#[schemars(length(max = 50), inner(length(min = 1, max = 100)))] Vec<String>),
+}
+
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[schemars(inline)]
+#[expect(dead_code, reason = "as above")]
+enum Langs {
+    One(TextLang),
+    More(#[schemars(length(max = 2))] Vec<TextLang>),
+}
+
+fn one_or_more<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum OneOrMore<T> {
+        One(T),
+        More(Vec<T>),
+    }
+    Ok(match OneOrMore::deserialize(deserializer)? {
+        OneOrMore::One(one) => vec![one],
+        OneOrMore::More(more) => more,
+    })
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

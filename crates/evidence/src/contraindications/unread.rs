@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use super::{AGAINST, WARNS_OTHERWISE};
+use crate::graph::predicates::denies;
 use crate::graph::{Direction, Graph, NodeNumber};
 use crate::rest;
 
@@ -19,13 +21,23 @@ const IS_FOR: [&str; 8] = [
 /// Predicates that a note names.
 const NAMED_MAX: usize = 10;
 
-/// That other statements are recorded, so that "nothing is recorded against it" is not taken for more than it is.
+/// That other statements are recorded, so that neither what is told nor "nothing is recorded against it" is taken for more than
+/// it is.
 pub fn note(graph: &Graph, node: NodeNumber) -> Option<String> {
-    let hops = [Direction::Out, Direction::In].into_iter().flat_map(|direction| graph.hops(node, direction, None));
-    let unread: BTreeSet<&str> = hops
-        .filter(|hop| !graph.leads().contains(hop.predicate))
-        .map(|hop| graph.predicates().text(hop.predicate))
-        .filter(|predicate| !IS_FOR.contains(predicate) && !predicate.starts_with("not_"))
+    let by = |direction| {
+        let hops = graph.hops(node, direction, None).into_iter();
+        let hops = hops.filter(|hop| hop.end != node && !graph.leads().contains(hop.predicate));
+        hops.map(move |hop| (direction, graph.predicates().text(hop.predicate)))
+    };
+    let is_read = |direction: Direction, predicate: &str| {
+        AGAINST.contains(&predicate) || (direction == Direction::Out && WARNS_OTHERWISE.contains(&predicate))
+    };
+    let unread: BTreeSet<&str> = [Direction::Out, Direction::In]
+        .into_iter()
+        .flat_map(by)
+        .filter(|(direction, predicate)| !is_read(*direction, predicate))
+        .map(|(_, predicate)| predicate)
+        .filter(|predicate| !IS_FOR.contains(predicate) && !denies(predicate))
         .collect();
     let unread: Vec<String> = unread.into_iter().map(str::to_owned).collect();
     (!unread.is_empty()).then(|| {

@@ -170,11 +170,12 @@ impl Nodes {
         Named { by_name, by_other_id }
     }
 
-    /// Nodes that have a name of this one for a name too, in the order of their ids.
+    /// Nodes that have a name or the id of this one for a name or an id too, in the order of their ids.
     pub fn sharing_a_name(&self, node: NodeNumber) -> Vec<NodeNumber> {
         let names = self.names.get(index(node)).into_iter().flatten().copied();
-        let names = names.filter(|hash| Some(*hash) != self.id_hash(node) && !self.says_same(node, *hash));
-        let others = names.flat_map(|hash| self.with_hash(hash).filter(move |other| !self.says_same(*other, hash)));
+        // Other ids are no names: a code may be given to several things.
+        let names = names.filter(|hash| !self.says_same(node, *hash));
+        let others = names.flat_map(|hash| self.with_hash(hash));
         let mut others: Vec<NodeNumber> = others.filter(|other| *other != node && self.is_there(*other)).collect();
         others.sort_by(|a, b| self.id(*a).cmp(self.id(*b)));
         others.dedup();

@@ -186,6 +186,11 @@ pub(crate) fn same_things(graph: &Graph, thing: &[NodeNumber]) -> Vec<SameThing>
     told.collect()
 }
 
+/// All nodes whose warnings hold for a thing: it under each of its ids, and what it belongs to or is made of.
+pub fn concerned(graph: &Graph, thing: &[NodeNumber]) -> BTreeSet<NodeNumber> {
+    climb(graph, thing, Climb::Wider).into_iter().map(|step| step.node).collect()
+}
+
 /// Something that a thing is, belongs to or is made of, or the thing itself.
 pub(super) struct Reached {
     /// From where on nothing but memberships lead to it.

@@ -4,7 +4,7 @@ use contract::evidence::checked::Checked;
 
 use super::inherited;
 use crate::graph::predicates::holds_both_ways;
-use crate::graph::{Direction, EdgeRef, Graph, NodeNumber};
+use crate::graph::{Direction, Graph, Hop, NodeNumber};
 
 /// Statements of one node, and how it is reached.
 pub(crate) struct Stated {
@@ -16,7 +16,7 @@ pub(crate) struct Stated {
     /// As the weakest step of the way.
     pub checked: Checked,
     pub node: NodeNumber,
-    pub edges: Vec<EdgeRef>,
+    pub hops: Vec<Hop>,
 }
 
 /// The best checked way first, and of equals the nearest. Nodes without such a statement are left out.
@@ -26,8 +26,8 @@ pub(crate) fn of_wider(graph: &Graph, thing: &[NodeNumber], predicate: u32) -> V
     let stated = inherited::reached(graph, thing).into_iter().filter_map(|reached| {
         let inherited::Reached { start, way, same_by, checked, node } = reached;
         let hops = directions.iter().flat_map(|direction| graph.hops(node, *direction, Some(predicate)));
-        let edges: Vec<EdgeRef> = hops.map(|hop| hop.edge).collect();
-        (!edges.is_empty()).then_some(Stated { start, way, same_by, checked, node, edges })
+        let hops: Vec<Hop> = hops.collect();
+        (!hops.is_empty()).then_some(Stated { start, way, same_by, checked, node, hops })
     });
     stated.collect()
 }

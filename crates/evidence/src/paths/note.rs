@@ -51,15 +51,22 @@ pub(super) fn not_followed(graph: &Graph, start: NodeNumber, nodes: &[NodeNumber
 
 /// Interactions of the start and of what it belongs to or is made of that are on none of the paths, and how to ask for
 /// them.
-pub(super) fn not_among(graph: &Graph, starts: &[NodeNumber], output: &QueryKgOutput) -> Option<String> {
+pub(super) fn not_among(
+    graph: &Graph,
+    starts: &[NodeNumber],
+    filter: &Filter,
+    output: &QueryKgOutput,
+) -> Option<String> {
     let interacts = graph.predicates().find(INTERACTS)?;
-    let shown: HashSet<&str> =
-        output.paths.iter().flatten().filter_map(|node| node.via).map(|via| via.edge_id).collect();
+    let shown = pairs(output);
+    let passes = filter.edges(graph);
     let mut stated = stated::of_wider(graph, starts, interacts);
     for it in &mut stated {
-        it.edges.retain(|edge| !shown.contains(graph.edge_id(*edge)));
+        let id = graph.nodes().id(it.node);
+        // Several edges of a pair are one hop; but one that the filter leaves out is not in it.
+        it.hops.retain(|hop| !(shown.contains(&(id, graph.nodes().id(hop.end))) && passes(hop.edge)));
     }
-    stated.retain(|it| !it.edges.is_empty());
+    stated.retain(|it| !it.hops.is_empty());
     // Stable: what is nearest stays first among equals.
     stated.sort_by_key(|it| gravity(graph, it));
     if stated.is_empty() {
@@ -101,6 +108,22 @@ pub(super) fn not_among(graph: &Graph, starts: &[NodeNumber], output: &QueryKgOu
     ))
 }
 
+/// The ids of those that interact on a path, in both orders.
+fn pairs(output: &QueryKgOutput) -> HashSet<(&str, &str)> {
+    let mut pairs = HashSet::new();
+    for path in output.paths.iter() {
+        let mut before = None;
+        for node in path {
+            let is_interaction = node.via.as_ref().is_some_and(|via| via.predicate == INTERACTS);
+            if let Some(before) = before.filter(|_| is_interaction) {
+                pairs.extend([(before, node.id), (node.id, before)]);
+            }
+            before = Some(node.id);
+        }
+    }
+    pairs
+}
+
 /// The gravest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Gravity {
@@ -112,9 +135,9 @@ enum Gravity {
 
 /// Of the gravest of the statements.
 fn gravity(graph: &Graph, stated: &Stated) -> Gravity {
-    let critical = stated.edges.iter().filter(|edge| graph.edge_is_critical(**edge));
+    let critical = stated.hops.iter().map(|hop| hop.edge).filter(|edge| graph.edge_is_critical(*edge));
     let gravity = critical.map(|edge| {
-        let is_carried = stated.checked.carries(graph.edge_verified(*edge).into());
+        let is_carried = stated.checked.carries(graph.edge_verified(edge).into());
         if is_carried { Gravity::Critical } else { Gravity::Capped }
     });
     gravity.min().unwrap_or(Gravity::Other)

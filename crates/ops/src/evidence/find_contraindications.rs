@@ -5,7 +5,7 @@ use contract::error::OpError;
 use contract::evidence::contraindications::{EntityKind, FindContraindications, FindContraindicationsOutput};
 use evidence::contraindications::{self, Entity};
 use evidence::graph::Graph;
-use evidence::resolve::{Unresolved, namesakes, resolve};
+use evidence::resolve::{Meant, Unresolved, namesakes, resolve, resolve_herb};
 
 use super::{graph, note, provenance_of, unresolved};
 use crate::context::Context;
@@ -15,7 +15,7 @@ use crate::operation::{Answer, Operation, Read, store_error};
 impl Operation for FindContraindications {
     const NAME: &'static str = "find_contraindications";
     const ABOUT: &'static str = "Find what is recorded against taking herbs or formulations: conditions, people and drugs, \
-        each with evidence, strength, source and licence. A formulation inherits from its herbs. An id or name that is \
+        each with evidence, strength, source and licence. Both inherit from what is in them. An id or name that is \
         not known is an error, never an empty answer.";
     const FAMILY: Family = Family::Evidence;
     const ROLES: &'static [Role] = &Role::ALL;
@@ -34,36 +34,52 @@ impl Read for FindContraindications {
         let mut asked = find_all(&graph, "herb_ids", &self.herb_ids, EntityKind::Herb)?;
         let formulations = find_all(&graph, "formulation_ids", &self.formulation_ids, EntityKind::Formulation)?;
         asked.entities.extend(formulations.entities);
-        asked.notes.extend(formulations.notes);
+        asked.meant.extend(formulations.meant);
+        let mut notes = asked.notes(&graph);
         let mut reader = ctx.read().await?;
         let organisation_id = ctx.actor().organisation_id.as_str();
         let found = contraindications::find(&mut reader, organisation_id, &graph, &asked.entities).await;
         let found = found.map_err(store_error)?;
-        asked.notes.extend(found.notes);
+        notes.extend(found.notes);
         let mut answer = Answer::of(FindContraindicationsOutput {
             results: found.results,
             no_record: found.no_record,
             not_covered: found.not_covered,
             truncated: found.is_truncated,
-            note: (!asked.notes.is_empty()).then(|| asked.notes.join(" ")),
+            note: (!notes.is_empty()).then(|| notes.join(" ")),
         });
         answer.metadata = provenance_of(&graph, found.sources);
-        note(&mut answer.metadata, &asked.notes);
+        note(&mut answer.metadata, &notes);
         Ok(answer)
     }
 }
 
-/// The entities that are meant, each once, and which words mean more than one.
-struct Asked {
+/// The entities that are meant, each once, and what each word means.
+struct Asked<'a> {
     entities: Vec<Entity>,
-    notes: Vec<String>,
+    meant: Vec<(&'a str, EntityKind, Meant)>,
 }
 
-fn find_all(graph: &Graph, field: &str, words: &[String], kind: EntityKind) -> Result<Asked, OpError> {
-    let mut entities: Vec<Entity> = Vec::with_capacity(words.len());
-    let mut notes = Vec::new();
+impl Asked<'_> {
+    /// Which words mean more than one thing, and who else has their names. Only who knows all that is asked for knows what is
+    /// told.
+    fn notes(&self, graph: &Graph) -> Vec<String> {
+        let told = contraindications::told_of(graph, &self.entities);
+        let notes = self.meant.iter().flat_map(|(word, kind, meant)| {
+            let others = namesakes(graph, word, meant, Some(kind.name()), |node| told.contains(&node));
+            meant.note(graph, word).into_iter().chain(others)
+        });
+        notes.collect()
+    }
+}
+
+fn find_all<'a>(graph: &Graph, field: &str, words: &'a [String], kind: EntityKind) -> Result<Asked<'a>, OpError> {
+    let mut asked = Asked { entities: Vec::with_capacity(words.len()), meant: Vec::with_capacity(words.len()) };
     for (at, word) in words.iter().enumerate() {
-        let found = resolve(graph, word, Some(kind.name()));
+        let found = match kind {
+            EntityKind::Herb => resolve_herb(graph, word),
+            EntityKind::Formulation => resolve(graph, word, Some(kind.name())),
+        };
         let meant = found.map_err(|error| {
             let mut refusal = unresolved(&format!("{field}/{at}"), &error);
             if let Unresolved::OtherKind { found, .. } = &error {
@@ -71,15 +87,14 @@ fn find_all(graph: &Graph, field: &str, words: &[String], kind: EntityKind) -> R
             }
             refusal
         })?;
-        notes.extend(meant.note(graph, word));
-        notes.extend(namesakes(graph, word, kind.name()));
         for node in meant.nodes() {
-            if !entities.iter().any(|entity| entity.node == node) {
-                entities.push(Entity { node, kind });
+            if !asked.entities.iter().any(|entity| entity.node == node) {
+                asked.entities.push(Entity { node, kind });
             }
         }
+        asked.meant.push((word, kind, meant));
     }
-    Ok(Asked { entities, notes })
+    Ok(asked)
 }
 
 /// Where to ask for what is neither a herb nor a formulation, or stands in the other one's field.

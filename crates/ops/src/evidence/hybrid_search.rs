@@ -29,6 +29,7 @@ const SNIPPET_CHARS: usize = 240;
 /// How long an answer waits for a change that it must know of.
 const WAIT_MS: u64 = 2_000;
 const LOOK_EVERY_MS: u64 = 50;
+const NOTHING_FOUND: &str = "Nothing was found in the local record. That does not mean that there is nothing.";
 /// The best of what is near still looks like an answer.
 const NOTHING_KNOWN: &str = "No word or name of the query is known here. The hits are what is nearest by meaning, and may have \
     nothing to do with it.";
@@ -111,7 +112,8 @@ impl Read for HybridSearch {
         let source_ids: Vec<&str> = sources.map(String::as_str).collect();
         metadata.insert("licences".to_owned(), credits(ctx, &source_ids).await?);
         metadata.insert("reasons".to_owned(), Value::Array(reasons));
-        let note = (!hits.is_empty() && !is_known).then(|| NOTHING_KNOWN.to_owned());
+        let note = if hits.is_empty() { Some(NOTHING_FOUND) } else { Some(NOTHING_KNOWN).filter(|_| !is_known) };
+        let note = note.map(str::to_owned);
         metadata.extend(note.clone().map(|note| ("note".to_owned(), note.into())));
         let mut answer = Answer::of(HybridSearchOutput { hits, note });
         answer.metadata = metadata;

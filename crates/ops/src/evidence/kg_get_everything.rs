@@ -5,7 +5,7 @@ use contract::envelope::Content;
 use contract::error::OpError;
 use contract::evidence::network::KgGetEverything;
 use evidence::network;
-use evidence::resolve::{Meant, resolve};
+use evidence::resolve::{Meant, namesakes, resolve};
 
 use super::{elsewhere, graph, look, show_network, unresolved};
 use crate::context::Context;
@@ -38,10 +38,15 @@ impl Read for KgGetEverything {
         let title = network::named(&graph, meant.node);
         let thing = meant.nodes();
         let mut notes: Vec<String> = meant.note(&graph, &self.curie).into_iter().collect();
-        let looked =
-            look(ctx, &graph, move |graph| (network::class_note(graph, &thing, 1), network::everything(graph, &thing)));
-        let (of_class, network) = looked.await?;
-        notes.extend(of_class);
+        let word = self.curie.clone();
+        let looked = look(ctx, &graph, move |graph| {
+            let concerned = network::concerned(graph, &thing);
+            let others = namesakes(graph, &word, &meant, None, |node| concerned.contains(&node));
+            let notes = others.into_iter().chain(network::class_note(graph, &thing, 1));
+            (notes.collect::<Vec<String>>(), network::everything(graph, &thing))
+        });
+        let (others, network) = looked.await?;
+        notes.extend(others);
         show_network(ctx, &graph, &network, &title, &notes).await
     }
 }

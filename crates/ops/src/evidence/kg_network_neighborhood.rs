@@ -8,7 +8,7 @@ use contract::error::OpError;
 use contract::evidence::network::KgNetworkNeighborhood;
 use evidence::graph::NodeNumber;
 use evidence::network;
-use evidence::resolve::{Meant, resolve};
+use evidence::resolve::{Meant, namesakes, resolve};
 
 use super::{elsewhere, graph, look, show_network, unresolved};
 use crate::context::Context;
@@ -40,22 +40,22 @@ impl Read for KgNetworkNeighborhood {
             let things: Vec<Vec<NodeNumber>> = elsewhere.nodes.iter().map(|node| vec![*node]).collect();
             return elsewhere.answer(&ids.join(", "), |graph| network::neighbourhood(graph, &things));
         }
-        let mut asked: Vec<Meant> = Vec::with_capacity(self.curies.len());
+        let mut asked: Vec<(String, Meant)> = Vec::with_capacity(self.curies.len());
         let mut notes = Vec::new();
         for (at, curie) in self.curies.iter().enumerate() {
             let found = resolve(&graph, curie, None);
             let meant = found.map_err(|error| unresolved(&format!("curies/{at}"), &error))?;
-            if !asked.iter().any(|known| known.node == meant.node) {
+            if !asked.iter().any(|(_, known)| known.node == meant.node) {
                 notes.extend(meant.note(&graph, curie));
-                asked.push(meant);
+                asked.push((curie.clone(), meant));
             }
         }
         if asked.len() < 2 {
             return Err(OpError::invalid("curies", "at least two different things"));
         }
         // Who has the name of another one and was asked for too is a thing of its own.
-        let is_asked = |node: &NodeNumber| asked.iter().any(|meant| meant.node == *node);
-        let thing = |meant: &Meant| {
+        let is_asked = |node: &NodeNumber| asked.iter().any(|(_, meant)| meant.node == *node);
+        let thing = |(_, meant): &(String, Meant)| {
             let others = meant.others.iter().copied().filter(|node| !is_asked(node));
             std::iter::once(meant.node).chain(others).collect()
         };
@@ -63,11 +63,15 @@ impl Read for KgNetworkNeighborhood {
         let names = things.iter().filter_map(|thing| thing.first());
         let names: Vec<String> = names.map(|node| graph.nodes().id(*node).to_owned()).collect();
         let looked = look(ctx, &graph, move |graph| {
+            let concerned = things.iter().flat_map(|thing| network::concerned(graph, thing));
+            let concerned: BTreeSet<NodeNumber> = concerned.collect();
+            let is_told = |node| concerned.contains(&node);
+            let others = asked.iter().filter_map(|(curie, meant)| namesakes(graph, curie, meant, None, is_told));
             let of_classes = things.iter().filter_map(|thing| network::class_note(graph, thing, things.len()));
-            (of_classes.collect::<Vec<String>>(), network::neighbourhood(graph, &things))
+            (others.chain(of_classes).collect::<Vec<String>>(), network::neighbourhood(graph, &things))
         });
-        let (of_classes, network) = looked.await?;
-        notes.extend(of_classes);
+        let (others, network) = looked.await?;
+        notes.extend(others);
         show_network(ctx, &graph, &network, &names.join(", "), &notes).await
     }
 }

@@ -46,7 +46,10 @@ impl Read for PubmedSearch {
         let query = Query::parse(&self.terms).map_err(refusal)?;
         let text = query.text();
         let Found { documents, n_matching, is_of_record, caution } = find(self, &query, ctx).await?;
-        let articles: Vec<String> = documents.iter().map(literature::article).collect();
+        let mut articles: Vec<String> = documents.iter().map(literature::article).collect();
+        if articles.is_empty() {
+            articles.push(nothing(is_of_record));
+        }
         let shown = format!("# Search Results for: {text}\n\n{}", articles.join("\n\n"));
         let mut answer = Answer::of(Content::text(shown.trim_end().to_owned(), Audience::Model));
         if !documents.is_empty() {
@@ -102,6 +105,12 @@ async fn find(wanted: &PubmedSearch, query: &Query, ctx: &Context<'_>) -> Result
             find_here(wanted, query, ctx, Some("PubMed itself could not be asked")).await
         }
     }
+}
+
+/// Who reads only the text must know it too.
+fn nothing(is_of_record: bool) -> String {
+    let place = if is_of_record { "in the local record" } else { "at PubMed" };
+    format!("No paper was found {place}. That does not mean that there is none.")
 }
 
 async fn find_here(

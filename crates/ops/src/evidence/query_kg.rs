@@ -7,7 +7,7 @@ use contract::evidence::record::RetractedReference;
 use evidence::network::Edges;
 use evidence::paths::{PathsError, Question};
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::{graph, graph_error, provenance, unresolved};
@@ -57,30 +57,40 @@ impl Read for QueryKg {
         answer.metadata.extend(note.map(|note| ("note".to_owned(), note.into())));
         let retracted = retracted(ctx, graph.version(), &answer.output.paths).await?;
         if !retracted.is_empty() {
-            answer.metadata.insert("retracted".to_owned(), retracted.into());
+            answer.metadata.insert("retracted".to_owned(), each(&retracted));
+            answer.output.paths.set_retracted(retracted);
         }
         Ok(answer)
     }
 }
 
-/// The papers that edges on the paths rest on and that do not stand, each with its edge. They are no part of the output: what
-/// is said against a paper is the record's word of now, and the output that of the graph's version.
-async fn retracted(ctx: &Context<'_>, version: i64, paths: &Paths) -> Result<Vec<Value>, OpError> {
+/// The papers that edges on the paths rest on and that do not stand, by the ids of the edges.
+async fn retracted(
+    ctx: &Context<'_>,
+    version: i64,
+    paths: &Paths,
+) -> Result<BTreeMap<String, Vec<RetractedReference>>, OpError> {
     let organisation_id = ctx.actor().organisation_id.as_str();
     let graphs = ctx.services().evidence.graphs().map_err(graph_error)?;
     if paths.is_empty() || !graphs.is_any_paper_doubted(organisation_id, version).await.map_err(graph_error)? {
-        return Ok(Vec::new());
+        return Ok(BTreeMap::new());
     }
     let vias = paths.iter().flatten().filter_map(|node| node.via);
     let ids: BTreeSet<&str> = vias.map(|via| via.edge_id).collect();
     let mut reader = ctx.read().await?;
     let ids: Vec<&str> = ids.into_iter().collect();
     let edges = Edges::find(&mut reader, organisation_id, &ids).await.map_err(store_error)?;
-    let told = ids.iter().flat_map(|id| edges.retracted(id).into_iter().map(move |it| (id, it)));
+    let told = ids.iter().map(|id| ((*id).to_owned(), edges.retracted(id)));
+    Ok(told.filter(|(_, retracted)| !retracted.is_empty()).collect())
+}
+
+/// Each of them with its edge.
+fn each(retracted: &BTreeMap<String, Vec<RetractedReference>>) -> Value {
+    let told = retracted.iter().flat_map(|(id, retracted)| retracted.iter().map(move |it| (id, it)));
     let told = told.map(|(id, RetractedReference { reference, status, notice, source })| {
         json!({"edge_id": id, "reference": reference, "status": status, "notice": notice, "source": source})
     });
-    Ok(told.collect())
+    told.collect()
 }
 
 fn refused(error: PathsError) -> OpError {

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 
 use contract::actor::Role;
 use contract::error::OpError;
-use contract::evidence::contraindications::EntityKind;
 use contract::evidence::record::{Node, RecordKind};
 use contract::evidence::resources::{Herb, ReadHerb};
+use evidence::network::Edges;
 use evidence::record::read;
-use evidence::resolve::resolve;
+use evidence::resolve::resolve_herb;
 use evidence::{details, paths};
 use store::StoreError;
 
@@ -32,8 +32,7 @@ impl Operation for ReadHerb {
 impl Read for ReadHerb {
     async fn run(&self, ctx: &Context<'_>) -> Result<Answer<Herb>, OpError> {
         let graph = graph(ctx, None).await?;
-        let meant = resolve(&graph, &self.id, Some(EntityKind::Herb.name()));
-        let meant = meant.map_err(|error| unresolved("id", &error))?;
+        let meant = resolve_herb(&graph, &self.id).map_err(|error| unresolved("id", &error))?;
         let number = meant.node;
         let mut reader = ctx.read().await?;
         let node = node_record(ctx, &mut reader, &graph, number).await?;
@@ -45,12 +44,16 @@ impl Read for ReadHerb {
         let records = stored.iter().map(|it| Ok((it.id.clone(), it.parse::<Node>()?)));
         let records: HashMap<String, Node> = records.collect::<Result<_, StoreError>>().map_err(store_error)?;
         let record = |end| records.get(graph.nodes().id(end)).cloned();
-        let (mut herb, sources) = details::herb(&graph, number, &node, record);
+        let edges = Edges::find(&mut reader, organisation_id, &details::herb_edge_ids(&graph, number)).await;
+        let edges = edges.map_err(store_error)?;
+        let (mut herb, sources) = details::herb(&graph, number, &node, &edges, record);
+        let notes: Vec<String> = meant.note(&graph, &self.id).into_iter().chain(herb.note.take()).collect();
+        herb.note = (!notes.is_empty()).then(|| notes.join(" "));
         let licences = paths::licences(&graph, sources);
         herb.sources = licences.iter().map(|(source, _)| source.clone()).collect();
         let mut answer = Answer::of(herb).touching("node", node.id);
         answer.metadata = provenance(&graph, licences);
-        note(&mut answer.metadata, meant.note(&graph, &self.id).as_slice());
+        note(&mut answer.metadata, &notes);
         Ok(answer)
     }
 }

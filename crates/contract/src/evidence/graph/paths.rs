@@ -1,12 +1,14 @@
 //! The paths of an answer. What paths begin with in common is kept once and all texts lie in one piece, so that an answer is
 //! three pieces of memory however many paths it has. In JSON it is a list of lists of [`PathNode`].
 
+use std::collections::BTreeMap;
+
 use serde::ser::SerializeSeq as _;
 use serde::{Serialize, Serializer};
 
 use super::{PathNode, Via};
 use crate::evidence::checked::Checked;
-use crate::evidence::record::{SameAs, Strength};
+use crate::evidence::record::{RetractedReference, SameAs, Strength};
 
 /// No path is longer.
 const NODES_MAX: usize = super::DEPTH_MAX as usize + 1;
@@ -64,6 +66,8 @@ pub struct Paths {
     steps: Vec<Step>,
     /// The last step of each path.
     ends: Vec<u32>,
+    /// What is said against the documents behind edges, by the ids of these. Mostly nothing is.
+    retracted: BTreeMap<String, Vec<RetractedReference>>,
 }
 
 impl Paths {
@@ -72,7 +76,13 @@ impl Paths {
             texts: String::with_capacity(n_bytes),
             steps: Vec::with_capacity(n_steps),
             ends: Vec::with_capacity(n_paths),
+            retracted: BTreeMap::new(),
         }
+    }
+
+    /// Tells what edges rest on that does not stand, by their ids.
+    pub fn set_retracted(&mut self, retracted: BTreeMap<String, Vec<RetractedReference>>) {
+        self.retracted = retracted;
     }
 
     /// Keeps a text.
@@ -151,6 +161,7 @@ impl Paths {
             critical: via.critical && way.carries(via.checked()),
             capped: via.critical && !way.carries(via.checked()),
             verified: via.verified == Some(true),
+            retracted: self.retracted.get(self.told(via.edge_id)).map(Vec::as_slice).unwrap_or_default(),
         });
         let same_as = step.same_as.map(|same| SameAs {
             id: self.told(same.id).into(),

@@ -7,7 +7,7 @@ use crate::graph::nodes::NodeNumber;
 use crate::graph::predicates;
 use crate::graph::reach::Reached;
 use crate::graph::words::index;
-use crate::graph::{Direction, EdgeKept, Graph};
+use crate::graph::{Direction, EdgeKept, EdgeRef, Graph};
 
 /// Which nodes and edges count. An absent list lets everything pass.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -19,6 +19,14 @@ pub struct Filter {
     pub strength_min: Option<Strength>,
     /// Only edges that somebody compared with their source.
     pub is_verified_only: bool,
+}
+
+impl Filter {
+    /// Whether an edge of a graph counts.
+    pub fn edges<'g>(&self, graph: &'g Graph) -> impl Fn(EdgeRef) -> bool + use<'g> {
+        let edges = EdgeFilter::new(graph, self);
+        move |edge| edges.passes(&graph.edge(edge))
+    }
 }
 
 /// Which edges count, in the numbers of one graph.
