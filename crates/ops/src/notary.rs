@@ -52,10 +52,17 @@ impl Notary {
     pub async fn work(&self) -> Result<Option<StoredCheckpoint>, NotaryError> {
         let sequenced = self.sequence_all().await;
         self.platform.watch().note_sequencing(tried(&sequenced), self.now_us());
-        match sequenced? {
-            Sequenced::Elsewhere => self.follow().await.map(|_| None),
-            Sequenced::Events(_) => self.checkpoint_if_due().await,
+        match sequenced {
+            Ok(Sequenced::Elsewhere) => self.follow().await.map(|_| None),
+            Ok(Sequenced::Events(_)) => self.checkpoint_if_due().await,
+            // A database that was rolled back takes no writes of this process, and reading it tells why.
+            Err(error) => self.follow().await.and(Err(error)),
         }
+    }
+
+    /// Doubts a file of SQLite that others wrote to: this house alone does.
+    pub fn doubt_others(&self) {
+        self.platform.watch().note_foreign_writes(self.platform.store().n_foreign_writes());
     }
 
     async fn sequence_all(&self) -> Result<Sequenced, NotaryError> {

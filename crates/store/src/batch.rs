@@ -159,7 +159,7 @@ impl Slot {
         };
     }
 
-    fn event(&self) -> Option<&EventRow> {
+    pub(crate) fn event(&self) -> Option<&EventRow> {
         match &self.state {
             State::Applied(step) => step.event.as_ref(),
             State::Failed(_) | State::Waiting => None,

@@ -11,7 +11,7 @@ const FILLED: [&str; 2] = ["log_identity", "events"];
 
 /// Whether somebody began a log in this database, or left some of one. Nothing is migrated or written.
 pub async fn has_log(options: &Options) -> Result<bool, OpenError> {
-    let pools = connect(options)?;
+    let (pools, _) = connect(options)?;
     let found = async {
         let mut conn = pools.write.acquire().await.map_err(|error| OpenError::Connect { error })?;
         look(&mut conn).await.map_err(|error| OpenError::ReadMigrations { error })

@@ -8,6 +8,7 @@ pub(crate) use failures::{
 
 use std::path::Path;
 use std::str::FromStr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
@@ -15,6 +16,7 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, S
 use sqlx::{ConnectOptions, Connection};
 
 use crate::conn::Pool;
+use crate::presence::{FIND_EVENT, IS_OLDER, Presence};
 
 /// Older versions can corrupt a WAL database when a checkpoint and a write meet (the WAL-reset bug).
 pub(crate) const SQLITE_VERSION_MIN: &str = "3.51.3";
@@ -50,6 +52,15 @@ impl Engine {
             // IMMEDIATE takes the write lock at once: a deferred transaction could fail with BUSY after half its work.
             Engine::Sqlite => "BEGIN IMMEDIATE",
             Engine::Postgres => "BEGIN ISOLATION LEVEL SERIALIZABLE",
+        }
+    }
+
+    /// Begins a transaction and answers, in one round trip, a number that changes with what other connections write. On
+    /// PostgreSQL everybody writes.
+    pub(crate) fn begin_looking_sql(self) -> Option<&'static str> {
+        match self {
+            Engine::Sqlite => Some("BEGIN IMMEDIATE; PRAGMA data_version"),
+            Engine::Postgres => None,
         }
     }
 
@@ -341,7 +352,7 @@ pub(crate) struct Pools {
     pub sequence: Pool,
 }
 
-pub(crate) fn sqlite_pools(file: &Path, n_connections_max: u32) -> Pools {
+pub(crate) fn sqlite_pools(file: &Path, n_connections_max: u32, presence: &Arc<Presence>) -> Pools {
     let settings = SqliteConnectOptions::new()
         .filename(file)
         .create_if_missing(false)
@@ -358,16 +369,25 @@ pub(crate) fn sqlite_pools(file: &Path, n_connections_max: u32) -> Pools {
     let read_settings = settings.pragma("query_only", "ON");
     let readers = pool.clone().max_connections(n_connections_max.max(1));
     let one = pool.max_connections(1);
+    let presence = Arc::clone(presence);
+    let writer = one.clone().after_connect(move |_, _| {
+        presence.note_connection();
+        Box::pin(std::future::ready(Ok(())))
+    });
     Pools {
         read: Pool::Sqlite(readers.connect_lazy_with(read_settings.clone())),
-        write: Pool::Sqlite(one.clone().connect_lazy_with(write_settings)),
+        write: Pool::Sqlite(writer.connect_lazy_with(write_settings)),
         // Kept open: what is done must find its place in the log however many readers there are.
         sequence: Pool::Sqlite(one.connect_lazy_with(read_settings)),
     }
 }
 
 /// Half of the connections read and half write, so that neither side can starve the other.
-pub(crate) fn postgres_pools(url: &str, n_connections_max: u32) -> Result<Pools, sqlx::Error> {
+pub(crate) fn postgres_pools(
+    url: &str,
+    n_connections_max: u32,
+    presence: &Arc<Presence>,
+) -> Result<Pools, sqlx::Error> {
     let settings = PgConnectOptions::from_str(url)?
         .application_name("materia")
         .statement_cache_capacity(STATEMENT_CACHE_CAPACITY)
@@ -388,11 +408,16 @@ pub(crate) fn postgres_pools(url: &str, n_connections_max: u32) -> Result<Pools,
     );
     // A database or a role may have it off, and then a commit that was answered can be gone after a crash. Whatever else it
     // is set to waits for the disk at least.
-    let durable = pool.clone().after_connect(|connection, _| {
+    let presence = Arc::clone(presence);
+    let durable = pool.clone().after_connect(move |connection, _| {
+        let last_event = presence.last_event();
         Box::pin(async move {
             let sql = "SELECT set_config('synchronous_commit', 'on', false) \
                        WHERE current_setting('synchronous_commit') = 'off'";
-            sqlx::raw_sql(sql).execute(connection).await.map(drop)
+            sqlx::raw_sql(sql).execute(&mut *connection).await?;
+            let Some(call_id) = last_event else { return Ok(()) };
+            let found = sqlx::query(FIND_EVENT).bind(call_id).fetch_optional(connection).await?;
+            found.map(drop).ok_or_else(|| sqlx::Error::Protocol(IS_OLDER.to_owned()))
         })
     });
     let write = Pool::Postgres(durable.max_connections(n_write).connect_lazy_with(settings.clone()));

@@ -25,6 +25,7 @@ mod migrations;
 mod open;
 mod owner;
 mod param;
+mod presence;
 pub mod request_states;
 mod row;
 pub mod schema;

@@ -16,6 +16,7 @@ use crate::dialect::{self, Engine, Pools};
 use crate::error::{OpenError, StoreError, WriteError};
 use crate::events::{self, Duplicate, EventRow};
 use crate::migrations::{self, Migration};
+use crate::presence::Presence;
 use crate::writer::{Stats, Writer};
 
 /// How long events may wait for the writer; their callers have no deadline of their own.
@@ -65,7 +66,7 @@ pub struct Store {
 impl Store {
     /// Connects and migrates.
     pub async fn open(options: Options) -> Result<Store, OpenError> {
-        let pools = connect(&options)?;
+        let (pools, presence) = connect(&options)?;
         let engine = options.target.engine();
         let result = prepare(&pools, &options.migrations).await;
         if let Err(error) = result {
@@ -73,7 +74,7 @@ impl Store {
             return Err(explained(error, &options.target));
         }
         let Pools { read, write, sequence } = pools;
-        let writer = Writer::new(engine, write, options.write_queue_max, options.batch_max);
+        let writer = Writer::new(engine, write, presence, options.write_queue_max, options.batch_max);
         Ok(Store { engine, readers: read, writer, sequencer: sequence, write_failure: Arc::default() })
     }
 
@@ -174,6 +175,11 @@ impl Store {
         self.read().await?.fetch_all(sql, &[]).await?.iter().map(|row| row.text(0)).collect()
     }
 
+    /// How often somebody else wrote to the file of SQLite while this process had it.
+    pub fn n_foreign_writes(&self) -> u64 {
+        self.writer.n_foreign_writes()
+    }
+
     /// A connection outside the lanes.
     pub(crate) async fn writer_connection(&self) -> Result<Conn, StoreError> {
         self.writer.connection().await
@@ -197,14 +203,19 @@ impl Store {
 }
 
 /// Pools that connect when they are first used. Creates the file of SQLite.
-pub(crate) fn connect(options: &Options) -> Result<Pools, OpenError> {
+pub(crate) fn connect(options: &Options) -> Result<(Pools, Arc<Presence>), OpenError> {
+    let n_connections_max = options.n_connections_max;
     match &options.target {
         Target::Sqlite(file) => {
-            create_file(file).map_err(|error| OpenError::CreateFile { path: file.clone(), error })?;
-            Ok(dialect::sqlite_pools(file, options.n_connections_max))
+            let presence = create_file(file).and_then(|()| Presence::of_file(file.clone()));
+            let presence = presence.map_err(|error| OpenError::CreateFile { path: file.clone(), error })?;
+            let presence = Arc::new(presence);
+            Ok((dialect::sqlite_pools(file, n_connections_max, &presence), presence))
         }
         Target::Postgres(url) => {
-            dialect::postgres_pools(url, options.n_connections_max).map_err(|error| OpenError::ParseUrl { error })
+            let presence = Arc::new(Presence::default());
+            let pools = dialect::postgres_pools(url, n_connections_max, &presence);
+            Ok((pools.map_err(|error| OpenError::ParseUrl { error })?, presence))
         }
     }
 }

@@ -17,6 +17,7 @@ use crate::batch::{self, Apply, Committed, Slot, Write};
 use crate::conn::{Conn, Pool};
 use crate::dialect::Engine;
 use crate::error::{StoreError, StoreErrorKind, WriteError};
+use crate::presence::Presence;
 
 const ATTEMPTS_MAX: u32 = 8;
 /// Within a lane a duplicate key is hardly ever a race, and every attempt keeps the rest of the lane waiting.
@@ -44,6 +45,7 @@ pub struct Stats {
 pub(crate) struct Writer {
     engine: Engine,
     pool: Pool,
+    presence: Arc<Presence>,
     batch_max: usize,
     /// One per write that may wait or run at once.
     permits: Arc<Semaphore>,
@@ -60,11 +62,18 @@ struct Lanes {
 }
 
 impl Writer {
-    pub(crate) fn new(engine: Engine, pool: Pool, write_queue_max: usize, batch_max: usize) -> Arc<Writer> {
+    pub(crate) fn new(
+        engine: Engine,
+        pool: Pool,
+        presence: Arc<Presence>,
+        write_queue_max: usize,
+        batch_max: usize,
+    ) -> Arc<Writer> {
         let write_queue_max = write_queue_max.clamp(1, Semaphore::MAX_PERMITS);
         Arc::new(Writer {
             engine,
             pool,
+            presence,
             batch_max: batch_max.max(1),
             permits: Arc::new(Semaphore::new(write_queue_max)),
             n_permits: u32::try_from(write_queue_max).unwrap_or(u32::MAX),
@@ -76,6 +85,10 @@ impl Writer {
 
     pub(crate) fn stats(&self) -> Stats {
         Stats { n_commits: self.n_commits.load(Ordering::Relaxed), n_applies: self.n_applies.load(Ordering::Relaxed) }
+    }
+
+    pub(crate) fn n_foreign_writes(&self) -> u64 {
+        self.presence.n_foreign()
     }
 
     pub(crate) async fn connection(&self) -> Result<Conn, StoreError> {
@@ -270,6 +283,9 @@ impl Lane {
                 self.writer.n_applies.fetch_add(committed.n_applies, Ordering::Relaxed);
                 if committed.n_commits > 0 {
                     self.commit_took_last = committed.took;
+                    if let Some(event) = slots.iter().rev().find_map(Slot::event) {
+                        self.writer.presence.note_event(&event.call_id);
+                    }
                 }
                 let (again, done): (Vec<Slot>, Vec<Slot>) =
                     slots.into_iter().partition(|slot| slot.store_error().is_some_and(may_repeat));
@@ -304,9 +320,13 @@ impl Lane {
             None => self.writer.pool.acquire().await?,
         };
         let conn = self.conn.insert(conn);
-        match self.lock_key {
-            Some(key) => conn.begin_locked(key).await,
-            None => conn.begin().await,
+        let data_version = match self.lock_key {
+            Some(key) => conn.begin_locked(key).await.map(|()| None)?,
+            None => conn.begin_looking().await?,
+        };
+        match data_version {
+            Some(data_version) => self.writer.presence.check(conn, data_version).await,
+            None => Ok(()),
         }
     }
 

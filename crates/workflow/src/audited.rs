@@ -89,6 +89,8 @@ pub struct ReservationRow {
     pub reserved_by: String,
     pub expires_at_us: i64,
     pub confirmed: bool,
+    /// It does not count towards the limit on reservations.
+    pub is_exempt: bool,
 }
 
 impl ReservationRow {
@@ -101,6 +103,7 @@ impl ReservationRow {
             reserved_by: row.text(4)?,
             expires_at_us: row.int(5)?,
             confirmed: row.bool(6)?,
+            is_exempt: row.bool(7)?,
         })
     }
 
@@ -111,6 +114,8 @@ impl ReservationRow {
             // Microseconds do not fit the exact integers of JSON for ever; text does.
             "expires_at_us": self.expires_at_us.to_string(), "confirmed": self.confirmed,
         });
+        // Others have the hashes that they had before there were such.
+        let content = if self.is_exempt { json!({ "reservation": content, "is_exempt": true }) } else { content };
         let sha256 = canonical::hash(&content).ok();
         AuditedRow { kind: "reservation", id: self.id.clone(), sha256, found: Found::Nothing }
     }
@@ -225,7 +230,7 @@ pub async fn read_page(conn: &mut Conn, place: Place) -> Result<(Vec<FoundRow>, 
     let rows = conn
         .fetch_all(
             "SELECT reservation_id, artifact_type, project_id, reserved_ids, reserved_by, expires_at_us, confirmed, \
-             organisation_id, reserved_at_us FROM id_reservations WHERE (organisation_id, reservation_id) > ($1, $2) \
+             is_exempt, organisation_id, reserved_at_us FROM id_reservations WHERE (organisation_id, reservation_id) > ($1, $2) \
              ORDER BY organisation_id, reservation_id LIMIT $3",
             &[(&organisation_id).into(), (&first).into(), PAGE_MAX.into()],
         )
@@ -233,8 +238,8 @@ pub async fn read_page(conn: &mut Conn, place: Place) -> Result<(Vec<FoundRow>, 
     let mut found = Vec::with_capacity(rows.len());
     let mut next = Place { table: 2, ..Place::default() };
     for row in &rows {
-        let (organisation_id, reservation) = (row.text(7)?, ReservationRow::read(row)?);
-        let origin = Origin { made_at_us: Some(row.int(8)?), ..Origin::default() };
+        let (organisation_id, reservation) = (row.text(8)?, ReservationRow::read(row)?);
+        let origin = Origin { made_at_us: Some(row.int(9)?), ..Origin::default() };
         found.push(FoundRow { organisation_id: organisation_id.clone(), row: reservation.audited(), origin });
         let id = reservation.id;
         next = Place { table: 1, after: [organisation_id, id, String::new(), String::new()] };

@@ -33,6 +33,8 @@ pub enum IdsError {
     TooManyReservations { n_max: u32, retry_after_ms: u64 },
     #[error("{id} is too far ahead: the highest number allowed is {highest}")]
     TooFarAhead { id: String, highest: String },
+    #[error("{id} was given to somebody before")]
+    Given { id: String },
     #[error("no number is left for {prefix}")]
     NoNumberLeft { prefix: String },
     #[error("the reservation is expired or unknown")]
@@ -305,8 +307,8 @@ pub struct Reservation {
     pub reservation_id: String,
     pub reserved_ids: Vec<String>,
     pub expires_at_us: i64,
-    /// The reservation and its counter as they are now.
-    pub rows: [AuditedRow; 2],
+    /// The reservation as it is now, then its counter and what else taking the ids changed.
+    pub rows: Vec<AuditedRow>,
 }
 
 const MINUTE_US: i64 = 60_000_000;
@@ -325,8 +327,42 @@ pub async fn reserve(
     check_alone(tx, counter)?;
     let last = advance(tx, counter, count, now_us).await?;
     let first = last - i64::from(count) + 1;
-    let reservation_id = options.reservation_id.to_string();
     let reserved_ids: Vec<String> = (first..=last).map(|number| format_id(counter.prefix, number)).collect();
+    keep_reserved(tx, counter, reserved_ids, vec![advanced(counter, last, count)], options, now_us).await
+}
+
+/// Reserves one certain number, if nobody was ever given it.
+pub async fn reserve_number(
+    tx: &mut Tx<'_>,
+    counter: &Counter<'_>,
+    number: i64,
+    options: &ReserveOptions<'_>,
+    now_us: i64,
+) -> Result<Reservation, IdsError> {
+    if let Some(n_max) = options.n_per_minute_max {
+        check_rate(tx, counter, n_max, now_us).await?;
+    }
+    let id = format_id(counter.prefix, number);
+    let highest = last_assigned(tx, counter).await?.saturating_add(LEAP_MAX).min(NUMBER_MAX);
+    if number > highest {
+        return Err(IdsError::TooFarAhead { id, highest: format_id(counter.prefix, highest) });
+    }
+    match claim(tx, counter, number, now_us).await? {
+        Claim::Taken(rows) => keep_reserved(tx, counter, vec![id], rows, options, now_us).await,
+        Claim::Given => Err(IdsError::Given { id }),
+    }
+}
+
+/// Keeps ids that were taken, with the rows that this changed, for whoever reserves them.
+async fn keep_reserved(
+    tx: &mut Tx<'_>,
+    counter: &Counter<'_>,
+    reserved_ids: Vec<String>,
+    taken: Vec<AuditedRow>,
+    options: &ReserveOptions<'_>,
+    now_us: i64,
+) -> Result<Reservation, IdsError> {
+    let reservation_id = options.reservation_id.to_string();
     let expires_at_us = now_us + options.expires_after_us;
     let reserved_text = serde_json::Value::from(reserved_ids.clone()).to_string();
     tx.execute(
@@ -354,8 +390,9 @@ pub async fn reserve(
         reserved_by: options.reserved_by.to_owned(),
         expires_at_us,
         confirmed: false,
+        is_exempt: options.n_per_minute_max.is_none(),
     };
-    let rows = [row.audited(), advanced(counter, last, count)];
+    let rows = std::iter::once(row.audited()).chain(taken).collect();
     Ok(Reservation { reservation_id, reserved_ids, expires_at_us, rows })
 }
 
@@ -396,7 +433,8 @@ pub async fn confirm(
         .fetch_optional(
             "UPDATE id_reservations SET confirmed = TRUE WHERE organisation_id = $1 AND reservation_id = $2 \
              AND reserved_by = $3 AND NOT confirmed AND expires_at_us > $4 \
-             RETURNING reservation_id, artifact_type, project_id, reserved_ids, reserved_by, expires_at_us, confirmed",
+             RETURNING reservation_id, artifact_type, project_id, reserved_ids, reserved_by, expires_at_us, confirmed, \
+             is_exempt",
             &[organisation_id.into(), reservation_id.into(), reserved_by.into(), now_us.into()],
         )
         .await?;
@@ -428,7 +466,8 @@ pub async fn delete_expired(tx: &mut Tx<'_>, organisation_id: &str, now_us: i64)
             "DELETE FROM id_reservations WHERE organisation_id = $1 AND reservation_id IN \
              (SELECT reservation_id FROM id_reservations WHERE organisation_id = $1 AND NOT confirmed \
              AND expires_at_us <= $2 ORDER BY expires_at_us LIMIT $3) \
-             RETURNING reservation_id, artifact_type, project_id, reserved_ids, reserved_by, expires_at_us, confirmed",
+             RETURNING reservation_id, artifact_type, project_id, reserved_ids, reserved_by, expires_at_us, confirmed, \
+             is_exempt",
             &[organisation_id.into(), now_us.into(), DELETED_MAX.into()],
         )
         .await?;

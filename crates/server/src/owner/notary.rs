@@ -224,6 +224,7 @@ pub async fn run(folder: PathBuf, platform: Platform, witnesses: Arc<Witnesses>,
                 AGAIN_AFTER
             }
         };
+        notary.doubt_others();
         if Instant::now() >= look_next {
             look_next = Instant::now() + LOOK_EVERY;
             if let Err(error) = notary.look_for_waiting().await {

@@ -29,7 +29,7 @@ pub async fn restore(
         check_file(folder, table)?;
     }
     let wanted = choose_migrations(&options.migrations, contents)?;
-    let pools = connect(options).map_err(BackupError::Open)?;
+    let (pools, _) = connect(options).map_err(BackupError::Open)?;
     let restored = async {
         let mut conn = pools.write.acquire().await?;
         migrations::apply_exactly(&mut conn, &wanted).await.map_err(BackupError::Open)?;
@@ -53,7 +53,7 @@ pub async fn restore(
 
 /// Takes everything out again: what was restored turned out to be wrong.
 pub async fn clear(options: &Options) -> Result<(), BackupError> {
-    let pools = connect(options).map_err(BackupError::Open)?;
+    let (pools, _) = connect(options).map_err(BackupError::Open)?;
     let cleared = async {
         let mut conn = pools.write.acquire().await?;
         conn.wait_for_ever().await?;

@@ -14,6 +14,16 @@ impl Conn {
         Ok(())
     }
 
+    /// As [`Conn::begin`]; on SQLite with the number that changes when another connection has written to the file.
+    pub(crate) async fn begin_looking(&mut self) -> Result<Option<i64>, StoreError> {
+        let Some(sql) = self.engine().begin_looking_sql() else {
+            return self.begin().await.map(|()| None);
+        };
+        let row = self.fetch_built(sql.to_owned()).await?;
+        self.is_in_transaction = true;
+        row.map(|row| row.int(0)).transpose()
+    }
+
     /// Waits for a lane's lock, then begins a transaction whose commit gives it back: one round trip each. The lock belongs
     /// to the connection, as it must be held before the transaction takes its snapshot.
     pub(crate) async fn begin_locked(&mut self, key: i64) -> Result<(), StoreError> {

@@ -8,5 +8,6 @@ mod faults;
 mod harness;
 mod migrations;
 mod owner;
+mod presence;
 mod queries;
 mod writes;

@@ -1,0 +1,103 @@
+//! Whether the database is still the one that this process writes to.
+//!
+//! A database that is rolled back under a running process, by a restore or by a failover to a copy that lags behind, would
+//! give out again what was acknowledged. So the last event that was committed here must be found: on every new connection
+//! to PostgreSQL, as an old one cannot outlive its database, and on SQLite whenever somebody else has written to the file.
+//! A file that was replaced is not written to any more.
+
+use std::fs::Metadata;
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::conn::Conn;
+use crate::error::StoreError;
+use crate::param::Param;
+
+pub(crate) const IS_OLDER: &str =
+    "the database does not have what this process wrote to it: it was rolled back or replaced";
+const FILE_IS_ANOTHER: &str = "the file of the database was replaced or removed under this process; restart the server";
+pub(crate) const FIND_EVENT: &str = "SELECT 1 FROM events WHERE call_id = $1";
+
+#[derive(Default)]
+pub(crate) struct Presence {
+    file: Option<File>,
+    memory: Mutex<Memory>,
+    n_foreign: AtomicU64,
+}
+
+struct File {
+    path: PathBuf,
+    identity: (u64, u64),
+}
+
+#[derive(Default)]
+struct Memory {
+    /// The call of the last event that was committed here.
+    last_event: Option<String>,
+    /// SQLite's number of what others wrote, as this process last saw it on its connection.
+    data_version: Option<i64>,
+}
+
+impl Presence {
+    /// For a file of SQLite, which must be there.
+    pub(crate) fn of_file(path: PathBuf) -> io::Result<Presence> {
+        let identity = identity(&std::fs::metadata(&path)?);
+        Ok(Presence { file: Some(File { path, identity }), ..Presence::default() })
+    }
+
+    pub(crate) fn note_event(&self, call_id: &str) {
+        self.memory().last_event = Some(call_id.to_owned());
+    }
+
+    pub(crate) fn last_event(&self) -> Option<String> {
+        self.memory().last_event.clone()
+    }
+
+    /// The numbers of a new connection cannot be compared with those of the one before.
+    pub(crate) fn note_connection(&self) {
+        self.memory().data_version = None;
+    }
+
+    /// How often somebody else wrote to the file while this process had it.
+    pub(crate) fn n_foreign(&self) -> u64 {
+        self.n_foreign.load(Ordering::Relaxed)
+    }
+
+    /// In a transaction that has just begun, with SQLite's number at that moment.
+    pub(crate) async fn check(&self, conn: &mut Conn, data_version: i64) -> Result<(), StoreError> {
+        if let Some(File { path, identity: known }) = &self.file
+            && std::fs::metadata(path).map_or(true, |found| identity(&found) != *known)
+        {
+            return Err(StoreError::unavailable(FILE_IS_ANOTHER));
+        }
+        let (before, last_event) = {
+            let memory = self.memory();
+            (memory.data_version, memory.last_event.clone())
+        };
+        if before == Some(data_version) {
+            return Ok(());
+        }
+        if let Some(call_id) = last_event
+            && conn.fetch_optional(FIND_EVENT, &[Param::Text(&call_id)]).await?.is_none()
+        {
+            return Err(StoreError::unavailable(IS_OLDER));
+        }
+        // Only now: until then every write looks again.
+        self.memory().data_version = Some(data_version);
+        if before.is_some() {
+            self.n_foreign.fetch_add(1, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    fn memory(&self) -> MutexGuard<'_, Memory> {
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn identity(found: &Metadata) -> (u64, u64) {
+    (found.dev(), found.ino())
+}
