@@ -137,7 +137,10 @@ impl Dialogue {
             })
         });
         match inner.store.write(None, ticket.deadline, apply).await {
-            Ok(true) => Ok(()),
+            Ok(true) => {
+                ticket.spent.note(self.used.as_ref().map(|used| used.state_id.clone()));
+                Ok(())
+            }
             Ok(false) => Err(used_before()),
             Err(error) => Err(crate::drive::write_error(error)),
         }
@@ -147,6 +150,7 @@ impl Dialogue {
     pub async fn spend_in(&self, tx: &mut Tx<'_>, ticket: &Ticket) -> Result<(), ApplyError> {
         let Some(used) = &self.used else { return Ok(()) };
         let is_first = use_once(tx, ticket.actor.organisation_id.as_str(), used).await?;
+        ticket.spent.note(is_first.then(|| used.state_id.clone()));
         if is_first { Ok(()) } else { Err(used_before().into()) }
     }
 

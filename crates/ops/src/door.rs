@@ -32,6 +32,7 @@ use crate::context::{Progress, Services, Settings};
 use crate::dialogue::Answers;
 use crate::drive::Driven;
 use crate::entry::Entry;
+use crate::family::Family;
 use crate::files::Files;
 use crate::keys::known::KnownKeys;
 use crate::keys::seals::Seals;
@@ -40,7 +41,7 @@ use crate::misses::Misses;
 use crate::operation::store_error;
 use crate::operations;
 use crate::outlasting::{Left, Outlasting};
-use crate::record::{Ending, Ticket, correlate, error_hash};
+use crate::record::{Ending, Spent, Ticket, correlate, error_hash};
 use crate::refusals::{self, RefusalCounter, Refused};
 use crate::seal::Sealer;
 use crate::table::{Table, TableError, Tool};
@@ -331,6 +332,7 @@ impl Inner {
             acting: call.acting,
             progress: call.progress,
             answers: call.answers,
+            spent: Spent::default(),
         });
         let Some(tool) = tool else {
             let error = match operations::replacement(&call.operation) {
@@ -344,12 +346,16 @@ impl Inner {
         }
         let caller = || format!("{}/{}", ticket.actor.organisation_id, ticket.actor.id);
         if let Some(wait_ms) = self.misses.wait_ms(caller(), tool.entry.name, ticket.started_us) {
-            let error = OpError::rate_limited("too many calls for what is not there, slow down", wait_ms);
+            let seconds = wait_ms.div_ceil(1_000);
+            let message = format!("too many calls for what is not there; this operation answers again in {seconds} s");
+            let error = OpError::rate_limited(message, wait_ms);
             return self.record(&ticket, Some(tool), &call.input, failed(&call.input, error)).await;
         }
         log_started(&ticket, tool, &call.input);
         let driven = self.run(tool, &ticket, &call.input, &gone).await;
-        if driven.outcome == Outcome::NotFound {
+        // Names of the evidence are no handles: whoever guesses one learns nothing, and a list of herbs may have many
+        // that nobody recorded.
+        if driven.outcome == Outcome::NotFound && tool.entry.family != Family::Evidence {
             self.misses.note(caller(), tool.entry.name, ticket.started_us);
         }
         self.record(&ticket, Some(tool), &call.input, driven).await

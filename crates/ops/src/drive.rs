@@ -330,7 +330,11 @@ impl<T: Write> Change<T> {
         let (result, kept_as) = match self.change(tx).await {
             Ok((done, kept_as)) => (Ok(done), kept_as),
             Err(ApplyError::Store(error)) => return Err(error),
-            Err(ApplyError::Refused(error)) => (Err(error), None),
+            Err(ApplyError::Refused(error)) => {
+                // Rolled back with the rest.
+                self.ticket.spent.note(None);
+                (Err(error), None)
+            }
         };
         let (outcome, code, keep) = match &result {
             Ok(_) => (Outcome::Ok, None, Keep::Changes),

@@ -1,5 +1,7 @@
 //! The record of one call: its ticket, its audit block and its event.
 
+use std::sync::{Mutex, PoisonError};
+
 use contract::actor::Actor;
 use contract::audit::{AuditBlock, AuditStatus, seed};
 use contract::canonical;
@@ -20,7 +22,10 @@ use crate::summary::{self, Fields};
 
 pub(crate) const SCHEMA_VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Everything about a call that does not change while it runs.
+/// What an event calls a request state that its call used up.
+pub(crate) const REQUEST_STATE: &str = "request_state";
+
+/// Everything about a call that does not change while it runs, and what it used up.
 pub(crate) struct Ticket {
     pub call_id: Uuid,
     pub actor: Actor,
@@ -38,6 +43,24 @@ pub(crate) struct Ticket {
     pub acting: Option<Acting>,
     pub progress: Progress,
     pub answers: Answers,
+    /// The request state that the call used up.
+    pub spent: Spent,
+}
+
+/// The request state that a call used up, if it did: the log tells of it, so that a second use shows.
+#[derive(Default)]
+pub(crate) struct Spent(Mutex<Option<String>>);
+
+impl Spent {
+    /// The last word counts: a write may be tried several times.
+    pub fn note(&self, state_id: Option<String>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = state_id;
+    }
+
+    fn object(&self) -> Option<Touched> {
+        let state_id = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()?;
+        Some(Touched::named(REQUEST_STATE, state_id))
+    }
 }
 
 /// How a call ended, as far as the log cares.
@@ -90,7 +113,7 @@ impl Ticket {
             in_hash: audit.in_hash.clone(),
             out_hash: audit.out_hash.clone(),
             latency_ms: audit.latency_ms,
-            objects: ending.objects.to_vec(),
+            objects: ending.objects.iter().cloned().chain(self.spent.object()).collect(),
             kept_as: ending.kept_as.map(str::to_owned),
             correlation,
             schema_version: SCHEMA_VERSION.to_owned(),

@@ -94,6 +94,8 @@ struct Check<'t> {
     promised_since_us: i64,
     /// Batches of the evidence, by organisation and id, that the starter data put.
     starter_batches: HashSet<(String, String)>,
+    /// Request states that were used, by organisation.
+    used_states: HashSet<(String, String)>,
     /// The hash of the list of what they put, by organisation, as the last load left it.
     starter_lists: BTreeMap<String, String>,
     /// Events since the last checkpoint.
@@ -263,6 +265,7 @@ async fn recompute(
         promised: HashMap::new(),
         promised_since_us: trust.now_us.saturating_sub(kept_for_us).saturating_add(TIDIED_AHEAD_US),
         starter_batches: HashSet::new(),
+        used_states: HashSet::new(),
         starter_lists: BTreeMap::new(),
         unsigned: Unsigned::default(),
         numbers: Numbers::default(),
@@ -430,6 +433,7 @@ impl Check<'_> {
     /// Notes how an event left its rows, and whether it found them as the event before left them.
     fn remember(&mut self, organisation_id: &str, leaf_index: Option<u64>, event: Event) {
         self.note_starter_data(organisation_id, &event);
+        self.note_used_states(organisation_id, leaf_index, &event);
         let call = Caused { by: event.actor.id.to_string(), call_id: event.call_id.clone(), time: event.time };
         let objects = event.objects.into_iter().filter(|object| object.kind != STARTER_LIST);
         for object in objects.filter(|object| object.sha256.is_some() || object.is_deleted) {

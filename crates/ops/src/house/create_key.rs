@@ -1,6 +1,6 @@
 //! `create_key`: a key for a program, shown once.
 
-use contract::actor::{Actor, RESERVED_IDS, Role, is_reserved};
+use contract::actor::{Actor, Credential, RESERVED_IDS, Role, is_reserved};
 use contract::error::OpError;
 use contract::key::{CreateKey, CreatedKey, KEYS_MAX, KeyText};
 use contract::scope::Scope;
@@ -10,7 +10,7 @@ use store::Tx;
 use crate::context::Context;
 use crate::family::Family;
 use crate::keys::{self, KeyRecord};
-use crate::operation::{Answer, ApplyError, Operation, Write};
+use crate::operation::{Answer, ApplyError, Operation, Write, store_error};
 
 const DAY_US: i64 = 24 * 60 * 60 * 1_000_000;
 
@@ -51,8 +51,10 @@ impl Write for CreateKey {
         }
         let scopes = self.scopes.clone().unwrap_or_default();
         check_within(ctx.actor(), &scopes)?;
-        let (key_id, key) = keys::fresh().ok_or_else(|| OpError::internal("no key could be made"))?;
         let created_at_us = ctx.now_us();
+        let expires_at_us = self.expires_in_days.map(|days| created_at_us + i64::from(days) * DAY_US);
+        check_before(own_expiry(ctx).await?, expires_at_us)?;
+        let (key_id, key) = keys::fresh().ok_or_else(|| OpError::internal("no key could be made"))?;
         let record = KeyRecord {
             key_id,
             organisation_id: ctx.actor().organisation_id.clone(),
@@ -61,7 +63,7 @@ impl Write for CreateKey {
             roles: self.roles.clone(),
             scopes,
             created_at_us,
-            expires_at_us: self.expires_in_days.map(|days| created_at_us + i64::from(days) * DAY_US),
+            expires_at_us,
             revoked_at_us: None,
             created_by: ctx.actor().id.clone(),
         };
@@ -92,6 +94,25 @@ impl Write for CreateKey {
 fn is_of_issuer(actor_id: &str, issuer: &str) -> bool {
     let name = actor_id.get(..issuer.len()).unwrap_or_default();
     name.eq_ignore_ascii_case(issuer) && actor_id.get(issuer.len()..).is_some_and(|rest| rest.starts_with('.'))
+}
+
+/// When the key expires by which the caller acts, if it is one and does.
+async fn own_expiry(ctx: &Context<'_>) -> Result<Option<i64>, OpError> {
+    let Credential::Key { key_id } = &ctx.actor().credential else { return Ok(None) };
+    let mut reader = ctx.read().await?;
+    let found = keys::find(&mut reader, key_id.as_str()).await.map_err(store_error)?;
+    Ok(found.and_then(|own| own.record?.expires_at_us))
+}
+
+/// A key makes none that outlives it: otherwise none would ever expire.
+fn check_before(own_us: Option<i64>, expires_at_us: Option<i64>) -> Result<(), OpError> {
+    match own_us {
+        Some(own_us) if expires_at_us.is_none_or(|at_us| at_us > own_us) => {
+            let expected = format!("days until not later than {}, when your own key expires", rfc3339_ms(own_us));
+            Err(OpError::invalid("expires_in_days", expected))
+        }
+        Some(_) | None => Ok(()),
+    }
 }
 
 /// Whoever is limited to scopes hands on no more than they have; without this, `key.admin` would be every scope.

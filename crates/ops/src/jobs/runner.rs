@@ -27,7 +27,7 @@ use crate::dialogue::{self, Answers};
 use crate::door::{Call, Platform, Reply, Via};
 use crate::limits::{JOB_LEASE, JOB_LOOK_EVERY, JOB_STARTS_MAX, JOBS_RUNNING_MAX};
 use crate::operation::store_error;
-use crate::record::{Ending, Ticket};
+use crate::record::{Ending, Spent, Ticket};
 
 /// The operation of the event that says where a run has left its job. The call itself has its own event.
 pub const RUN_JOB: &str = "run_job";
@@ -145,6 +145,7 @@ impl Runner {
             acting: None,
             progress: Progress::default(),
             answers: Answers::default(),
+            spent: Spent::default(),
         };
         let input: Value = parse(&job.input).ok()?;
         let touched = Touched::named("job", job.job_id.clone());

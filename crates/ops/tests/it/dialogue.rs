@@ -10,6 +10,7 @@ use testkit::documents::{EPIC_006, PRD_006};
 
 use crate::artifacts::output;
 use crate::consent::ENTRIES;
+use crate::ledger::{run_sql, verify};
 use crate::script::{Stage, actor, on_postgres, on_sqlite, on_sqlite_with, settings, shared, together};
 
 fn accept(said: &str) -> Value {
@@ -136,6 +137,25 @@ async fn an_approval_is_confirmed_by_a_person_for_the_very_text_they_saw() {
     assert_eq!(reply.result.unwrap().output["new_status"], "Approved");
     let read = stage.call("owner", "read_artifact", json!({"artifact_id": "EPIC-006"})).await.result.unwrap().output;
     assert_eq!(read["artifact"]["approval"]["names_reviewed_hash"], true, "they were asked about the hash");
+}
+
+#[tokio::test]
+async fn a_state_that_other_hands_made_new_shows_in_the_log() {
+    let stage = on_sqlite_with(OPERATIONS, ops::Settings { confirm_approval: true, ..settings() }).await;
+    stage.store(EPIC_006).await;
+    let approve = async |answers: Answers| {
+        call(&stage, "owner", "approve_artifact", json!({"artifact_id": "EPIC-006"}), asking(answers)).await
+    };
+    let answer = |approved: bool| json!({"action": "accept", "content": {"approve": approved}});
+    let (keys, state) = asked(approve(Answers::default()).await);
+    approve(answers(Some(&state), [(&keys[0], answer(false))])).await.result.unwrap_err();
+    refused(approve(answers(Some(&state), [(&keys[0], answer(true))])).await);
+    assert_eq!(verify(&stage).await["problems"], json!([]));
+    run_sql(&stage, &["DELETE FROM used_request_states"]).await;
+    approve(answers(Some(&state), [(&keys[0], answer(true))])).await.result.unwrap();
+    let found = verify(&stage).await;
+    let message = found["problems"][0]["message"].as_str().unwrap();
+    assert!(message.contains("was used twice: other hands deleted it"), "{found}");
 }
 
 #[tokio::test]

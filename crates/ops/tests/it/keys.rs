@@ -56,6 +56,25 @@ async fn a_key_is_shown_once_and_only_its_hash_is_kept() {
     }
 }
 
+#[tokio::test]
+async fn a_key_makes_none_that_outlives_it() {
+    for stage in both().await {
+        let make = async |by: &Actor, days: Option<u32>| {
+            let mut input = json!({"actor_id": "next", "roles": ["admin"]});
+            if let Some(days) = days {
+                input["expires_in_days"] = json!(days);
+            }
+            stage.call_as(by, "create_key", input).await.result.map_err(|error| error.details.field.unwrap())
+        };
+        let own = make(&actor("owner"), Some(2)).await.unwrap().output;
+        let own = stage.platform.find_key(&key_id(&own)).await.unwrap().record().unwrap().actor();
+        for days in [None, Some(3)] {
+            assert_eq!(make(&own, days).await.unwrap_err(), "expires_in_days");
+        }
+        make(&own, Some(2)).await.unwrap();
+    }
+}
+
 /// Looks for the secret part of a key in every table that a call writes.
 async fn assert_secret_is_nowhere(stage: &Stage, key: &str) {
     let (_, secret) = key.rsplit_once('_').unwrap();

@@ -229,7 +229,8 @@ impl Check<'_> {
         for (name, size) in std::mem::take(&mut self.forgotten) {
             if !matches!(trust.reader, Reader::Restorer) {
                 self.notes.push(format!(
-                    "checkpoints up to {size} events carry cosignatures of `{name}`, which is no witness of the settings: unless                      somebody took it out on purpose, put `[[witness]]` back and it tells whether the log was rolled back"
+                    "checkpoints up to {size} events carry cosignatures of `{name}`, which is no witness of the settings: unless \
+                     somebody took it out on purpose, put `[[witness]]` back and it tells whether the log was rolled back"
                 ));
             }
         }

@@ -12,6 +12,7 @@ use workflow::audited::{self, AuditedRow, Found, FoundRow, Origin, Place};
 use super::{Check, Trust};
 use crate::audit::report::Whose;
 use crate::operation::Operation as _;
+use crate::record::REQUEST_STATE;
 use crate::{kept_answers, keys};
 
 const KEYS_PAGE: i64 = 1_000;
@@ -86,6 +87,20 @@ impl Check<'_> {
             let list = event.objects.iter().find(|object| object.kind == evidence_audited::STARTER_LIST);
             if let Some(sha256) = list.and_then(|list| list.sha256.clone()) {
                 self.starter_lists.insert(organisation_id.to_owned(), sha256);
+            }
+        }
+    }
+
+    /// A request state is used once: whoever could use it again deleted its row in `used_request_states`.
+    pub(super) fn note_used_states(&mut self, organisation_id: &str, leaf_index: Option<u64>, event: &Event) {
+        for state in event.objects.iter().filter(|object| object.kind == REQUEST_STATE) {
+            if !self.used_states.insert((organisation_id.to_owned(), state.id.clone())) {
+                let message = format!(
+                    "the request state `{}` was used twice: other hands deleted it from `used_request_states`",
+                    state.id
+                );
+                let whose = Whose::Organisation(organisation_id);
+                self.report.add("object", whose, leaf_index, Some(&event.call_id), message);
             }
         }
     }
