@@ -120,7 +120,11 @@ pub async fn run(place: &Place, arguments: &Arguments) -> anyhow::Result<ExitCod
     let accepted = acceptance_file(&place.data);
     replace(&accepted, &serde_json::to_string(&acceptance)?)
         .with_context(|| format!("could not write {}", accepted.display()))?;
-    print_lines(["The next start records this as `accept_rollback`.".to_owned()])?;
+    print_lines([
+        "The next start records this as `accept_rollback`.".to_owned(),
+        "Ids that were given out after the events that are there now will be given out again: tell whoever has them."
+            .to_owned(),
+    ])?;
     let head = head_file(&place.data);
     if head.exists() {
         std::fs::remove_file(&head).with_context(|| format!("could not remove {}", head.display()))?;

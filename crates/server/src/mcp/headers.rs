@@ -65,7 +65,9 @@ pub fn check(
     // Older clients need not send them, but a proxy may route by them whatever the version.
     let must_be_there = in_header.as_deref().is_some_and(|header| header >= STATELESS_SINCE);
     let is_routed = ["mcp-method", "mcp-name"].iter().any(|name| headers.contains_key(*name));
-    if must_be_there || is_routed {
+    // An answer has no method that a header could name; there is nothing in this revision that it could answer.
+    let has_method = envelope.method().is_some();
+    if (must_be_there && has_method) || is_routed {
         check_routing(headers, envelope, schema, must_be_there).map_err(|reason| mismatch(envelope, reason))?;
     }
     Ok(Era { version, is_stateless, is_assumed: in_meta.is_none() && in_header.is_none() })
