@@ -4,6 +4,7 @@
 //! formats says which comes first. An import that was interrupted goes on where it ended when it is run again.
 
 mod files;
+mod providers;
 mod resume;
 mod send;
 
@@ -19,6 +20,7 @@ use indicatif::ProgressBar;
 use serde_json::json;
 
 use self::files::Opened;
+use self::providers::Providers;
 use self::send::{Desk, MayReplace};
 use super::{Place, print_lines, say};
 use crate::auth::owner;
@@ -47,7 +49,7 @@ pub struct Arguments {
     /// Files to read, or `-` for standard input
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Id of the source that the records will name [default: that of the format]
+    /// Id of the source that the records will name [default: whom the lines of a graph name, else that of the format]
     #[arg(long, value_name = "ID")]
     source: Option<String>,
     /// Title of the source
@@ -122,9 +124,14 @@ pub async fn run(place: Place, arguments: Arguments) -> anyhow::Result<ExitCode>
     let replace_starter = arguments.replace_starter || is_of_library;
     let replace_other_sources = arguments.replace_other_sources || is_of_library;
     let may_replace = MayReplace { starter: replace_starter, other_sources: replace_other_sources };
-    let mut desk = Desk::new(&house, owner(&settings.organisation_id), may_replace);
+    let is_named = arguments.source.is_some() || arguments.licence.is_some();
+    let providers = if is_named { Providers::default() } else { Providers::named_by(arguments.format) };
+    let mut desk = Desk::new(&house, owner(&settings.organisation_id), may_replace, providers);
     let outcome = import(&arguments, files, &marks, &mut desk).await;
-    let Desk { totals, rejections, .. } = desk;
+    let Desk { totals, rejections, providers, .. } = desk;
+    if let Some(more) = rest::not_shown(providers.n_untold(), "providers kept apart") {
+        say(format_args!("{more}"));
+    }
     if totals.kept > 0 {
         index(&house, &settings).await;
     }

@@ -79,6 +79,94 @@ fn statements_that_lost_their_rule_are_counted_once() {
     assert_eq!(last_line(&told), line);
 }
 
+#[test]
+fn a_graph_keeps_the_providers_and_terms_of_its_lines_and_is_nobodys_word_but_the_files() {
+    let folder = testkit::temp_dir();
+    let data = folder.path().join("data");
+    let file = folder.path().join("graph.jsonl");
+    let line = |more: Value| {
+        let mut line = json!({"provided_by": ["theirs"], "license": "CC-BY-4.0"});
+        line.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
+        format!("{line}\n")
+    };
+    let text = [
+        line(json!({"id": "X:1", "category": ["biolink:Gene"], "name": "one"})),
+        line(json!({"id": "X:2", "category": ["biolink:Gene"], "name": "two", "provided_by": ["materia"]})),
+        line(json!({"id": "X:3", "category": ["biolink:Gene"], "name": "three", "provided_by": ["known"]})),
+        line(json!({"id": "X:4", "category": ["biolink:Gene"], "name": "four", "provided_by": ["theirs", "ours"]})),
+        line(json!({"id": "e1", "subject": "X:1", "predicate": "biolink:interacts_with", "object": "X:2"})),
+        line(
+            json!({"id": "e2", "subject": "X:1", "predicate": "biolink:treats", "object": "X:2", "license": "CC0-1.0"}),
+        ),
+    ];
+    std::fs::write(&file, text.concat()).expect("a file");
+    let file = file.to_str().expect("a path");
+    let known = json!({"record": "source", "id": "known", "title": "Known", "licence": "CC0-1.0"});
+    call(&data, "put_records", &json!({"records": [known]}), &[]).expect("an answer");
+    let first = run(&data, &["import", "kgx", file]);
+    assert_eq!(last_line(&first), "read 6, kept 6, repeated 0, rejected 0");
+    let told = String::from_utf8_lossy(&first.stderr).into_owned();
+    assert!(told.contains("records are kept apart as `kgx:materia`"), "{told}");
+    assert!(told.contains("records are kept apart as `kgx:known`"), "{told}");
+    assert_eq!(last_line(&run(&data, &["import", "kgx", file])), "read 6, kept 0, repeated 6, rejected 0");
+    let sources = |kind: &str| -> Vec<Value> {
+        let found = call(&data, "read_records", &json!({"kind": kind}), &[]).expect("records");
+        found["records"].as_array().expect("records").iter().map(|it| it["source"].clone()).collect()
+    };
+    assert_eq!(sources("node"), ["theirs", "kgx:materia", "kgx:known", "kgx"]);
+    assert_eq!(sources("edge"), ["theirs", "kgx:theirs"]);
+    let exported = run(&data, &["export", "kgx"]);
+    let exported = String::from_utf8_lossy(&exported.stdout).into_owned();
+    let edge = exported.lines().find(|line| line.contains("\"e2\"")).unwrap_or_else(|| panic!("{exported}"));
+    let edge: Value = serde_json::from_str(edge).expect("JSON");
+    assert_eq!((&edge["provided_by"], &edge["license"]), (&json!(["kgx:theirs"]), &json!("CC0-1.0")));
+    // The caller's word counts for all of the file.
+    let other = folder.path().join("other");
+    run(&other, &["import", "kgx", file, "--source", "mine", "--licence", "CC0-1.0"]);
+    let found = call(&other, "read_records", &json!({"kind": "source"}), &[]).expect("sources");
+    assert_eq!(found["records"].as_array().map(Vec::len), Some(1), "{found}");
+}
+
+#[test]
+fn an_older_file_of_the_library_does_not_replace_what_a_later_one_says() {
+    let folder = testkit::temp_dir();
+    let revised = |title: &str, year: u32| {
+        let day = format!("</PMID><DateRevised><Year>{year}</Year><Month>01</Month><Day>02</Day></DateRevised>");
+        ARTICLE.replace("Ginger, made up", title).replace("</PMID>", &day)
+    };
+    let (old, new) = (folder.path().join("old.xml"), folder.path().join("new.xml"));
+    std::fs::write(&old, revised("Ginger, 500 mg", 2020)).expect("a file");
+    std::fs::write(&new, revised("Ginger, 5 mg", 2023)).expect("a file");
+    for order in [[&old, &new], [&new, &old]] {
+        let data = testkit::temp_dir();
+        let [_, last] = order.map(|file| run(data.path(), &["import", "pubmed", file.to_str().expect("a path")]));
+        let paper = call(data.path(), "read_paper", &json!({"pmid": "99000001"}), &[]).expect("the paper");
+        assert_eq!(paper["title"], "Ginger, 5 mg", "{paper}");
+        let told = String::from_utf8_lossy(&last.stdout).into_owned();
+        let reason = "revised on 2023-01-02 is kept, and this one was revised on 2020-01-02; the later one counts";
+        assert_eq!(told.contains(reason), order == [&new, &old], "{told}");
+    }
+}
+
+#[test]
+fn a_withdrawal_does_not_launder_a_retracted_paper() {
+    let folder = testkit::temp_dir();
+    let data = folder.path().join("data");
+    let retracted = ARTICLE.replace(
+        "</Article>",
+        "<PublicationTypeList><PublicationType UI=\"D016441\">Retracted</PublicationType></PublicationTypeList></Article>",
+    );
+    let deletion = "<PubmedArticleSet><DeleteCitation><PMID>99000001</PMID></DeleteCitation></PubmedArticleSet>";
+    for (name, text) in [("retracted.xml", retracted.as_str()), ("gone.xml", deletion), ("silent.xml", ARTICLE)] {
+        let file = folder.path().join(name);
+        std::fs::write(&file, text).expect("a file");
+        let told = run(&data, &["import", "pubmed", file.to_str().expect("a path")]);
+        assert_eq!(last_line(&told), "read 1, kept 1, repeated 0, rejected 0", "{name}");
+        let paper = call(&data, "read_paper", &json!({"pmid": "99000001"}), &[]).expect("the paper");
+        assert_eq!(paper["retraction"]["kind"], "retracted", "{name}: {paper}");
+    }
+}
+
 /// Numbered documents, as many as two batches and a half.
 fn corpus() -> String {
     (0..2_500).map(|n| format!("{{\"_id\": \"d{n}\", \"text\": \"document {n}\"}}\n")).collect()

@@ -11,7 +11,7 @@ use contract::error::Kind;
 use contract::evidence::record::{Record, Source};
 use contract::evidence::records::{PutRecordsOutput, RECORDS_MAX, ReadRecordsOutput};
 use contract::ledger::FoundEvents;
-use evidence::import::{self, Format, Item, Options, Rejection};
+use evidence::import::{self, Format, Item, Options, Provider, Rejection};
 use indicatif::{ProgressBar, ProgressStyle};
 use ops::{Call, Success};
 use serde::de::DeserializeOwned;
@@ -20,6 +20,7 @@ use tokio::sync::mpsc;
 use uuid::Uuid;
 
 use super::files::{Opened, Pass};
+use super::providers::Providers;
 use super::{Arguments, REJECTIONS_SHOWN_MAX, Totals, check_totals, refused, wanted_source};
 use crate::cli::say;
 use crate::owner::House;
@@ -33,6 +34,8 @@ const TRIES_MAX: u32 = 6;
 #[derive(Default)]
 struct Batch {
     records: Vec<Value>,
+    /// Whose each of the records is, where the file says so.
+    providers: Vec<Option<Provider>>,
     rejections: Vec<Rejection>,
     n_bytes: usize,
     /// Items of the file that are done with this batch.
@@ -51,9 +54,10 @@ impl Batch {
 
     fn extend(&mut self, entry: Option<Entry>) {
         match entry {
-            Some(Entry::Record(value, n_bytes)) => {
+            Some(Entry::Record(value, n_bytes, provider)) => {
                 self.n_bytes += n_bytes;
                 self.records.push(value);
+                self.providers.push(provider);
             }
             Some(Entry::Rejected(rejection)) => self.rejections.push(rejection),
             None => {}
@@ -61,9 +65,9 @@ impl Batch {
     }
 }
 
-/// What goes into a batch: a record as JSON with its length, or why there is none.
+/// What goes into a batch: a record as JSON with its length and whose it is said to be, or why there is none.
 enum Entry {
-    Record(Value, usize),
+    Record(Value, usize, Option<Provider>),
     Rejected(Rejection),
 }
 
@@ -76,7 +80,7 @@ impl Entry {
         match serde_json::to_value(&record) {
             Ok(value) => {
                 let n_bytes = value.to_string().len();
-                Entry::Record(value, n_bytes)
+                Entry::Record(value, n_bytes, Provider::of(&record))
             }
             Err(error) => Entry::Rejected(Rejection { at: "a record".to_owned(), reason: error.to_string() }),
         }
@@ -84,7 +88,7 @@ impl Entry {
 
     fn n_bytes(&self) -> usize {
         match self {
-            Entry::Record(_, n_bytes) => *n_bytes,
+            Entry::Record(_, n_bytes, _) => *n_bytes,
             Entry::Rejected(_) => 0,
         }
     }
@@ -101,27 +105,22 @@ pub struct Desk<'a> {
     house: &'a Arc<House>,
     actor: Actor,
     may_replace: MayReplace,
+    pub providers: Providers,
     pub totals: Totals,
     /// The first ones, with their files.
     pub rejections: Vec<(String, Rejection)>,
 }
 
 impl<'a> Desk<'a> {
-    pub fn new(house: &'a Arc<House>, actor: Actor, may_replace: MayReplace) -> Desk<'a> {
-        Desk { house, actor, may_replace, totals: Totals::default(), rejections: Vec::new() }
+    pub fn new(house: &'a Arc<House>, actor: Actor, may_replace: MayReplace, providers: Providers) -> Desk<'a> {
+        Desk { house, actor, may_replace, providers, totals: Totals::default(), rejections: Vec::new() }
     }
 
     /// The source as the record has it, or as it is to be. What a curator said about it stays unless the caller says
     /// otherwise.
     pub async fn settle_source(&self, arguments: &Arguments) -> anyhow::Result<Source> {
         let id = arguments.source.clone().unwrap_or_else(|| arguments.format.source().id);
-        let input = json!({ "kind": "source", "ids": [id] });
-        let (_, found): (_, ReadRecordsOutput) = self.ask("read_records", input).await?;
-        let known = found.records.into_iter().next().map(|mut members| {
-            members.remove("record");
-            serde_json::from_value::<Source>(Value::Object(members))
-        });
-        let known = known.transpose().context("the source cannot be read as what it is")?;
+        let known = self.read_sources(&[&id]).await?.pop();
         let wanted = wanted_source(arguments, known.clone());
         if known.as_ref() == Some(&wanted) {
             return Ok(wanted);
@@ -136,6 +135,62 @@ impl<'a> Desk<'a> {
             Some(rejected) => Err(anyhow::anyhow!("the source cannot be kept: {}", rejected.reason)),
             None => Ok(wanted),
         }
+    }
+
+    async fn read_sources(&self, ids: &[&str]) -> anyhow::Result<Vec<Source>> {
+        let (_, found): (_, ReadRecordsOutput) =
+            self.ask("read_records", json!({ "kind": "source", "ids": ids })).await?;
+        let sources = found.records.into_iter().map(|mut members| {
+            members.remove("record");
+            serde_json::from_value(Value::Object(members)).context("the source cannot be read as what it is")
+        });
+        sources.collect()
+    }
+
+    /// Puts the sources that the file names into its records.
+    async fn name_providers(&mut self, batch: &mut Batch) -> anyhow::Result<()> {
+        for (record, provider) in batch.records.iter_mut().zip(mem::take(&mut batch.providers)) {
+            let Some(provider) = provider else { continue };
+            if let Some(candidates) = self.providers.unsettled(&provider) {
+                let source_id = self.settle_provider(candidates).await?;
+                let told = source_id.clone().unwrap_or_default();
+                if self.providers.settle(provider.clone(), source_id) {
+                    say(format_args!(
+                        "the file names `{}` as a provider: as a source of that name is the program's own or known otherwise, \
+                         its records are kept apart as `{told}`",
+                        provider.id
+                    ));
+                }
+            }
+            if let (Some(source_id), Some(members)) = (self.providers.source(&provider), record.as_object_mut()) {
+                members.insert("source".to_owned(), source_id.into());
+            }
+        }
+        Ok(())
+    }
+
+    /// The first of the sources that is free, or is here just so. None where none of them can be kept.
+    async fn settle_provider(&self, candidates: Vec<Source>) -> anyhow::Result<Option<String>> {
+        let ids: Vec<&str> = candidates.iter().map(|source| source.id.as_str()).filter(|id| is_id(id)).collect();
+        let known = if ids.is_empty() { Vec::new() } else { self.read_sources(&ids).await? };
+        let is_free = |source: &Source| known.iter().all(|it| it.id != source.id || it == source);
+        let chosen = candidates.into_iter().find(|source| is_id(&source.id) && is_free(source));
+        let Some(source) = chosen else {
+            say(format_args!("a provider that the file names cannot be a source: its records name that of the format"));
+            return Ok(None);
+        };
+        if !known.contains(&source) {
+            let input = json!({ "records": [Record::Source(source.clone())] });
+            let (_, output): (_, PutRecordsOutput) = self.ask("put_records", input).await?;
+            if let Some(rejected) = output.rejected.first() {
+                let reason = &rejected.reason;
+                say(format_args!(
+                    "a provider that the file names cannot be a source: {reason}; its records name that of the format"
+                ));
+                return Ok(None);
+            }
+        }
+        Ok(Some(source.id))
     }
 
     /// Goes on where an earlier import of the file ended, if the record knows of it.
@@ -184,7 +239,8 @@ impl<'a> Desk<'a> {
         reading.await?.map_err(anyhow::Error::from)
     }
 
-    async fn send(&mut self, file: &str, batch: Batch) -> anyhow::Result<(Option<Uuid>, Totals)> {
+    async fn send(&mut self, file: &str, mut batch: Batch) -> anyhow::Result<(Option<Uuid>, Totals)> {
+        self.name_providers(&mut batch).await?;
         let n_records = u64::try_from(batch.records.len())?;
         let n_rejected = u64::try_from(batch.rejections.len())?;
         let mut totals = Totals {
@@ -296,6 +352,11 @@ fn is_wanted(item: &Item, pass: Pass) -> bool {
         Pass::AllButEdges => !is_edge,
         Pass::Edges => is_edge,
     }
+}
+
+/// What a source may be called.
+fn is_id(text: &str) -> bool {
+    (1..=100).contains(&text.chars().count()) && !text.chars().any(char::is_control)
 }
 
 /// Only a terminal shows it.
