@@ -42,6 +42,10 @@ pub struct ReserveIdRange {
     /// How many ids, 1 to 100.
     #[schemars(range(min = 1, max = 100))]
     pub count: u32,
+    /// The one number that is wanted, with a `count` of 1; a conflict if anybody was given it before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 999_999_999))]
+    pub number: Option<u32>,
     /// Project whose counter is used; a server setting names the default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project_id: Option<ProjectId>,

@@ -4,6 +4,7 @@ mod add_task;
 mod approval_consent;
 mod approval_elsewhere;
 mod approve_artifact;
+mod asked_tasks;
 mod confirm_reservation;
 mod delete_expired_reservations;
 mod diff_artifact;
@@ -117,7 +118,9 @@ impl From<IdsError> for ApplyError {
                 refusal.details.expected = Some(format!("at most {highest}, or an id from get_next_available_id"));
                 refusal.received(id.as_str()).into()
             }
-            IdsError::NoNumberLeft { .. } | IdsError::AlreadyConfirmed => OpError::conflict(error.to_string()).into(),
+            IdsError::NoNumberLeft { .. } | IdsError::AlreadyConfirmed | IdsError::Given { .. } => {
+                OpError::conflict(error.to_string()).into()
+            }
             IdsError::TooManyReservations { retry_after_ms, .. } => {
                 OpError::rate_limited(error.to_string(), retry_after_ms).into()
             }

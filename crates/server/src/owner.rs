@@ -1,6 +1,7 @@
 //! One owner per data folder. The first process to come owns it; the others call the owner over a socket in the
 //! folder, and one of them takes over when it dies.
 
+mod asked_tasks;
 pub mod database;
 pub mod feed;
 mod files;
@@ -144,6 +145,7 @@ struct Owned {
     runner: JoinHandle<()>,
     stop_runner: CancellationToken,
     files_check: JoinHandle<()>,
+    taking_back: JoinHandle<()>,
     _lock: OwnerLock,
 }
 
@@ -374,6 +376,8 @@ impl House {
             starter_data::load(&platform, &self.options.organisation_id).await;
         }
         let files_check = tokio::spawn(files::keep(platform.clone(), self.options.database_url.is_some()));
+        let (is_shared, call_deadline) = (self.options.database_url.is_some(), self.options.settings.call_deadline);
+        let taking_back = tokio::spawn(asked_tasks::keep(platform.clone(), is_shared, call_deadline));
         let database = database::identity(self.options.database_url.as_deref());
         let socket = socket::listen(folder, platform.clone(), Arc::clone(&witnesses), database)
             .map_err(|source| HouseError::Socket { path: folder.clone(), source })?;
@@ -400,6 +404,7 @@ impl House {
             runner,
             stop_runner,
             files_check,
+            taking_back,
             _lock: lock,
         });
         Ok(())
@@ -428,6 +433,7 @@ impl House {
         if let Some(owned) = owned {
             owned.socket.abort();
             owned.files_check.abort();
+            owned.taking_back.abort();
             socket::remove(&self.options.folder);
             owned.stop_runner.cancel();
             if owned.runner.await.is_err() {

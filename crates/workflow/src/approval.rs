@@ -1,6 +1,7 @@
 //! `approve_artifact`: four prerequisites, final ids for placeholders, the new status, resolved inputs and a task for
 //! each document that comes next. Everything happens in one transaction, so it happens or it does not.
 
+pub mod asked;
 mod candidate;
 mod inputs;
 mod next;
@@ -64,6 +65,8 @@ pub struct Given {
     pub reservation_ids: Vec<String>,
     /// The tasks, where another service keeps them.
     pub task_ids: Option<Vec<String>>,
+    /// Under which name they were asked for.
+    pub asking_id: Option<String>,
     /// How many inputs those tasks have.
     pub n_inputs: usize,
 }
@@ -188,6 +191,8 @@ pub enum ApprovalError {
     AmbiguousInput { name: String, artifact_id: String, candidates: String },
     #[error("Task validation failed: artifact_id {artifact_id} already exists in queue")]
     AlreadyQueued { artifact_id: String },
+    #[error("the tasks of {id} were taken back meanwhile; approve again")]
+    TakenBack { id: String },
     #[error("{id} was taken by somebody else meanwhile; approve again")]
     IdTaken { id: String },
     #[error("the next {n} ids of {artifact_type} are all in use")]
@@ -263,6 +268,7 @@ pub async fn approve(tx: &mut Tx<'_>, catalogue: &Catalogue, request: &Request) 
         task_ids.push(inserted.task_id.to_string());
         numbered.rows.push(inserted.row);
     }
+    asked::keep(tx, request).await?;
     for reservation_id in numbered.reservation_ids.iter().filter(|_| request.given.ids.is_none()) {
         // Last, as the seed has it: ids are kept for good only when everything else is done.
         let row =
@@ -371,6 +377,7 @@ fn ids_error(error: IdsError) -> ApprovalError {
         IdsError::TooManyReservations { .. }
         | IdsError::TooFarAhead { .. }
         | IdsError::NoNumberLeft { .. }
+        | IdsError::Given { .. }
         | IdsError::UnknownReservation
         | IdsError::AlreadyConfirmed => ApprovalError::Ids(error),
     }

@@ -33,4 +33,5 @@ pub const MIGRATIONS: &[Migration] = &[
         sql: include_str!("../migrations/0107_exempt_reservations.sql"),
     },
     Migration { version: 108, name: "moves", sql: include_str!("../migrations/0108_moves.sql") },
+    Migration { version: 109, name: "asked_tasks", sql: include_str!("../migrations/0109_asked_tasks.sql") },
 ];

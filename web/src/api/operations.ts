@@ -1521,6 +1521,8 @@ export interface Operations {
       artifact_type: string;
       /** How many ids, 1 to 100. */
       count: number;
+      /** The one number that is wanted, with a `count` of 1; a conflict if anybody was given it before. */
+      number?: number | null;
       /** Project whose counter is used; a server setting names the default. */
       project_id?: string | null;
       /** Correlation id of the work this belongs to. */

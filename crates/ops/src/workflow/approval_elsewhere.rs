@@ -1,34 +1,42 @@
 //! Approval where services elsewhere give out ids or keep tasks: they are asked first, in the order of the seed, then the
 //! document is approved here, then the ids are confirmed there.
 //!
+//! The tasks that are asked for are noted before, and taken back where the document is not approved (`asked_tasks.rs`).
+//!
 //! What they are asked goes under keys that are made from the text itself: whoever approves the same text again, after a
 //! crash or at the same time, meets the same ids and the same tasks.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use contract::canonical;
 use contract::error::{Kind, OpError};
-use contract::workflow::artifacts::{ArtifactRevision, RevisionCause};
 use contract::workflow::tasks::QueuedTasks;
 use contract::workflow::{ConfirmedReservation, ReservedIdRange};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use store::{Applied, Apply, Keep};
+use tokio::time::Instant;
+use uuid::Uuid;
+use workflow::approval::asked::Asked;
 use workflow::approval::{self, ApprovalError, Draft, Next, PlannedTask, Request};
-use workflow::artifacts;
-use workflow::catalogue::Catalogue;
+use workflow::catalogue::{Catalogue, Numbering};
+use workflow::ids::{format_id, parse_id};
 
+use super::asked_tasks::{self, Asking};
 use crate::context::Context;
 use crate::door::Via;
+use crate::drive::write_error;
 use crate::operation::{ApplyError, store_error};
 use crate::remote::Remote;
 
 /// Reservations that one type may need where ids of the service are in use here.
-const ROUNDS_MAX: u32 = 8;
+const ROUNDS_MAX: u32 = 1_000;
 /// Ids that a service reserves at once.
 const RESERVED_AT_ONCE_MAX: usize = 100;
 
 /// Has the services do their part. What they did is in `request.given`.
-pub async fn prepare(ctx: &Context<'_>, catalogue: &Catalogue, request: &mut Request) -> Result<(), OpError> {
+pub async fn prepare(ctx: &Context<'_>, catalogue: &Arc<Catalogue>, request: &mut Request) -> Result<(), OpError> {
     let remotes = &ctx.services().remotes;
     if remotes.ids.is_none() && remotes.tasks.is_none() {
         return Ok(());
@@ -39,14 +47,22 @@ pub async fn prepare(ctx: &Context<'_>, catalogue: &Catalogue, request: &mut Req
     // What is approved is what the services were asked for.
     request.content_sha256.get_or_insert_with(|| draft.content_sha256.clone());
     request.given.text_key = text_key(request, &draft)?;
+    let defined: Vec<Next> =
+        draft.next.iter().map(|(next, _)| next).filter(|next| !next.defined.is_empty()).cloned().collect();
     let wanted: Vec<(Next, usize)> = draft.next.into_iter().filter(|(_, n_wanted)| *n_wanted > 0).collect();
     if remotes.ids.is_none() && !wanted.is_empty() {
         return Err(OpError::conflict("tasks are kept elsewhere and ids are not; set `ids_url` beside `tasks_url`"));
     }
     if let Some(ids) = &remotes.ids {
         let mut given = BTreeMap::new();
+        for next in &defined {
+            note_defined(ctx, &**ids, request, next).await?;
+        }
         for (next, n_wanted) in wanted {
-            let reserved = reserve(ctx, &**ids, request, &next, n_wanted).await?;
+            let reserved = match own_number(ctx, &**ids, request, &next).await? {
+                Some(id) => vec![id],
+                None => reserve(ctx, &**ids, request, &next, n_wanted).await?,
+            };
             given.insert(next.artifact_type.clone(), reserved);
         }
         request.given.ids = Some(given);
@@ -56,18 +72,78 @@ pub async fn prepare(ctx: &Context<'_>, catalogue: &Catalogue, request: &mut Req
         let tasks = approval::plan_tasks(&mut reader, catalogue, request).await.map_err(refusal)?;
         drop(reader);
         request.given.n_inputs = tasks.iter().map(|task| task.inputs.len()).sum();
-        let mut task_ids = Vec::new();
-        if !tasks.is_empty() {
-            // Where some of the ids turned out to be in use, it is another batch.
-            let about = tasks.iter().map(|task| task.artifact_id.as_str()).collect::<Vec<_>>().join(",");
-            let tasks: Vec<Value> = tasks.iter().map(described).collect();
-            let input = json!({ "project_id": request.project_id, "tasks": tasks });
-            let answer: QueuedTasks = ask(ctx, &**tracker, request, "queue_tasks", &about, input).await?;
-            task_ids = answer.task_ids.iter().map(ToString::to_string).collect();
-        }
+        let task_ids = queue(ctx, &**tracker, catalogue, request, &tasks).await?;
         request.given.task_ids = Some(task_ids);
     }
     Ok(())
+}
+
+/// Has the tasks queued, after it is noted that they are asked for: where no document is approved with them, they are
+/// taken back, also after a crash. So are those of an earlier version.
+async fn queue(
+    ctx: &Context<'_>,
+    tracker: &dyn Remote,
+    catalogue: &Arc<Catalogue>,
+    request: &mut Request,
+    tasks: &[PlannedTask],
+) -> Result<Vec<String>, OpError> {
+    let made_ids: Vec<String> = tasks.iter().map(|task| task.artifact_id.clone()).collect();
+    let sha256 = request.content_sha256.clone().unwrap_or_default();
+    let before = asked_tasks::find(ctx.store, request).await?;
+    asked_tasks::take_back_others(ctx.store, tracker, &before, &sha256, &made_ids).await;
+    if tasks.is_empty() {
+        return Ok(Vec::new());
+    }
+    let asked = Asked {
+        organisation_id: request.organisation_id.clone(),
+        project_id: request.project_id.clone(),
+        artifact_id: request.artifact_id.clone(),
+        content_sha256: sha256,
+        asking_id: Uuid::new_v4().to_string(),
+        acting: ctx.journey().call("queue_tasks", Value::Null).acting.to_string(),
+        made_ids,
+        is_taken_back: false,
+    };
+    let asked = note(ctx, catalogue, request, asked).await?;
+    request.given.asking_id = Some(asked.asking_id.clone());
+    let tasks: Vec<Value> = tasks.iter().map(described).collect();
+    let input = json!({ "project_id": request.project_id, "tasks": tasks });
+    let answer = ask::<QueuedTasks>(ctx, tracker, request, "queue_tasks", &asked.asking_id, input).await;
+    match answer {
+        Ok(answer) => Ok(answer.task_ids.iter().map(ToString::to_string).collect()),
+        Err(error) => {
+            asked_tasks::take_back(ctx.store, tracker, &asked, Asking::after(&error)).await;
+            Err(error)
+        }
+    }
+}
+
+/// Notes what is asked for, while the document may still be approved.
+async fn note(
+    ctx: &Context<'_>,
+    catalogue: &Arc<Catalogue>,
+    request: &Request,
+    asked: Asked,
+) -> Result<Asked, OpError> {
+    let kept = (Arc::clone(catalogue), request.clone(), asked, ctx.now_us());
+    let apply: Apply<Result<Asked, ApprovalError>> = Box::new(move |tx| {
+        let (catalogue, request, asked, now_us) = kept.clone();
+        Box::pin(async move {
+            let value = match approval::preview(tx, &catalogue, &request).await {
+                Ok(_) => Ok(approval::asked::note(tx, &asked, now_us).await?),
+                Err(ApprovalError::Store(error)) => return Err(error),
+                Err(refused) => Err(refused),
+            };
+            Ok(Applied { value, event: None, keep: Keep::Changes })
+        })
+    });
+    let deadline = Instant::now() + ctx.settings().call_deadline;
+    let noted = ctx.store.write(None, deadline, apply).await.map_err(write_error)?.map_err(refusal)?;
+    match noted.is_taken_back {
+        // Somebody else's approval of the same text failed just now.
+        true => Err(refusal(ApprovalError::TakenBack { id: request.artifact_id.clone() })),
+        false => Ok(noted),
+    }
 }
 
 /// The same for every approval of the same text.
@@ -77,7 +153,64 @@ fn text_key(request: &Request, draft: &Draft) -> Result<String, OpError> {
     canonical::hash(&text).map_err(OpError::internal)
 }
 
-/// Reserves ids that are not in use here. The service cannot know which ones are.
+/// Has the service take note of ids that the text gives by hand, so that nobody is given them. One that it gave before is
+/// the author's, or else somebody's here, and then the approval was refused.
+async fn note_defined(ctx: &Context<'_>, ids: &dyn Remote, request: &mut Request, next: &Next) -> Result<(), OpError> {
+    for defined in &next.defined {
+        let Some((_, number)) = parse_id(&defined.id).filter(|(_, number)| *number > 0) else { continue };
+        if let Some(answer) = reserve_number(ctx, ids, request, next, number).await? {
+            request.given.reservation_ids.push(answer.reservation_id);
+        }
+    }
+    Ok(())
+}
+
+/// The id with the number of the document itself, for the one that it is cut into; none where somebody has it.
+async fn own_number(
+    ctx: &Context<'_>,
+    ids: &dyn Remote,
+    request: &mut Request,
+    next: &Next,
+) -> Result<Option<String>, OpError> {
+    if next.numbering != Numbering::SameNumber || next.number == 0 {
+        return Ok(None);
+    }
+    let id = format_id(&next.prefix, next.number);
+    let mut reader = ctx.read().await?;
+    let is_occupied = approval::is_occupied(&mut reader, request.place(), &id).await.map_err(store_error)?;
+    drop(reader);
+    if is_occupied {
+        return Ok(None);
+    }
+    let answer = reserve_number(ctx, ids, request, next, next.number).await?;
+    Ok(answer.map(|answer| {
+        request.given.reservation_ids.push(answer.reservation_id);
+        id
+    }))
+}
+
+/// Asks for one certain number; none if the service gave it to somebody before. The key names the document and not its
+/// text: a later version asks again for what an earlier one was given.
+async fn reserve_number(
+    ctx: &Context<'_>,
+    ids: &dyn Remote,
+    request: &Request,
+    next: &Next,
+    number: i64,
+) -> Result<Option<ReservedIdRange>, OpError> {
+    let input = json!({
+        "artifact_type": next.artifact_type, "count": 1, "number": number, "project_id": request.project_id
+    });
+    let document = json!([request.organisation_id, request.project_id, request.artifact_id]);
+    let key = json!([document, "reserve_id_range", next.artifact_type, number]);
+    match ask_under::<ReservedIdRange>(ctx, ids, "reserve_id_range", &key, input).await {
+        Ok(answer) => Ok(Some(answer)),
+        Err(error) if error.kind == Kind::Conflict => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Reserves ids that are not in use here, and no more than are needed. The service cannot know which ones are.
 async fn reserve(
     ctx: &Context<'_>,
     ids: &dyn Remote,
@@ -87,19 +220,23 @@ async fn reserve(
 ) -> Result<Vec<String>, OpError> {
     let mut free = Vec::new();
     for round in 0..ROUNDS_MAX {
-        let count = if round == 0 { n_wanted } else { RESERVED_AT_ONCE_MAX };
+        let count = (n_wanted - free.len()).min(RESERVED_AT_ONCE_MAX);
         let about = format!("{}/{round}", next.artifact_type);
         let input = json!({ "artifact_type": next.artifact_type, "count": count, "project_id": request.project_id });
         let answer: ReservedIdRange = ask(ctx, ids, request, "reserve_id_range", &about, input).await?;
-        request.given.reservation_ids.push(answer.reservation_id);
+        let n_before = free.len();
         let mut reader = ctx.read().await?;
         for id in answer.reserved_ids {
-            let is_wanted = free.len() < n_wanted;
-            if is_wanted && !approval::is_occupied(&mut reader, request.place(), &id).await.map_err(store_error)? {
+            let is_taken = next.named.contains(&id)
+                || approval::is_occupied(&mut reader, request.place(), &id).await.map_err(store_error)?;
+            if !is_taken {
                 free.push(id);
             }
         }
-        if free.len() == n_wanted {
+        if free.len() > n_before {
+            request.given.reservation_ids.push(answer.reservation_id);
+        }
+        if free.len() >= n_wanted {
             return Ok(free);
         }
     }
@@ -130,37 +267,14 @@ pub async fn confirm(ctx: &Context<'_>, request: &Request) -> bool {
     is_confirmed
 }
 
-/// Takes the tasks of a refused approval out of the queue. Its ids lapse with their reservation.
+/// Takes the tasks of a refused approval out of the queue, unless somebody else approved the same text with them. Its ids
+/// lapse with their reservation.
 pub async fn give_back(ctx: &Context<'_>, request: &Request) {
-    let Some(tracker) = &ctx.services().remotes.tasks else { return };
-    if !is_refused_for_good(ctx, request).await {
-        return;
+    let (Some(tracker), Some(asking_id)) = (&ctx.services().remotes.tasks, &request.given.asking_id) else { return };
+    let Ok(all) = asked_tasks::find(ctx.store, request).await else { return };
+    for asked in all.iter().filter(|asked| asked.asking_id == *asking_id) {
+        asked_tasks::take_back(ctx.store, &**tracker, asked, Asking::Ended).await;
     }
-    for task_id in request.given.task_ids.iter().flatten() {
-        for status in ["in_progress", "completed"] {
-            let input = json!({
-                "task_id": task_id, "status": status, "completion_notes": "withdrawn: the approval was refused"
-            });
-            let about = format!("{task_id}/{status}");
-            let answer = ask::<Value>(ctx, &**tracker, request, "update_task_status", &about, input).await;
-            if let Err(error) = answer {
-                tracing::error!(task_id, code = error.code(), "A task could not be withdrawn");
-                break;
-            }
-        }
-    }
-}
-
-/// Whether nobody else approved the same text: the tasks would be theirs too. Where that cannot be told they stay, and
-/// whoever approves again meets them.
-async fn is_refused_for_good(ctx: &Context<'_>, request: &Request) -> bool {
-    let Ok(mut reader) = ctx.read().await else { return false };
-    let found = artifacts::list_revisions(&mut reader, request.place(), &request.artifact_id).await;
-    let Ok(revisions) = found else { return false };
-    let is_text = |sha256: &str| request.content_sha256.as_deref() == Some(sha256);
-    let version = revisions.iter().find(|revision| is_text(&revision.content_sha256)).map(|it| it.version);
-    let approved = |it: &&ArtifactRevision| it.cause == RevisionCause::Approved && Some(it.version) == version;
-    !revisions.iter().any(|it| approved(&it))
 }
 
 /// Asks a service, under a key of its own for each question about the text.
@@ -172,9 +286,18 @@ async fn ask<T: DeserializeOwned>(
     about: &str,
     input: Value,
 ) -> Result<T, OpError> {
+    ask_under(ctx, remote, operation, &json!([request.given.text_key, operation, about]), input).await
+}
+
+async fn ask_under<T: DeserializeOwned>(
+    ctx: &Context<'_>,
+    remote: &dyn Remote,
+    operation: &'static str,
+    key: &Value,
+    input: Value,
+) -> Result<T, OpError> {
     let mut call = ctx.journey().call(operation, input);
-    let key = canonical::hash(&json!([request.given.text_key, operation, about])).map_err(OpError::internal)?;
-    call.idempotency_key = key;
+    call.idempotency_key = canonical::hash(key).map_err(OpError::internal)?;
     call.via = Via::Approval;
     serde_json::from_value(remote.call(call).await?).map_err(|error| {
         OpError::new(Kind::Upstream, "a service answered something else than it should").with_source(error)

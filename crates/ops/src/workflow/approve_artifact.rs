@@ -243,6 +243,7 @@ impl From<ApprovalError> for ApplyError {
             | ApprovalError::MissingInput { .. }
             | ApprovalError::AmbiguousInput { .. }
             | ApprovalError::IdTaken { .. }
+            | ApprovalError::TakenBack { .. }
             | ApprovalError::NoFreeId { .. }
             | ApprovalError::AlreadyQueued { .. } => OpError::conflict(message).into(),
         }

@@ -53,6 +53,9 @@ impl Write for ReserveIdRange {
     type Plan = Plan;
 
     async fn prepare(&self, ctx: &Context<'_>) -> Result<Plan, OpError> {
+        if self.number.is_some() && self.count != 1 {
+            return Err(OpError::invalid("count", "1 where `number` names the one that is wanted"));
+        }
         let expires_after = ctx.settings().reservation_expires_after;
         Ok(Plan {
             counter: CounterPlan::find(ctx, &self.artifact_type, self.project_id.as_ref())?,
@@ -75,7 +78,11 @@ impl Write for ReserveIdRange {
             expires_after_us: plan.expires_after_us,
             n_per_minute_max: plan.n_per_minute_max,
         };
-        let reserved = ids::reserve(tx, &plan.counter.counter(), self.count, &options, plan.counter.now_us).await?;
+        let (counter, now_us) = (plan.counter.counter(), plan.counter.now_us);
+        let reserved = match self.number {
+            Some(number) => ids::reserve_number(tx, &counter, number.into(), &options, now_us).await?,
+            None => ids::reserve(tx, &counter, self.count, &options, now_us).await?,
+        };
         let answer = Answer::of(ReservedIdRange {
             success: True,
             reservation_id: reserved.reservation_id,

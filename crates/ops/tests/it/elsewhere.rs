@@ -1,6 +1,8 @@
 //! Ids and tasks that another house gives out and keeps.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use contract::error::OpError;
 use contract::id::{CorrelationId, IdempotencyKey};
@@ -8,7 +10,7 @@ use futures::future::BoxFuture;
 use ops::operations::OPERATIONS;
 use ops::{Call, Remote, RemoteCall, Remotes};
 use serde_json::{Value, json};
-use testkit::documents::PRD_006;
+use testkit::documents::{EPIC_006, PRD_006};
 
 use crate::artifacts::output;
 use crate::script::{Stage, actor, on_sqlite, on_sqlite_with_remotes};
@@ -128,4 +130,113 @@ async fn a_task_there_belongs_to_the_work_of_the_caller_here() {
     let rows = reader.fetch_all("SELECT correlation_id FROM tasks", &[]).await.unwrap();
     let found: Vec<String> = rows.iter().map(|row| row.text(0).unwrap()).collect();
     assert_eq!(found, ["abc-123"; 3]);
+}
+
+/// A way to the far house that can fail.
+#[derive(Debug, Clone)]
+struct Road {
+    far: Far,
+    /// Tasks are still queued there, and nothing is heard of it.
+    is_cut: Arc<AtomicBool>,
+}
+
+impl Remote for Road {
+    fn call(&self, call: RemoteCall) -> BoxFuture<'_, Result<Value, OpError>> {
+        Box::pin(async move {
+            let is_queueing = call.operation == "queue_tasks";
+            if !self.is_cut.load(Ordering::SeqCst) {
+                return self.far.call(call).await;
+            }
+            if is_queueing {
+                self.far.call(call).await?;
+            }
+            Err(OpError::new(contract::error::Kind::Upstream, "the task service cannot be reached"))
+        })
+    }
+}
+
+async fn by_road() -> (Stage, Far, Arc<AtomicBool>) {
+    let far = Far { stage: Arc::new(on_sqlite(OPERATIONS).await), called_by: "owner" };
+    let road = Road { far: far.clone(), is_cut: Arc::default() };
+    let is_cut = Arc::clone(&road.is_cut);
+    let remotes = Remotes { tasks: Some(Arc::new(road)), ids: Some(Arc::new(far.clone())) };
+    (on_sqlite_with_remotes(OPERATIONS, remotes).await, far, is_cut)
+}
+
+async fn queued(far: &Far) -> Vec<String> {
+    let shown =
+        |task: &Value| format!("{} {}", task["artifact_id"].as_str().unwrap(), task["status"].as_str().unwrap());
+    let tasks = far.stage.tasks().await;
+    tasks.iter().filter(|task| task["generator"] == "hls-generator").map(shown).collect()
+}
+
+#[tokio::test]
+async fn what_an_approval_left_there_is_taken_back_when_the_service_answers_again() {
+    let (near, far, is_cut) = by_road().await;
+    near.begin().await;
+    near.store(PRD_006).await;
+    is_cut.store(true, Ordering::SeqCst);
+    let error = near.approve("PRD-006").await.result.unwrap_err();
+    assert_eq!(error.message, "the task service cannot be reached");
+    assert_eq!(queued(&far).await, ["HLS-001 pending", "HLS-002 pending", "HLS-003 pending"]);
+    // A worker was quicker.
+    output(far.stage.call("agent", "get_next_task", json!({"claim": true})).await);
+    near.platform.take_back_tasks(Duration::ZERO).await;
+    assert_eq!(queued(&far).await[1..], ["HLS-002 pending", "HLS-003 pending"]);
+    is_cut.store(false, Ordering::SeqCst);
+    for _ in 0..2 {
+        near.platform.take_back_tasks(Duration::ZERO).await;
+        assert_eq!(queued(&far).await, ["HLS-001 completed", "HLS-002 completed", "HLS-003 completed"]);
+    }
+    let approved = output(near.approve("PRD-006").await);
+    assert_eq!(approved["sub_artifacts_detected"], json!(["HLS-001", "HLS-002", "HLS-003"]));
+    near.platform.take_back_tasks(Duration::ZERO).await;
+    assert_eq!(queued(&far).await[3..], ["HLS-001 pending", "HLS-002 pending", "HLS-003 pending"]);
+}
+
+#[tokio::test]
+async fn the_tasks_of_an_earlier_version_are_taken_back_when_a_later_one_is_approved() {
+    let (near, far, is_cut) = by_road().await;
+    near.begin().await;
+    near.store(PRD_006).await;
+    is_cut.store(true, Ordering::SeqCst);
+    near.approve("PRD-006").await.result.unwrap_err();
+    is_cut.store(false, Ordering::SeqCst);
+    near.store(&PRD_006.replacen("**Version:** 1", "**Version:** 2", 1)).await;
+    output(near.approve("PRD-006").await);
+    let found = queued(&far).await;
+    assert_eq!(found[..3], ["HLS-001 completed", "HLS-002 completed", "HLS-003 completed"]);
+    assert_eq!(found[3..], ["HLS-004 pending", "HLS-005 pending", "HLS-006 pending"]);
+}
+
+#[tokio::test]
+async fn ids_by_hand_are_taken_there_too_and_no_more_than_needed() {
+    let (near, far) = neighbours("owner").await;
+    near.begin().await;
+    near.store(&prd(10).replace("HLS-AAA", "HLS-001")).await;
+    let approved = output(near.approve("PRD-010").await);
+    assert_eq!(approved["id_mapping"], json!({"HLS-BBB": "HLS-002", "HLS-CCC": "HLS-003"}));
+    let hls = "# HLS-005: A story of our own\n\n## Metadata\n- **Story ID:** HLS-005\n- **Parent PRD:** PRD-010\n\
+        - **Status:** Draft\n\n## Value Contribution\nEnough words to make this a document of a hundred characters.\n";
+    near.store(hls).await;
+    near.store(&prd(11)).await;
+    let approved = output(near.approve("PRD-011").await);
+    assert_eq!(approved["sub_artifacts_detected"], json!(["HLS-004", "HLS-006", "HLS-007"]));
+    let next = output(far.stage.call("author", "get_next_available_id", json!({"artifact_type": "hls"})).await);
+    assert_eq!(next["next_id"], "HLS-008");
+}
+
+#[tokio::test]
+async fn the_one_document_of_an_epic_has_its_number_there_too() {
+    let (near, far) = neighbours("owner").await;
+    near.begin().await;
+    for (number, expected) in [(77, "PRD-077"), (12, "PRD-012")] {
+        let epic = EPIC_006.replace("EPIC-006", &format!("EPIC-{number:03}")) + "\n- PRD-AAA: its requirements\n";
+        near.store(&epic).await;
+        let approved = output(near.approve(&format!("EPIC-{number:03}")).await);
+        assert_eq!(approved["sub_artifacts_detected"], json!([expected]), "{approved}");
+    }
+    let certain = json!({"artifact_type": "prd", "count": 1, "number": 77});
+    let error = far.stage.call("author", "reserve_id_range", certain).await.result.unwrap_err();
+    assert_eq!((error.code(), error.message.as_str()), ("CONFLICT", "PRD-077 was given to somebody before"));
 }

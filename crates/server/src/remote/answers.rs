@@ -17,7 +17,13 @@ pub fn check(call: &RemoteCall, body: &Value, catalogue: &Catalogue) -> Result<(
         "reserve_id_range" => {
             let n_asked = call.input.get("count").and_then(Value::as_u64).unwrap_or(0);
             let ids = check_list(body, "reserved_ids", n_asked)?;
-            ids.iter().try_for_each(|id| check_id(call, Some(id), catalogue))
+            ids.iter().try_for_each(|id| check_id(call, Some(id), catalogue))?;
+            let wanted = call.input.get("number").and_then(Value::as_i64);
+            let number = ids.first().and_then(Value::as_str).and_then(parse_id).map(|(_, number)| number);
+            match wanted.is_none() || wanted == number {
+                true => Ok(()),
+                false => Err("gave another number than the one it was asked for".to_owned()),
+            }
         }
         "confirm_reservation" => match body.get("reservation_id") == call.input.get("reservation_id") {
             true => Ok(()),
@@ -91,6 +97,11 @@ mod tests {
         ] {
             assert!(reserve(ids.clone()).is_err(), "{ids}");
         }
+        let certain = |ids: Value| {
+            let input = json!({"artifact_type": "hls", "count": 1, "number": 6});
+            check_answer("reserve_id_range", input, json!({"reserved_ids": ids}))
+        };
+        assert!(certain(json!(["HLS-006"])).is_ok() && certain(json!(["HLS-001"])).is_err());
         let next =
             |id: &str| check_answer("get_next_available_id", json!({"artifact_type": "US"}), json!({"next_id": id}));
         assert_eq!(next("US-071"), Ok(()));

@@ -150,6 +150,11 @@ mod tests {
             r#"POST /ids/reserve {"count":3,"project_id":"p","type":"HLS"}"#,
         );
         check(
+            "reserve_id_range",
+            json!({"artifact_type": "prd", "count": 1, "number": 6, "project_id": "p"}),
+            r#"POST /ids/reserve {"count":1,"number":6,"project_id":"p","type":"PRD"}"#,
+        );
+        check(
             "queue_tasks",
             json!({"project_id": "p", "tasks": [{"artifact_id": "HLS-012"}, {"artifact_id": "HLS-013"}]}),
             concat!(

@@ -127,9 +127,8 @@ pub async fn reserve(
     let count = u32::try_from(next.placeholders.len()).unwrap_or(u32::MAX);
     let reserved = ids::reserve(tx, &counter(request, next), count, &options, request.approved_at_us).await;
     let reserved = reserved.map_err(ids_error)?;
-    let [_reservation, raised] = reserved.rows;
-    // The reservation changes once more when it is confirmed, and is told then.
-    rows.push(raised);
+    // The reservation itself changes once more when it is confirmed, and is told then.
+    rows.extend(reserved.rows.into_iter().skip(1));
     let mut found = Vec::with_capacity(reserved.reserved_ids.len());
     for id in reserved.reserved_ids {
         if !is_in_use(tx, request, next, &id).await? {
