@@ -224,8 +224,23 @@ fn expected_id(catalogue: &Catalogue, field: Field<'_>, example: &str) -> String
     let first = tokens(catalogue, field.value).into_iter().next();
     match first.and_then(|token| find_canonical(token.text)) {
         Some(id) => format!("`{id}`, without the zeros it does not need, in line {}", field.line),
+        None if has_long_number(catalogue, field.value) => {
+            format!("an id of at most nine digits such as `{example}` in line {}", field.line)
+        }
         None => format!("an id such as `{example}` in line {}", field.line),
     }
+}
+
+/// Whether a value would be an id but for the length of its number.
+fn has_long_number(catalogue: &Catalogue, value: &str) -> bool {
+    let mut words = value.split(|c: char| !c.is_ascii_alphanumeric() && c != '-');
+    words.any(|word| {
+        word.split_once('-').is_some_and(|(prefix, digits)| {
+            digits.len() > 9
+                && digits.bytes().all(|byte| byte.is_ascii_digit())
+                && catalogue.types().iter().any(|kind| kind.prefix.as_deref() == Some(prefix))
+        })
+    })
 }
 
 /// The type and file name of a document without an id: from the name that was given, else from its first heading.
@@ -378,7 +393,8 @@ fn is_parent_field(field: &Field<'_>) -> bool {
     field.label.get(..6).is_some_and(|start| start.eq_ignore_ascii_case("parent")) && !is_none(field.value)
 }
 
-fn find_parent(
+/// The id of the parent, where the document names one and no other beside it.
+pub fn find_parent(
     catalogue: &Catalogue,
     kind: &DocumentType,
     document: &Document<'_>,

@@ -3,6 +3,7 @@
 mod defined;
 mod hidden;
 mod twice;
+mod unfit;
 mod unnumbered;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,6 +14,7 @@ use crate::ids::parse_number;
 pub use defined::{Defined, find_defined};
 pub use hidden::find_hidden;
 pub use twice::{Twice, find_twice};
+pub use unfit::{find_foreign, find_second};
 pub use unnumbered::find_unnumbered;
 
 /// How a placeholder is written, for who wrote one otherwise.

@@ -37,8 +37,9 @@ impl Home {
     }
 }
 
-/// An id or file name that names one document: `PRD-006`, `AI_business_research`.
+/// An id or file name that names one document: `PRD-006`, `AI_business_research`, or the latter as its file is called.
 pub fn check_key(text: &str, field: &str, tool_name: &str) -> Result<String, OpError> {
+    let text = text.strip_suffix(".md").unwrap_or(text);
     if is_traversal(text) || text.contains('/') {
         return Err(traversal(text, field, tool_name));
     }

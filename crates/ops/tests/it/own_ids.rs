@@ -2,7 +2,7 @@
 
 use ops::operations::OPERATIONS;
 use serde_json::json;
-use testkit::documents::PRD_006;
+use testkit::documents::{BUSINESS_RESEARCH, EPIC_006, PRD_006};
 
 use crate::artifacts::{both, check_refused, output};
 use crate::script::{Stage, on_sqlite};
@@ -97,4 +97,45 @@ async fn a_story_is_cut_into_tasks_with_and_without_a_specification() {
         assert!(!inputs("TASK-001").contains(&"tech_spec".to_owned()));
         assert_eq!(inputs("TASK-003")[..2], ["backlog_story", "tech_spec"]);
     }
+}
+
+#[tokio::test]
+async fn what_cannot_be_stored_or_approved_does_not_pass_its_checklist() {
+    let stage = on_sqlite(OPERATIONS).await;
+    stage.begin().await;
+    let epic = EPIC_006.replacen("- **Status", "- **Parent Initiative:** INIT-001, INIT-002\n- **Status", 1);
+    for (text, id, expected) in [
+        (
+            format!("{EPIC_006}\n- PRD-AAA\n- PRD-BBB\n"),
+            "EPIC-006",
+            "`PRD-BBB`: a document of type epic is cut into one",
+        ),
+        (format!("{EPIC_006}\nUS-AAA\n"), "EPIC-006", "`US-AAA` cannot be given an id: a document of type epic is not"),
+        (format!("{PRD_006}\nUS-AAA\n"), "PRD-006", "`US-AAA` cannot be given an id: a document of type prd is not"),
+        (format!("{EPIC_006}\nPRD-\u{410}\u{410}\u{410}\n"), "EPIC-006", "is written as no placeholder is"),
+        (epic, "EPIC-006", "`parent_id`: expected one id in line 6"),
+    ] {
+        let input = json!({"artifact_content": text, "artifact_id": id});
+        let found = output(stage.call("author", "validate_artifact", input).await);
+        assert_eq!(found["passed"], false, "{expected}");
+        let results = found["results"].as_array().unwrap();
+        let told = |result: &serde_json::Value| {
+            result["passed"] == false && result["details"].as_str().is_some_and(|details| details.contains(expected))
+        };
+        assert!(results.iter().any(told), "{expected}: {found}");
+    }
+}
+
+#[tokio::test]
+async fn a_document_is_named_as_its_file_is_and_a_long_number_is_told() {
+    let stage = on_sqlite(OPERATIONS).await;
+    let draft = BUSINESS_RESEARCH.replacen("**Status:** Finalized", "**Status:** Draft", 1);
+    let stored = stage.store(&draft).await;
+    let path = stored["storage_path"].as_str().unwrap();
+    let file = path.rsplit('/').next().unwrap();
+    assert!(file.ends_with(".md"), "{path}");
+    output(stage.approve(file).await);
+    let text = EPIC_006.replace("EPIC-006", "EPIC-1234567890");
+    let error = stage.call("author", "store_artifact", json!({"artifact_content": text})).await.result.unwrap_err();
+    assert!(error.message.contains("an id of at most nine digits"), "{}", error.message);
 }

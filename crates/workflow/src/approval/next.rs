@@ -44,15 +44,21 @@ pub fn find(catalogue: &Catalogue, candidate: &Candidate<'_>) -> Result<Vec<Next
     if let Some(Twice { token, first_line, second_line }) = placeholders::find_twice(catalogue, text) {
         return Err(ApprovalError::OneForTwo { token, first_line, second_line });
     }
-    let found = placeholders::find(catalogue, text);
-    let is_child = |token: &&Token<'_>| children.iter().any(|child| prefix(catalogue, child) == Some(token.prefix));
-    if let Some(token) = found.iter().find(|token| !is_child(token)) {
+    if let Some(token) = placeholders::find_foreign(catalogue, candidate.kind, text) {
         return Err(ApprovalError::ForeignPlaceholder {
             token: token.text.to_owned(),
             line: token.line,
             artifact_type: candidate.kind.name.clone(),
         });
     }
+    if let Some(second) = placeholders::find_second(catalogue, candidate.kind, text) {
+        return Err(ApprovalError::SecondOfOne {
+            token: second.text.to_owned(),
+            line: second.line,
+            artifact_type: candidate.kind.name.clone(),
+        });
+    }
+    let found = placeholders::find(catalogue, text);
     let number = crate::ids::parse_id(&candidate.row.key).map_or(0, |(_, number)| number);
     let mut next = Vec::new();
     for child in children {
@@ -68,16 +74,7 @@ pub fn find(catalogue: &Catalogue, candidate: &Candidate<'_>) -> Result<Vec<Next
         };
         let is_there = match child.numbering {
             Numbering::Reserved => !own.is_empty() || !defined.is_empty(),
-            Numbering::SameNumber => {
-                if let Some(second) = own.get(1) {
-                    return Err(ApprovalError::SecondOfOne {
-                        token: second.text.to_owned(),
-                        line: second.line,
-                        artifact_type: candidate.kind.name.clone(),
-                    });
-                }
-                !own.is_empty() || named.contains(&crate::ids::format_id(prefix, number))
-            }
+            Numbering::SameNumber => !own.is_empty() || named.contains(&crate::ids::format_id(prefix, number)),
         };
         if is_there {
             next.push(Next {

@@ -81,9 +81,32 @@ fn as_shown(line: &str) -> Option<String> {
         '\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{fe58}' | '\u{fe63}' => '-',
         // The wide forms of ASCII.
         '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(c) - 0xfee0).unwrap_or(c),
-        _ => c,
+        _ => latin(c),
     });
     Some(shown.collect())
+}
+
+/// The Latin capital that a Cyrillic or Greek one looks like.
+fn latin(c: char) -> char {
+    const ALIKE: [(&str, char); 16] = [
+        ("АΑ", 'A'),
+        ("ВΒ", 'B'),
+        ("С", 'C'),
+        ("ЕΕ", 'E'),
+        ("НΗ", 'H'),
+        ("ІΙ", 'I'),
+        ("Ј", 'J'),
+        ("КΚ", 'K'),
+        ("МΜ", 'M'),
+        ("Ν", 'N'),
+        ("ОΟ", 'O'),
+        ("РΡ", 'P'),
+        ("Ѕ", 'S'),
+        ("ТΤ", 'T'),
+        ("ХΧ", 'X'),
+        ("УΥ", 'Y'),
+    ];
+    ALIKE.iter().find(|(alike, _)| alike.contains(c)).map_or(c, |(_, latin)| *latin)
 }
 
 /// A whole word that is a placeholder but for its capitals. Code, addresses and file names are written small for reasons of
@@ -132,6 +155,8 @@ mod tests {
     fn a_placeholder_is_seen_through_what_it_is_dressed_in() {
         for text in [
             "HLS-A\u{200b}AA",
+            "HLS-\u{410}\u{410}\u{410}",
+            "\u{397}LS-AAA",
             "HLS\u{2011}AAA",
             "HL\u{ad}S-AAA",
             "**HLS**-AAA",

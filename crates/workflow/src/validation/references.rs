@@ -48,6 +48,13 @@ fn parent(subject: &Subject<'_>) -> Result<(String, usize), Verdict> {
     let Some(field) = metadata::parent_field(subject.kind, &subject.document) else {
         return Err(Verdict::fail(format!("the metadata names no parent; add a line `**{labels}:**`")));
     };
+    // What cannot be stored is not let through.
+    if let (Some(_), Err(error)) = (
+        metadata::leading_id(subject.catalogue, field.value),
+        metadata::find_parent(subject.catalogue, subject.kind, &subject.document),
+    ) {
+        return Err(Verdict::fail(error.to_string()));
+    }
     match metadata::leading_id(subject.catalogue, field.value) {
         Some(id) => Ok((id.to_owned(), field.line)),
         None => Err(Verdict::fail(format!("line {}: '{}' names no parent by its id", field.line, shown(field.value)))),

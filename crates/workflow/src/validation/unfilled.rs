@@ -41,6 +41,20 @@ pub fn check(subject: &Subject<'_>) -> Verdict {
         let placeholders::Twice { token, first_line, second_line } = twice;
         problems.push(format!("lines {first_line} and {second_line}: `{token}` stands for two documents"));
     }
+    if let Some(token) = placeholders::find_foreign(subject.catalogue, subject.kind, subject.text) {
+        let (line, name) = (token.line, &subject.kind.name);
+        problems.push(format!(
+            "line {line}: `{}` cannot be given an id: a document of type {name} is not cut into such documents",
+            token.text
+        ));
+    }
+    if let Some(token) = placeholders::find_second(subject.catalogue, subject.kind, subject.text) {
+        let (line, name) = (token.line, &subject.kind.name);
+        problems.push(format!(
+            "line {line}: `{}`: a document of type {name} is cut into one document of its own number",
+            token.text
+        ));
+    }
     let waiting = placeholders::find(subject.catalogue, subject.text);
     if !subject.is_first_status {
         problems.extend(waiting.iter().map(|it| format!("line {}: `{}` has no final id yet", it.line, it.text)));
