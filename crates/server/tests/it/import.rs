@@ -437,9 +437,10 @@ fn pubmed_itself_is_asked_where_the_settings_say_so() {
     // Nobody there: the record answers, and says so.
     let nobody = [("MATERIA_EUTILS_URL", "http://127.0.0.1:9/eutils")];
     let alone = call(&data, "pubmed_search", &terms, &nobody).expect("an answer");
-    assert_eq!(
-        alone["content"][0]["text"],
-        "# Search Results for: ginger OR (TP53[Gene Name] OR TP53[Title/Abstract])"
+    let text = alone["content"][0]["text"].as_str().expect("a text");
+    assert!(
+        text.starts_with("# Search Results for: ginger OR (TP53[Gene Name] OR TP53[Title/Abstract])\n\nNo paper was found"),
+        "{text}"
     );
 }
 

@@ -211,3 +211,14 @@ async fn warnings_in_other_words_are_told_and_what_is_not_read_is_named() {
         assert_eq!((told_of(&found, "inherited_from"), note.as_str()), (vec!["H1", "H1"], ""));
     }
 }
+
+#[tokio::test]
+async fn who_asks_for_many_unknown_names_is_still_told_of_known_ones() {
+    for stage in both().await {
+        put(&stage, &herbal()).await;
+        for number in 0..=100 {
+            assert!(find(&stage, json!({"herb_ids": [format!("nosuch{number}")]})).await.is_err());
+        }
+        assert!(find(&stage, json!({"herb_ids": ["H1"]})).await.is_ok());
+    }
+}
