@@ -11,5 +11,6 @@ pub mod lifted;
 pub mod listening;
 mod offered;
 mod results;
+mod session;
 pub mod stdio;
 mod tasks;

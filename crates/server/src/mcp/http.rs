@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 use std::pin::Pin;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -34,6 +34,7 @@ use super::handler::Handler;
 use super::headers::{self, Era, STATELESS_SINCE};
 use super::idempotency;
 use super::lifted::Lifted;
+use super::session;
 use crate::edge::{Denied, NoCall, answer};
 use crate::owner::House;
 
@@ -100,6 +101,10 @@ async fn serve<F: Fn(Handler) -> H, H: ServerHandler>(
         data: Value::Null,
     };
     let denied = denied(endpoint, &actor, &envelope);
+    let session = match envelope.method() {
+        Some("initialize") => session::open(&envelope.value),
+        Some(_) | None => None,
+    };
     let id = envelope.id();
     match envelope.message {
         JsonRpcMessage::Request(mut request) => {
@@ -116,7 +121,11 @@ async fn serve<F: Fn(Handler) -> H, H: ServerHandler>(
             }
             let actor = Arc::new(actor);
             let handler = Handler::new(Arc::clone(&endpoint.house), Arc::clone(&actor), endpoint.family);
-            let mut response = dispatch(endpoint, &actor, (endpoint.front)(handler), request, &era).await;
+            let mut response =
+                dispatch(endpoint, &actor, (endpoint.front)(handler), request, &era, peer(&era, headers)).await;
+            if let Some(session) = session {
+                response.headers_mut().insert(session::SESSION_HEADER, session);
+            }
             if let Some(denied) = denied {
                 *response.status_mut() = StatusCode::FORBIDDEN;
                 response.extensions_mut().insert(denied);
@@ -182,16 +191,17 @@ async fn dispatch<F, H: ServerHandler>(
     handler: H,
     request: Request,
     era: &Era,
+    peer: InitializeRequestParams,
 ) -> Response {
     let lacks_metadata = era.is_stateless
         && !request.request.get_meta().missing_required_keys(&ProtocolVersion::V_2026_07_28).is_empty();
     let id = request.id.clone();
     let (transport, messages) = OneshotTransport::<RoleServer>::new(ClientJsonRpcMessage::Request(request));
     let answered = if era.is_stateless {
-        answered(endpoint, handler, transport, messages, era, lacks_metadata).await
+        answered(endpoint, handler, transport, messages, (era, lacks_metadata), peer).await
     } else {
         let exchange = Exchange::new(transport, actor, Arc::clone(&endpoint.waiting));
-        answered(endpoint, handler, exchange, messages, era, lacks_metadata).await
+        answered(endpoint, handler, exchange, messages, (era, lacks_metadata), peer).await
     };
     answered.unwrap_or_else(|| {
         let body =
@@ -207,11 +217,11 @@ async fn answered<F, H: ServerHandler, T: Transport<RoleServer> + 'static>(
     handler: H,
     transport: T,
     mut messages: mpsc::Receiver<ServerJsonRpcMessage>,
-    era: &Era,
-    lacks_metadata: bool,
+    (era, lacks_metadata): (&Era, bool),
+    peer: InitializeRequestParams,
 ) -> Option<Response> {
     let cancel = CancellationToken::new();
-    let service = serve_directly_with_ct(Lifted(handler), transport, Some(peer(era)), cancel.clone());
+    let service = serve_directly_with_ct(Lifted(handler), transport, Some(peer), cancel.clone());
     let first = tokio::select! {
         first = messages.recv() => first?,
         () = endpoint.stop.cancelled() => return None,
@@ -223,13 +233,10 @@ async fn answered<F, H: ServerHandler, T: Transport<RoleServer> + 'static>(
     Some(stream(first, messages, cancel.drop_guard()))
 }
 
-/// What the service knows of the client. Without sessions this is what the request itself says; what a client of the
-/// handshake said then is forgotten, so it is taken to know every question, and tells us if it does not.
-fn peer(era: &Era) -> InitializeRequestParams {
-    static ANY: LazyLock<ClientCapabilities> = LazyLock::new(|| {
-        serde_json::from_value(json!({ "elicitation": {}, "sampling": {}, "roots": {} })).unwrap_or_default()
-    });
-    let capabilities = if era.is_stateless { ClientCapabilities::default() } else { ANY.clone() };
+/// What the service knows of the client. Without sessions this is what the request itself says: by its metadata, or by the
+/// id that a client of the handshake was given.
+fn peer(era: &Era, headers: &HeaderMap) -> InitializeRequestParams {
+    let capabilities = if era.is_stateless { ClientCapabilities::default() } else { session::capabilities(headers) };
     let mut peer = InitializeRequestParams::new(capabilities, Implementation::default());
     if let Ok(version) = serde_json::from_value(Value::from(era.version.clone())) {
         peer.protocol_version = version;

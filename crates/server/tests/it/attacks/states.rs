@@ -156,13 +156,28 @@ async fn next(stream: &mut reqwest::Response) -> Value {
 async fn only_whoever_was_asked_on_an_open_stream_may_answer() {
     let lab = Lab::open(ENTRIES).await;
     let http = reqwest::Client::builder().no_proxy().build().expect("a client without TLS always builds");
-    let post = |token: &str, message: &Value| {
+    let bare = |token: &str, message: &Value| {
         let request = http.post(format!("http://{}/mcp", lab.http())).bearer_auth(token);
         let request = request.header("Accept", "application/json, text/event-stream");
-        request.header("MCP-Protocol-Version", "2025-11-25").json(message).send()
+        request.header("MCP-Protocol-Version", "2025-11-25").json(message)
+    };
+    let initialize = |capabilities: Value| {
+        let params = json!({"protocolVersion": "2025-11-25", "capabilities": capabilities,
+            "clientInfo": {"name": "x", "version": "1"}});
+        bare(TOKEN, &json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params})).send()
     };
     let params = json!({"name": "approve", "arguments": {"what": "x"}});
     let message = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params});
+    // Who did not say that they can be asked is refused at once.
+    let silent = initialize(json!({})).await.expect("the server answers");
+    assert_eq!(silent.headers().get("mcp-session-id"), None);
+    let refused = bare(TOKEN, &message).send().await.expect("the server answers");
+    let refused: Value = refused.json().await.expect("JSON");
+    assert_eq!(refused["error"]["code"], -32021, "{refused}");
+
+    let begun = initialize(json!({"elicitation": {}})).await.expect("the server answers");
+    let session = begun.headers().get("mcp-session-id").expect("a session").clone();
+    let post = |token: &str, message: &Value| bare(token, message).header("Mcp-Session-Id", session.clone()).send();
     let mut stream = post(TOKEN, &message).await.expect("the server answers");
     let question = next(&mut stream).await;
     assert_eq!(question["method"], "elicitation/create", "{question}");
