@@ -4,7 +4,7 @@
 
 mod follow;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -91,15 +91,24 @@ pub struct Staging {
 }
 
 /// What a comparison of all files with the record found.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FilesReport {
     pub n_checked: u64,
     /// Files that were missing, or of an earlier state of the record, and are written now.
     pub n_written: u64,
     /// Files that say something else than the record. They stay as they are.
     pub n_changed: u64,
+    /// The first of them.
+    pub changed: Vec<String>,
     pub n_failed: u64,
+    /// Files below the root that belong to no document.
+    pub n_strays: u64,
+    /// The first of them.
+    pub strays: Vec<String>,
 }
+
+/// Files that a report names.
+const NAMED_MAX: usize = 20;
 
 impl Files {
     /// The organisation whose house this is.
@@ -401,15 +410,23 @@ impl Inner {
 
     async fn check_all(&self) -> Result<FilesReport, StoreError> {
         let mut report = FilesReport::default();
+        let mut known = HashSet::new();
         let mut after = (String::new(), String::new(), String::new(), 0);
         loop {
             let mut reader = self.store.read().await?;
             let rows = artifacts::read_all(&mut reader, (&after.0, &after.1, &after.2, after.3), CHECK_PAGE).await?;
             drop(reader);
-            let Some(last) = rows.last() else { return Ok(report) };
+            let Some(last) = rows.last() else {
+                let root = self.root.clone();
+                let strays = tokio::task::spawn_blocking(move || root.find_strays(&known)).await.unwrap_or_default();
+                report.n_strays = u64::try_from(strays.len()).unwrap_or(u64::MAX);
+                report.strays = strays.into_iter().take(NAMED_MAX).map(|place| format!("artifacts/{place}")).collect();
+                return Ok(report);
+            };
             after = (last.organisation_id.clone(), last.project_id.clone(), last.key.clone(), last.version);
             for row in rows {
                 report.n_checked += 1;
+                known.extend(self.root.places(&row.organisation_id, &row.address(&self.default_project_id)));
                 match self.compare(&row).await {
                     Ok(Found::Same) => {}
                     Ok(Found::Missing | Found::Old) => {
@@ -424,6 +441,9 @@ impl Inner {
                             file_path,
                             "A file and the record differ; `materia audit verify` checks the record"
                         );
+                        if report.changed.len() < NAMED_MAX {
+                            report.changed.push(file_path);
+                        }
                     }
                     Err(error) => {
                         report.n_failed += 1;

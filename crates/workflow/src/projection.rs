@@ -6,6 +6,7 @@
 //! new document's files may be on the disk before they have names: see [`Staged`].
 
 mod staged;
+mod strays;
 #[cfg(test)]
 mod tests;
 

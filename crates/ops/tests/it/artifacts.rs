@@ -742,6 +742,12 @@ async fn what_a_crash_left_unwritten_is_written_at_the_start_and_hand_edits_are_
         fs::remove_file(stage.files.path().join("artifacts/prds/PRD-006_v1_metadata.json")).unwrap();
         let report = second.platform.files().check_all().await.unwrap();
         assert_eq!((report.n_checked, report.n_written, report.n_changed, report.n_failed), (4, 1, 1, 0));
+        assert_eq!((report.changed, report.n_strays), (vec!["artifacts/epics/EPIC-006_v1.md".to_owned()], 0));
+        fs::write(stage.files.path().join("artifacts/epics/EPIC-099_v1.md"), "forged").unwrap();
+        fs::write(stage.files.path().join("artifacts/epics/EPIC-006_v1_metadata.json"), "{}").unwrap();
+        let report = second.platform.files().check_all().await.unwrap();
+        assert_eq!((report.n_changed, report.strays), (1, vec!["artifacts/epics/EPIC-099_v1.md".to_owned()]));
+        fs::remove_file(stage.files.path().join("artifacts/epics/EPIC-099_v1.md")).unwrap();
         assert_eq!(stage.file("artifacts/epics/EPIC-006_v1.md"), "mine");
         let read = output(second.call("owner", "read_artifact", json!({"artifact_id": "EPIC-006"})).await);
         assert!(read["content"].as_str().unwrap().contains("**Status:** Approved"));

@@ -102,7 +102,7 @@ async fn look(place: &Place, settings: &Settings) -> Vec<Finding> {
                 findings.extend(house.witness_standings().await.iter().map(witness));
             }
             if let Some(platform) = house.platform() {
-                findings.push(files(platform.files().check_all().await));
+                findings.extend(files(platform.files().check_all().await));
             }
             let is_running = !house.is_owner();
             house.close().await;
@@ -208,21 +208,39 @@ async fn laxity(house: &House) -> Vec<Finding> {
 }
 
 /// Whether the files beside the record say what it says. A running server tells of them in its log.
-fn files(checked: Result<ops::FilesReport, store::StoreError>) -> Finding {
-    match checked {
+fn files(checked: Result<ops::FilesReport, store::StoreError>) -> Vec<Finding> {
+    let strays = checked.as_ref().ok().filter(|report| report.n_strays > 0).map(|report| {
+        Finding::lacking(
+            format!("{} files belong to no document: {}", report.n_strays, named(&report.strays, report.n_strays)),
+            "nothing reads them; store what is meant to be a document, and move the rest away",
+        )
+    });
+    let compared = match checked {
         Ok(report) if report.n_changed + report.n_failed == 0 => {
             Finding::fine(format!("{} documents stand as files", report.n_checked))
         }
         Ok(report) => Finding::wrong(
             format!(
-                "{} documents differ from their files, {} could not be compared with them",
-                report.n_changed, report.n_failed
+                "{} documents differ from their files, {} could not be compared with them{}",
+                report.n_changed,
+                report.n_failed,
+                match report.changed.is_empty() {
+                    true => String::new(),
+                    false => format!(": {}", named(&report.changed, report.n_changed)),
+                }
             ),
             "`materia audit verify` tells whether the record was changed by other hands; if it was not, the file was: \
              store an edited file as a new version, or delete it and run `materia rebuild`",
         ),
         Err(error) => Finding::wrong(format!("the files could not be compared: {error}"), "is the database running?"),
-    }
+    };
+    std::iter::once(compared).chain(strays).collect()
+}
+
+/// The first of so many files.
+fn named(files: &[String], n: u64) -> String {
+    let more = if u64::try_from(files.len()).is_ok_and(|shown| shown < n) { ", …" } else { "" };
+    format!("{}{more}", files.join(", "))
 }
 
 /// What helps when a house cannot be entered.

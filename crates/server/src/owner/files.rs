@@ -12,6 +12,7 @@ pub async fn keep(platform: Platform, is_shared: bool) {
             n_written = report.n_written,
             n_changed = report.n_changed,
             n_failed = report.n_failed,
+            n_strays = report.n_strays,
             "Compared the files with the record"
         ),
         Err(error) => tracing::warn!(error = %error, "The files could not be compared with the record"),
