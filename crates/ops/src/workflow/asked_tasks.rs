@@ -48,13 +48,17 @@ impl Asking {
 }
 
 impl Platform {
-    /// Takes back what approvals asked for so long ago and did not end with, as far as the service answers.
-    pub async fn take_back_tasks(&self, older_than: Duration) {
-        let Some(tracker) = &self.services().remotes.tasks else { return };
+    /// Until when what is so old by now was asked for.
+    pub fn asked_until_us(&self, older_than: Duration) -> i64 {
         let age_us = i64::try_from(older_than.as_micros()).unwrap_or(i64::MAX);
-        let before_us = self.clock().now_us().saturating_add(1).saturating_sub(age_us);
+        self.clock().now_us().saturating_sub(age_us)
+    }
+
+    /// Takes back what approvals asked for until then and did not end with, as far as the service answers.
+    pub async fn take_back_tasks(&self, until_us: i64) {
+        let Some(tracker) = &self.services().remotes.tasks else { return };
         let left = match self.store().read().await {
-            Ok(mut reader) => asked::find_left(&mut reader, before_us, LEFT_MAX).await,
+            Ok(mut reader) => asked::find_left(&mut reader, until_us, LEFT_MAX).await,
             Err(error) => Err(error),
         };
         match left {

@@ -181,16 +181,16 @@ async fn what_an_approval_left_there_is_taken_back_when_the_service_answers_agai
     assert_eq!(queued(&far).await, ["HLS-001 pending", "HLS-002 pending", "HLS-003 pending"]);
     // A worker was quicker.
     output(far.stage.call("agent", "get_next_task", json!({"claim": true})).await);
-    near.platform.take_back_tasks(Duration::ZERO).await;
+    near.platform.take_back_tasks(near.platform.asked_until_us(Duration::ZERO)).await;
     assert_eq!(queued(&far).await[1..], ["HLS-002 pending", "HLS-003 pending"]);
     is_cut.store(false, Ordering::SeqCst);
     for _ in 0..2 {
-        near.platform.take_back_tasks(Duration::ZERO).await;
+        near.platform.take_back_tasks(near.platform.asked_until_us(Duration::ZERO)).await;
         assert_eq!(queued(&far).await, ["HLS-001 completed", "HLS-002 completed", "HLS-003 completed"]);
     }
     let approved = output(near.approve("PRD-006").await);
     assert_eq!(approved["sub_artifacts_detected"], json!(["HLS-001", "HLS-002", "HLS-003"]));
-    near.platform.take_back_tasks(Duration::ZERO).await;
+    near.platform.take_back_tasks(near.platform.asked_until_us(Duration::ZERO)).await;
     assert_eq!(queued(&far).await[3..], ["HLS-001 pending", "HLS-002 pending", "HLS-003 pending"]);
 }
 
