@@ -429,13 +429,16 @@ impl Inner {
     }
 
     async fn keep(&self, event: EventRow, must_be_durable: bool) -> Result<(), OpError> {
-        if must_be_durable {
-            return self.store.append_events(vec![event]).await.map_err(store_error);
-        }
-        self.queue.try_push(event).map_err(|_| match self.queue.failure() {
-            Some(error) => store_error(error),
-            None => OpError::busy("the log cannot take more at the moment, try again", limits::RETRY_AFTER_MS),
-        })
+        let kept = if must_be_durable {
+            self.store.append_events(vec![event]).await.map_err(store_error)
+        } else {
+            self.queue.try_push(event).map_err(|_| match self.queue.failure() {
+                Some(error) => store_error(error),
+                None => OpError::busy("the log cannot take more at the moment, try again", limits::RETRY_AFTER_MS),
+            })
+        };
+        // Where nothing is taken because a history was lost, trying again does not help.
+        kept.map_err(|error| self.watch.check_writes(self.clock.now_us()).err().unwrap_or(error))
     }
 
     /// Tells of the calls that could not be recorded, as soon as something can.

@@ -60,7 +60,7 @@ async fn an_id_that_the_text_has_already_is_given_to_no_placeholder_of_it() {
         stage.begin().await;
         stage.store(&PRD_006.replace("HLS-CCC", "HLS-001")).await;
         let approved = output(stage.approve("PRD-006").await);
-        assert_eq!(approved["id_mapping"], json!({"HLS-AAA": "HLS-003", "HLS-BBB": "HLS-002"}));
+        assert_eq!(approved["id_mapping"], json!({"HLS-AAA": "HLS-002", "HLS-BBB": "HLS-003"}));
         assert_eq!(verify(&stage).await["problems"], json!([]));
     }
 }

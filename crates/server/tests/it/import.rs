@@ -439,7 +439,9 @@ fn pubmed_itself_is_asked_where_the_settings_say_so() {
     let alone = call(&data, "pubmed_search", &terms, &nobody).expect("an answer");
     let text = alone["content"][0]["text"].as_str().expect("a text");
     assert!(
-        text.starts_with("# Search Results for: ginger OR (TP53[Gene Name] OR TP53[Title/Abstract])\n\nNo paper was found"),
+        text.starts_with(
+            "# Search Results for: ginger OR (TP53[Gene Name] OR TP53[Title/Abstract])\n\nNo paper was found"
+        ),
         "{text}"
     );
 }
