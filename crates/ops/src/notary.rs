@@ -13,6 +13,7 @@ use store::{Conn, Engine, LogIdentity, Reader, StoreError};
 use crate::audit;
 use crate::backup::as_f64;
 use crate::door::Platform;
+use crate::doubts::Doubt;
 use crate::watch::{Contradiction, KeptCheckpoint, LogWatch, SEQUENCED_WITHIN_US, Tried};
 
 const CHECKPOINT_EVERY_US: i64 = 60_000_000;
@@ -62,7 +63,11 @@ impl Notary {
 
     /// Doubts a file of SQLite that others wrote to: this house alone does.
     pub fn doubt_others(&self) {
-        self.platform.watch().note_foreign_writes(self.platform.store().n_foreign_writes());
+        if self.platform.store().n_foreign_writes() > 0 {
+            let what = "another program wrote to the file of the database while this house served it; `materia audit verify` \
+                        names the rows that differ";
+            self.platform.doubt(Doubt::wrong("FOREIGN_WRITE", what.to_owned()));
+        }
     }
 
     async fn sequence_all(&self) -> Result<Sequenced, NotaryError> {

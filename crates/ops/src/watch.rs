@@ -98,8 +98,6 @@ struct Memory {
     told: HashSet<String>,
     /// The last doubt that something is wrong, of this process or an earlier one.
     doubted: Option<String>,
-    /// How often somebody else wrote to the database.
-    n_foreign_writes: u64,
     /// This process saw, or wrote, whose log it is.
     is_claimed: bool,
     /// Witnesses that know of another history, each with its word.
@@ -201,17 +199,6 @@ impl LogWatch {
     pub(crate) fn note_added(&self, what: String) {
         tracing::error!(what, "Other hands added an event");
         self.put_back(vec![Doubt::wrong("EVENT_ADDED", what)]);
-    }
-
-    /// How often somebody else wrote to the database while this process had it. Told once.
-    pub(crate) fn note_foreign_writes(&self, n_writes: u64) {
-        let before = std::mem::replace(&mut self.memory().n_foreign_writes, n_writes);
-        if before == 0 && n_writes > 0 {
-            let what = "another program wrote to the file of the database while this process served it; `materia audit \
-                        verify` names the rows that differ";
-            tracing::error!(what, "Other hands wrote to the database");
-            self.put_back(vec![Doubt::wrong("FOREIGN_WRITE", what.to_owned())]);
-        }
     }
 
     /// Something is not as in a house that was left alone, though it may have a good reason.
