@@ -1,7 +1,6 @@
-//! Numbers of a counter that the writes of a batch that are alike share: the first of them reads the counter, and the last
-//! one writes it, instead of each one doing both.
+//! Numbers of a counter that the writes of a batch that are alike share: the first of them raises the counter for all.
 //!
-//! They are given out only in the transaction of the batch. If any is left in the end, nobody has written the counter: the
+//! They are given out only in the transaction of the batch. If any is left in the end, the counter stands too high: the
 //! batch is rolled back and run again with each write for itself.
 
 use std::ops::RangeInclusive;
@@ -38,15 +37,13 @@ impl Ahead {
         self.taken.as_ref().is_some_and(|taken| taken.counter == counter)
     }
 
-    /// The next number, and whether it is the last one.
-    pub(crate) fn take(&mut self, counter: &str) -> Option<(i64, bool)> {
+    pub(crate) fn take(&mut self, counter: &str) -> Option<i64> {
         let taken = self.taken.as_mut().filter(|taken| taken.counter == counter)?;
         let number = taken.numbers.next()?;
-        let is_last = taken.numbers.is_empty();
-        if is_last {
+        if taken.numbers.is_empty() {
             self.taken = None;
         }
-        Some((number, is_last))
+        Some(number)
     }
 
     /// Forgets everything. Says whether numbers were left that nobody wanted.
@@ -67,11 +64,11 @@ mod tests {
         ahead.keep("a".to_owned(), 8..=9);
         assert!(ahead.has("a") && !ahead.has("b"));
         ahead.begin(5);
-        assert_eq!((ahead.n_alike(), ahead.take("b"), ahead.take("a")), (0, None, Some((8, false))));
+        assert_eq!((ahead.n_alike(), ahead.take("b"), ahead.take("a")), (0, None, Some(8)));
         assert!(ahead.end());
         assert!(!ahead.end());
         ahead.keep("a".to_owned(), 8..=8);
-        assert_eq!((ahead.take("a"), ahead.take("a")), (Some((8, true)), None));
+        assert_eq!((ahead.take("a"), ahead.take("a")), (Some(8), None));
         assert!(!ahead.end());
     }
 }

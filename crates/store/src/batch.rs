@@ -15,7 +15,7 @@ use tokio::time::Instant;
 
 use crate::conn::{Conn, Tx};
 use crate::error::{StoreError, WriteError};
-use crate::events::{self, Duplicate, EventRow};
+use crate::events::{self, Duplicate, EventRow, Unfinished};
 
 /// A change as SQL. It may be called several times, each time in a transaction that has none of its earlier effects;
 /// so it does nothing but SQL, and what it captures it clones into the future.
@@ -237,17 +237,23 @@ async fn apply_together(conn: &mut Conn, slots: &mut [Slot]) -> Result<Option<Co
     if conn.ahead.end() {
         return Ok(None);
     }
-    let events: Vec<&EventRow> = slots.iter().filter_map(Slot::event).collect();
-    if let Err(error) = events::insert(conn, &events, Duplicate::Refuse).await {
-        if error.is_serialization() {
-            return Err(error);
-        }
-        if let [slot] = slots {
-            slot.state = State::Failed(WriteError::Store(error));
-        }
-        return Ok(None);
+    let n_applies = n_applied(slots);
+    if n_applies == 0 {
+        return commit(conn, 0).await.map(Some);
     }
-    commit(conn, n_applied(slots)).await.map(Some)
+    let events: Vec<&EventRow> = slots.iter().filter_map(Slot::event).collect();
+    let started = Instant::now();
+    match events::insert_and_commit(conn, &events).await {
+        Ok(()) => Ok(Some(Committed { n_commits: 1, n_applies, took: started.elapsed() })),
+        Err(Unfinished::Commit(error)) => Err(error),
+        Err(Unfinished::Events(error)) if error.is_serialization() => Err(error),
+        Err(Unfinished::Events(error)) => {
+            if let [slot] = slots {
+                slot.state = State::Failed(WriteError::Store(error));
+            }
+            Ok(None)
+        }
+    }
 }
 
 /// The careful pass, with a savepoint around each apply. `None` means that a failure took the whole transaction with

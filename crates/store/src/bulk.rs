@@ -59,15 +59,36 @@ impl Bulk {
         while !rest.is_empty() {
             let (n_rows, sql) = self.statement(conn.engine(), rest.len())?;
             let (now, after) = rest.split_at(n_rows.min(rest.len()));
-            let mut values = Vec::with_capacity(n_rows * self.n_columns);
-            for row in now {
-                params(row, &mut values);
-            }
-            values.resize(n_rows * self.n_columns, Param::Null);
-            n_inserted += conn.execute(sql, &values).await?;
+            n_inserted += conn.execute(sql, &self.values(n_rows, now, &params)).await?;
             rest = after;
         }
         Ok(n_inserted)
+    }
+
+    /// All the rows as one statement, if there is one that takes so many.
+    pub(crate) fn whole<'r, R>(
+        &'static self,
+        engine: Engine,
+        rows: &'r [R],
+        params: impl Fn(&'r R, &mut Vec<Param<'r>>),
+    ) -> Option<(&'static str, Vec<Param<'r>>)> {
+        let (n_rows, sql) = self.statement(engine, rows.len()).ok().filter(|(n_rows, _)| *n_rows >= rows.len())?;
+        Some((sql, self.values(n_rows, rows, params)))
+    }
+
+    fn values<'r, R>(
+        &self,
+        n_rows: usize,
+        rows: &'r [R],
+        params: impl Fn(&'r R, &mut Vec<Param<'r>>),
+    ) -> Vec<Param<'r>> {
+        // One more, for what may follow the rows.
+        let mut values = Vec::with_capacity(n_rows * self.n_columns + 1);
+        for row in rows {
+            params(row, &mut values);
+        }
+        values.resize(n_rows * self.n_columns, Param::Null);
+        values
     }
 
     /// The statement to begin so many rows with, and how many it takes. On SQLite a statement costs two changes of thread,

@@ -41,6 +41,8 @@ pub struct Conn {
     /// The failure that ended the current transaction.
     failure: Option<StoreError>,
     pub(crate) ahead: Ahead,
+    /// The number of the last event, where the running transaction knows it.
+    pub(crate) last_event: Option<i64>,
 }
 
 enum Link {
@@ -85,6 +87,7 @@ impl Conn {
             is_for_one_use: false,
             failure: None,
             ahead: Ahead::default(),
+            last_event: None,
         }
     }
 

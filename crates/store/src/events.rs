@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use crate::bulk::Bulk;
 use crate::conn::Conn;
+use crate::dialect::Engine;
 use crate::error::StoreError;
 use crate::param::Param;
 
@@ -53,25 +54,62 @@ struct Insert {
 
 impl Insert {
     fn new(after: &str) -> Insert {
-        Insert {
-            by_engine: Bulk::new(&format!("events ({COLUMNS})"), N_COLUMNS, after),
-            numbered: Bulk::new(&format!("events (event_seq, {COLUMNS})"), N_COLUMNS + 1, after),
-        }
+        Insert { by_engine: Bulk::new(&format!("events ({COLUMNS})"), N_COLUMNS, after), numbered: numbered(after) }
     }
+}
+
+fn numbered(after: &str) -> Bulk {
+    Bulk::new(&format!("events (event_seq, {COLUMNS})"), N_COLUMNS + 1, after)
 }
 
 static REFUSE: LazyLock<Insert> = LazyLock::new(|| Insert::new(""));
 static SKIP: LazyLock<Insert> = LazyLock::new(|| Insert::new(SKIPPING));
+/// On SQLite, all that is left to do in a batch in one go. Where other hands left something in the database that keeps
+/// events out of it, an overflow stops it before its commit.
+static COMMIT: LazyLock<Bulk> =
+    LazyLock::new(|| numbered("; SELECT CASE changes() WHEN ? THEN 1 ELSE abs(-9223372036854775807 - 1) END; COMMIT"));
 
 /// The number of the next event, where the engine would count on from whatever other hands put there.
 async fn next_number(conn: &mut Conn) -> Result<Option<i64>, StoreError> {
-    let Some(ahead_max) = conn.engine().events_ahead_max() else { return Ok(None) };
-    let sql = "SELECT MAX(event_seq) FROM events WHERE event_seq <= $1 + \
-               COALESCE((SELECT MAX(CAST(last_event_seq AS INTEGER), 0) FROM log_state WHERE id = 1), 0)";
-    let row = conn.fetch_optional(sql, &[Param::Int(ahead_max)]).await?;
-    let last = row.map(|row| row.opt_int(0)).transpose()?.flatten().unwrap_or(0).max(0);
-    let next = last.checked_add(1).ok_or_else(|| StoreError::damaged("events", "no number is left for another event"));
-    next.map(Some)
+    let Some(sql) = conn.engine().last_event_sql() else { return Ok(None) };
+    let last = match conn.last_event.take() {
+        Some(last) => last,
+        None => conn.fetch_optional(sql, &[]).await?.map(|row| row.opt_int(0)).transpose()?.flatten().unwrap_or(0),
+    };
+    let next = last.max(0).checked_add(1);
+    next.map(Some).ok_or_else(|| StoreError::damaged("events", "no number is left for another event"))
+}
+
+fn put_numbered<'r>((number, event): &'r (i64, &EventRow), params: &mut Vec<Param<'r>>) {
+    params.push(Param::Int(*number));
+    params.extend(event.params());
+}
+
+/// What failed at the end of a batch.
+pub(crate) enum Unfinished {
+    Events(StoreError),
+    Commit(StoreError),
+}
+
+/// Stores the events of a batch and commits it, in as few round trips as the engine allows.
+pub(crate) async fn insert_and_commit(conn: &mut Conn, events: &[&EventRow]) -> Result<(), Unfinished> {
+    if !events.is_empty() {
+        let first = match conn.engine() {
+            Engine::Sqlite => next_number(conn).await.map_err(Unfinished::Events)?,
+            Engine::Postgres => None,
+        };
+        let numbered: Vec<(i64, &EventRow)> = (first.unwrap_or(0)..).zip(events.iter().copied()).collect();
+        let whole = first.and_then(|_| COMMIT.whole(conn.engine(), &numbered, put_numbered));
+        if let Some((sql, mut params)) = whole {
+            params.push(Param::Int(i64::try_from(events.len()).unwrap_or(i64::MAX)));
+            return conn.finish(sql, &params).await.map_err(|(n_done, error)| match n_done {
+                0 | 1 => Unfinished::Events(error),
+                _ => Unfinished::Commit(error),
+            });
+        }
+        insert(conn, events, Duplicate::Refuse).await.map_err(Unfinished::Events)?;
+    }
+    conn.commit().await.map_err(Unfinished::Commit)
 }
 
 pub(crate) async fn insert(conn: &mut Conn, events: &[&EventRow], duplicate: Duplicate) -> Result<(), StoreError> {
@@ -86,11 +124,7 @@ pub(crate) async fn insert(conn: &mut Conn, events: &[&EventRow], duplicate: Dup
         None => insert.by_engine.insert_counting(conn, events, |event, params| params.extend(event.params())).await?,
         Some(first) => {
             let numbered: Vec<(i64, &EventRow)> = (first..).zip(events.iter().copied()).collect();
-            let inserting = insert.numbered.insert_counting(conn, &numbered, |(number, event), params| {
-                params.push(Param::Int(*number));
-                params.extend(event.params());
-            });
-            inserting.await?
+            insert.numbered.insert_counting(conn, &numbered, put_numbered).await?
         }
     };
     if usize::try_from(n_inserted) == Ok(events.len()) {

@@ -29,6 +29,7 @@ mod presence;
 pub mod request_states;
 mod row;
 pub mod schema;
+mod statistics;
 mod together;
 pub mod triggers;
 pub mod unreadable;

@@ -91,6 +91,10 @@ impl Writer {
         self.presence.n_foreign()
     }
 
+    pub(crate) fn is_closed(&self) -> bool {
+        self.lanes().is_closed
+    }
+
     pub(crate) async fn connection(&self) -> Result<Conn, StoreError> {
         self.pool.acquire().await
     }

@@ -1,27 +1,47 @@
 //! Transactions of a connection: how they begin and end, the locks they wait for, and what an apply holds of one.
 
+use std::future::ready;
 use std::ops::{Deref, DerefMut, RangeInclusive};
 
-use super::Conn;
+use futures::TryStreamExt as _;
+use sqlx::Executor as _;
+
+use super::{Conn, Link};
 use crate::dialect;
 use crate::error::StoreError;
-use crate::param::Param;
+use crate::param::{Param, sqlite_arguments};
 
 impl Conn {
     pub(crate) async fn begin(&mut self) -> Result<(), StoreError> {
         self.control(self.engine().begin_sql()).await?;
-        self.is_in_transaction = true;
+        (self.is_in_transaction, self.last_event) = (true, None);
         Ok(())
     }
 
-    /// As [`Conn::begin`]; on SQLite with the number that changes when another connection has written to the file.
+    /// As [`Conn::begin`]; on SQLite with the number that changes when another connection has written to the file. What the
+    /// next event will be numbered is asked for on the same way.
     pub(crate) async fn begin_looking(&mut self) -> Result<Option<i64>, StoreError> {
         let Some(sql) = self.engine().begin_looking_sql() else {
             return self.begin().await.map(|()| None);
         };
-        let row = self.fetch_built(sql.to_owned()).await?;
         self.is_in_transaction = true;
-        row.map(|row| row.int(0)).transpose()
+        let looked = self.fetch_all(sql, &[]).await.and_then(|rows| match rows.as_slice() {
+            [version, last_event] => Ok((version.int(0)?, last_event.opt_int(0)?)),
+            _ => Err(StoreError::other("a transaction began without its numbers")),
+        });
+        match looked {
+            Ok((version, last_event)) => {
+                self.last_event = Some(last_event.unwrap_or(0));
+                Ok(Some(version))
+            }
+            Err(error) => {
+                // It may have begun all the same.
+                if !self.is_lost() {
+                    drop(self.rollback().await);
+                }
+                Err(error)
+            }
+        }
     }
 
     /// Waits for a lane's lock, then begins a transaction whose commit gives it back: one round trip each. The lock belongs
@@ -53,9 +73,33 @@ impl Conn {
         Ok(())
     }
 
+    /// Runs statements of SQLite of which the last one commits, without coming back from its thread in between. An error
+    /// tells how many of them ended before it; see also [`Conn::commit`].
+    pub(crate) async fn finish(&mut self, sql: &'static str, params: &[Param<'_>]) -> Result<(), (usize, StoreError)> {
+        self.enter().map_err(|error| (0, error))?;
+        let mut n_done = 0;
+        let ended = match (&mut self.link, sqlite_arguments(params)) {
+            (Link::Sqlite(link), Ok(arguments)) => {
+                let steps = (&mut **link).fetch_many(sqlx::query_with(sql, arguments));
+                let done = steps.try_filter_map(|step| ready(Ok(step.left())));
+                done.try_for_each(|_| {
+                    n_done += 1;
+                    ready(Ok(()))
+                })
+                .await
+            }
+            (Link::Sqlite(_), Err(error)) => Err(error),
+            (Link::Postgres(_), _) => Err(sqlx::Error::Protocol("statements of another engine".to_owned())),
+        };
+        self.leave(ended).map_err(|error| (n_done, error))?;
+        self.is_in_transaction = false;
+        Ok(())
+    }
+
     /// Ends the transaction. If that fails, the connection will be closed, which ends it too.
     pub(crate) async fn rollback(&mut self) -> Result<(), StoreError> {
         let had_failed = self.failure.take().is_some();
+        self.last_event = None;
         // Another transaction may follow under the same lock.
         self.freed_by_commit = None;
         let result = self.control("ROLLBACK").await;
@@ -78,7 +122,7 @@ impl Conn {
 
     /// Undoes what was done since the savepoint and keeps the savepoint.
     pub(crate) async fn rollback_to_savepoint(&mut self) -> Result<(), StoreError> {
-        self.failure = None;
+        (self.failure, self.last_event) = (None, None);
         self.control("ROLLBACK TO SAVEPOINT apply").await
     }
 
@@ -121,7 +165,7 @@ impl<'c> Tx<'c> {
         self.conn.ahead.n_alike()
     }
 
-    /// Keeps numbers of a counter for the writes that follow. Whoever takes the last one has to write the counter.
+    /// Keeps numbers of a counter, which stands at the last of them already, for the writes that follow.
     pub fn keep_ahead(&mut self, counter: String, numbers: RangeInclusive<i64>) {
         self.conn.ahead.keep(counter, numbers);
     }
@@ -131,8 +175,8 @@ impl<'c> Tx<'c> {
         self.conn.ahead.has(counter)
     }
 
-    /// The next number of a counter that an earlier write of the batch keeps for this one, and whether it is the last.
-    pub fn take_ahead(&mut self, counter: &str) -> Option<(i64, bool)> {
+    /// The next number of a counter that an earlier write of the batch keeps for this one.
+    pub fn take_ahead(&mut self, counter: &str) -> Option<i64> {
         self.conn.ahead.take(counter)
     }
 }

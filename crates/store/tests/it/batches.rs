@@ -4,7 +4,7 @@ use store::{Apply, WriteError};
 
 use crate::harness::{
     applied, both, call_id, counter, counting, counting_as, failing, increment, n_events, once, outcome, panicking,
-    refused, write, write_together,
+    refused, sqlite, statement, write, write_together,
 };
 
 #[tokio::test(flavor = "multi_thread")]
@@ -128,4 +128,20 @@ async fn more_jobs_than_a_batch_may_hold_are_split() {
         // The gate alone, then 64, 64 and 22.
         assert_eq!(store.stats().n_commits, 4);
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn events_that_other_hands_keep_out_keep_out_the_change_too() {
+    let database = sqlite().await;
+    let store = database.open().await;
+    write(&store, counting()).await.unwrap();
+    let ignoring = "CREATE TRIGGER t BEFORE INSERT ON events BEGIN SELECT RAISE(IGNORE); END";
+    write(&store, statement(ignoring)).await.unwrap();
+    assert!(write(&store, counting()).await.is_err());
+    let several = || futures::future::join_all((0..8).map(|_| write(&store, counting())));
+    assert!(several().await.iter().all(Result::is_err));
+    assert_eq!((counter(&store).await, n_events(&store).await), (1, 1));
+    write(&store, statement("DROP TRIGGER t")).await.unwrap();
+    assert!(several().await.iter().all(Result::is_ok));
+    assert_eq!((counter(&store).await, n_events(&store).await), (9, 9));
 }

@@ -10,4 +10,5 @@ mod migrations;
 mod owner;
 mod presence;
 mod queries;
+mod statistics;
 mod writes;
