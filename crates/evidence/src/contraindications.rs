@@ -262,7 +262,7 @@ fn told(graph: &Graph, statement: &Statement, edge: &Edge, doubts: &Doubts) -> C
         Some(it) => format!("{} {evidence}", doubt(statement.entity.kind, it.is)),
         None => evidence,
     };
-    let same_as = same_as(graph, &statement.of);
+    let same_as = statement.of.same_as(graph);
     let evidence = match same_as.as_ref().filter(|same| !same.verified) {
         Some(SameAs { id, source, .. }) => {
             let [id, source] = [id, source].map(|text| quoted::word(text));
@@ -298,15 +298,4 @@ fn doubt(kind: EntityKind, is: Is) -> &'static str {
         (EntityKind::Herb, Is::Kind) => KIND_NOT_VERIFIED,
         (EntityKind::Herb, Is::Ingredient | Is::Constituent) => CONSTITUENT_NOT_VERIFIED,
     }
-}
-
-/// The node that something is recorded of, where it is not the one that was asked for.
-fn same_as(graph: &Graph, of: &SameThing) -> Option<SameAs<'static>> {
-    let (_, sources) = of.said.as_ref()?;
-    let sources: Vec<&str> = sources.iter().map(|source| graph.sources().id(*source)).collect();
-    Some(SameAs {
-        id: graph.nodes().id(of.node).to_owned().into(),
-        source: sources.join(", ").into(),
-        verified: of.checked == Checked::Verified,
-    })
 }

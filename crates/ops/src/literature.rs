@@ -16,9 +16,19 @@ pub struct LiteratureSearch {
     pub sort_by: SortBy,
 }
 
+/// What a library answers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LiteratureFound {
+    /// In the order asked for.
+    pub documents: Vec<Document>,
+    /// How many match, sent or not; absent where the library does not say.
+    pub n_matching: Option<u64>,
+    /// The numbers of papers that it named and did not send.
+    pub not_sent: Vec<String>,
+}
+
 pub trait Literature: fmt::Debug + Send + Sync {
-    /// Papers in the order asked for.
-    fn search(&self, search: LiteratureSearch) -> BoxFuture<'_, Result<Vec<Document>, OpError>>;
+    fn search(&self, search: LiteratureSearch) -> BoxFuture<'_, Result<LiteratureFound, OpError>>;
 
     fn find<'a>(&'a self, pmid: &'a str) -> BoxFuture<'a, Result<Option<Document>, OpError>>;
 }

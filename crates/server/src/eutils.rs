@@ -1,7 +1,7 @@
 //! PubMed over NCBI's E-utilities: at the rate that NCBI asks for, with a memory of recent answers, a few attempts, and
 //! the words of a search in bodies only, never in an address.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::io::Cursor;
 use std::num::NonZeroU32;
@@ -18,7 +18,7 @@ use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
 use http::Request;
 use http::header::CONTENT_TYPE;
 use http_body_util::Full;
-use ops::{Literature, LiteratureSearch};
+use ops::{Literature, LiteratureFound, LiteratureSearch};
 use serde_json::Value;
 
 use crate::outbound::{Answer, Limits, Outbound, OutboundError, may_carry_keys};
@@ -76,7 +76,7 @@ impl fmt::Debug for Eutils {
 }
 
 impl Literature for Eutils {
-    fn search(&self, search: LiteratureSearch) -> BoxFuture<'_, Result<Vec<Document>, OpError>> {
+    fn search(&self, search: LiteratureSearch) -> BoxFuture<'_, Result<LiteratureFound, OpError>> {
         Box::pin(async move {
             let n_max = search.n_max.to_string();
             // PubMed has no order by title; the caller makes one of what is found.
@@ -88,8 +88,11 @@ impl Literature for Eutils {
             };
             let fields = [("retmode", "json"), ("retmax", &n_max), ("sort", sort), ("term", &search.query)];
             let body = self.ask(&self.search, &fields).await?;
-            let pmids = pmids(&body)?;
-            self.papers(&pmids).await
+            let Matching { pmids, n } = matching(&body)?;
+            let documents = self.papers(&pmids).await?;
+            let sent: HashSet<&String> = documents.iter().filter_map(|it| it.ids.get("pmid")).collect();
+            let not_sent = pmids.iter().filter(|pmid| !sent.contains(pmid)).cloned().collect();
+            Ok(LiteratureFound { documents, n_matching: n, not_sent })
         })
     }
 
@@ -175,12 +178,21 @@ fn unreadable(error: impl std::error::Error + Send + Sync + 'static) -> OpError 
     OpError::new(Kind::Upstream, "PubMed answered something else than it should").with_source(error)
 }
 
-fn pmids(body: &[u8]) -> Result<Vec<String>, OpError> {
+/// The papers that a search names, and how many match.
+#[derive(Debug, PartialEq, Eq)]
+struct Matching {
+    pmids: Vec<String>,
+    n: Option<u64>,
+}
+
+fn matching(body: &[u8]) -> Result<Matching, OpError> {
     let answer: Value = serde_json::from_slice(body).map_err(unreadable)?;
     let list = answer.pointer("/esearchresult/idlist").and_then(Value::as_array);
     let list = list.ok_or_else(|| OpError::new(Kind::Upstream, "PubMed could not read the query"))?;
     let is_number = |text: &&str| !text.is_empty() && text.len() <= 8 && text.bytes().all(|byte| byte.is_ascii_digit());
-    Ok(list.iter().filter_map(Value::as_str).filter(is_number).map(str::to_owned).collect())
+    let pmids = list.iter().filter_map(Value::as_str).filter(is_number).map(str::to_owned).collect();
+    let n = answer.pointer("/esearchresult/count").and_then(Value::as_str).and_then(|count| count.parse().ok());
+    Ok(Matching { pmids, n })
 }
 
 /// `application/x-www-form-urlencoded`: everything but letters, digits and four marks by its bytes.
@@ -214,10 +226,10 @@ mod tests {
 
     #[test]
     fn numbers_are_read_and_anything_else_is_an_error() {
-        let found = pmids(br#"{"esearchresult": {"count": "2", "idlist": ["11", "22", "x"]}}"#).unwrap();
-        assert_eq!(found, ["11", "22"]);
-        assert_eq!(pmids(br#"{"error": "API rate limit exceeded"}"#).unwrap_err().kind, Kind::Upstream);
-        assert_eq!(pmids(b"<html>").unwrap_err().kind, Kind::Upstream);
+        let found = matching(br#"{"esearchresult": {"count": "5000", "idlist": ["11", "22", "x"]}}"#).unwrap();
+        assert_eq!(found, Matching { pmids: vec!["11".to_owned(), "22".to_owned()], n: Some(5_000) });
+        assert_eq!(matching(br#"{"error": "API rate limit exceeded"}"#).unwrap_err().kind, Kind::Upstream);
+        assert_eq!(matching(b"<html>").unwrap_err().kind, Kind::Upstream);
     }
 
     #[test]

@@ -1435,6 +1435,12 @@ export interface Operations {
         })[];
         /** The edge points from the other node to this one. */
         reverse?: boolean;
+        /** The node that it is recorded of, where that is another one for the same thing. */
+        same_as?: {
+          id: string;
+          source: string;
+          verified: boolean;
+        } | null;
         source: string;
         strength?: "low" | "moderate" | "high" | null;
         type: string;
@@ -1477,6 +1483,8 @@ export interface Operations {
       } | null;
       source: string;
       title: string;
+      /** Its source took the record back: nothing is left but what is known against papers. */
+      withdrawn?: boolean;
       year?: number | null;
     };
   };

@@ -97,6 +97,9 @@ pub struct BibliographyEntry {
     /// The source that says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retraction_source: Option<String>,
+    /// Its source took the record back.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub withdrawn: bool,
 }
 
 pub const BIBLIOGRAPHY: &str = "application/vnd.bibliography";

@@ -310,6 +310,11 @@ impl Document {
         let source = retraction.source.clone().unwrap_or_else(|| self.source.clone());
         Some(Retraction { source: Some(source), ..retraction })
     }
+
+    /// Whether its source took it back, so that only what is known against papers is left of it.
+    pub fn is_withdrawn(&self) -> bool {
+        self.attributes.get("withdrawn") == Some(&Value::Bool(true))
+    }
 }
 
 impl Strength {

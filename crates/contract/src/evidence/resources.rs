@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::record::{Name, RetractedReference, Retraction, Strength};
+use super::record::{Name, RetractedReference, Retraction, SameAs, Strength};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -106,6 +106,9 @@ pub struct Relation {
     pub source: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub strength: Option<Strength>,
+    /// The node that it is recorded of, where that is another one for the same thing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub same_as: Option<SameAs<'static>>,
     /// An interaction that nobody may overlook, by a rule of its source.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub critical: bool,
@@ -140,6 +143,9 @@ pub struct Paper {
     /// Present once it was retracted, or doubted by its publisher.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retraction: Option<Retraction>,
+    /// Its source took the record back: nothing is left but what is known against papers.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub withdrawn: bool,
     pub source: String,
     /// On which terms this may be used; `licence_of` says what.
     pub licence: String,

@@ -250,7 +250,10 @@ mod tests {
         check("(ginger", &bracket("(", 1));
         check("garlic)", &bracket(")", 7));
         check("all[sb]", "one of the fields [ti], [tiab], [au], [ta], [mh], [dp]; `[sb]` stands at character 4");
-        check("old[dp]", "a year or two (`2010:2015`) before `[dp]`; `old` stands at character 1");
+        for date in ["old", "2021/13", "2021/06/07", "2021 Jan", "2020:2021/06", "20210607", "+202"] {
+            let expected = "a year or two (`2010:2015`) without month and day before `[dp]`";
+            check(&format!("{date}[dp]"), &format!("{expected}; `{date}` stands at character 1"));
+        }
         for term in ["[6]-gingerol", "(+)-catechin", "1,25(OH)2 vitamin D", "\"ginger AND tea\"", "and"] {
             assert!(query(&[(term, Operator::And)]).is_ok(), "{term}");
         }

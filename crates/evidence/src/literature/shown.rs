@@ -35,8 +35,14 @@ pub fn bibliography(documents: &[Document]) -> Vec<BibliographyEntry> {
         id: (!document.ids.contains_key("pmid")).then(|| document.id.clone()),
         retraction: document.retraction.as_ref().map(|retraction| retraction.kind),
         retraction_source: document.doubt().and_then(|retraction| retraction.source),
+        withdrawn: document.is_withdrawn(),
     };
     documents.iter().map(entry).collect()
+}
+
+/// The terms of the paper itself, where its record states them: they outweigh those of the collection.
+pub fn own_terms(document: &Document) -> Option<&str> {
+    ["licence", "copyright"].iter().find_map(|it| document.attributes.get(*it)?.as_str())
 }
 
 /// `Last I`; a group by its name.
@@ -79,7 +85,8 @@ pub fn details(document: &Document, credit: Option<&Credit>) -> String {
         } else {
             format!("licence: {licence}")
         };
-        parts.push(format!("Source: {title} ({terms}).{notice}"));
+        let own = own_terms(document).map(|own| format!(" The paper itself: {}.", ticked(own))).unwrap_or_default();
+        parts.push(format!("Source: {title} ({terms}).{notice}{own}"));
     }
     parts.join("\n\n")
 }
@@ -91,6 +98,9 @@ fn head(document: &Document, n_authors_max: usize) -> String {
         let by = retraction.source.map(|source| format!("by {}", ticked(&source)));
         let why: Vec<String> = retraction.notice.iter().map(|notice| ticked(notice)).chain(by).collect();
         lines.push(format!("**{what}** ({})", why.join(", ")));
+    }
+    if document.is_withdrawn() {
+        lines.push(format!("**WITHDRAWN** (by {}; only this is left of its record)", ticked(&document.source)));
     }
     let mut authors: Vec<String> = document.authors.iter().take(n_authors_max).map(short).collect();
     if document.authors.len() > authors.len() {

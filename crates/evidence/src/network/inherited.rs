@@ -5,6 +5,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use contract::evidence::checked::Checked;
+use contract::evidence::record::SameAs;
 
 use super::statement::{Statement, statements_of};
 use super::{Reach, Told};
@@ -170,6 +171,19 @@ pub(crate) struct SameThing {
     pub checked: Checked,
     /// The node that was asked for, and whose word it is that this one is the same; absent for the one that was asked for.
     pub said: Option<(NodeNumber, Vec<u32>)>,
+}
+
+impl SameThing {
+    /// The node that something is recorded of, where it is not the one that was asked for.
+    pub fn same_as(&self, graph: &Graph) -> Option<SameAs<'static>> {
+        let (_, sources) = self.said.as_ref()?;
+        let sources: Vec<&str> = sources.iter().map(|source| graph.sources().id(*source)).collect();
+        Some(SameAs {
+            id: graph.nodes().id(self.node).to_owned().into(),
+            source: sources.join(", ").into(),
+            verified: self.checked == Checked::Verified,
+        })
+    }
 }
 
 /// Nodes for one thing, those that were asked for first.

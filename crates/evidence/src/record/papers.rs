@@ -102,6 +102,22 @@ pub async fn is_any_doubted(conn: &mut Conn, organisation_id: &str) -> Result<bo
     Ok(conn.fetch_optional(sql, &[organisation_id.into()]).await?.is_some())
 }
 
+/// Marks papers that are not of the record with what it knows against them.
+pub async fn mark(conn: &mut Conn, organisation_id: &str, documents: &mut [Document]) -> Result<(), StoreError> {
+    let papers: Vec<Paper> = documents.iter().map(Paper::of).collect();
+    let keys: BTreeSet<String> = papers.iter().flat_map(|paper| paper.keys.values().cloned()).collect();
+    let said = read_said(conn, organisation_id, &keys).await?;
+    for (document, paper) in documents.iter_mut().zip(papers) {
+        let mut told = paper.own;
+        let said = paper.keys.values().filter_map(|key| said.get(key)).flat_map(BTreeMap::values);
+        let n_news = said.filter(|retraction| settle(&mut told, retraction)).count();
+        if n_news > 0 {
+            document.retraction = told;
+        }
+    }
+    Ok(())
+}
+
 /// What a document of the record says against papers, by their keys: what the table has of it.
 pub(super) fn said_by(document: &Document) -> BTreeMap<String, Retraction> {
     let paper = Paper::of(document);

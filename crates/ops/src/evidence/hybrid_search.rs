@@ -4,9 +4,11 @@ use std::time::Duration;
 
 use contract::actor::Role;
 use contract::error::{Kind, OpError};
+use contract::evidence::record::{Document, RecordKind};
 use contract::evidence::search::{
     HitRecord, HybridSearch, HybridSearchOutput, RetractionStatus, SearchFilters, SearchHit, SearchLang, Span,
 };
+use evidence::record::read::{self, Stored};
 use evidence::search::entry::{Entry, EntryRecord, Standing};
 use evidence::search::filter::{Filter, Unknown};
 use evidence::search::hybrid::{Hit, Library, Mode, Reading};
@@ -16,9 +18,10 @@ use evidence::search::searches::Current;
 use evidence::search::snippet::Snippet;
 use evidence::search::words::script_language;
 use serde_json::{Map, Value, json};
+use store::StoreError;
 
 use super::note_data_version;
-use super::sources::{credits, sources};
+use super::sources::{credits, own_terms, sources};
 use crate::context::{Context, Settings};
 use crate::family::Family;
 use crate::limits::RETRY_AFTER_MS;
@@ -110,15 +113,35 @@ impl Read for HybridSearch {
         }
         let sources = hits.iter().flat_map(|hit| std::iter::once(&hit.source).chain(&hit.retraction_source));
         let source_ids: Vec<&str> = sources.map(String::as_str).collect();
-        metadata.insert("licences".to_owned(), credits(ctx, &source_ids).await?);
+        let documents = documents(ctx, &hits).await?;
+        let mut licences = credits(ctx, &source_ids).await?;
+        licences.extend(own_terms(&documents));
+        metadata.insert("licences".to_owned(), Value::Array(licences));
         metadata.insert("reasons".to_owned(), Value::Array(reasons));
         let note = if hits.is_empty() { Some(NOTHING_FOUND) } else { Some(NOTHING_KNOWN).filter(|_| !is_known) };
-        let note = note.map(str::to_owned);
+        let notes: Vec<String> = note.map(str::to_owned).into_iter().chain(withdrawn(&documents)).collect();
+        let note = (!notes.is_empty()).then(|| notes.join(" "));
         metadata.extend(note.clone().map(|note| ("note".to_owned(), note.into())));
         let mut answer = Answer::of(HybridSearchOutput { hits, note });
         answer.metadata = metadata;
         Ok(answer)
     }
+}
+
+/// The documents among the hits.
+async fn documents(ctx: &Context<'_>, hits: &[SearchHit]) -> Result<Vec<Document>, OpError> {
+    let ids = hits.iter().filter(|hit| hit.record == HitRecord::Document).map(|hit| hit.id.as_str());
+    let (ids, organisation_id) = (ids.collect::<Vec<&str>>(), ctx.actor().organisation_id.as_str());
+    let mut reader = ctx.read().await?;
+    let found = read::find(&mut reader, organisation_id, RecordKind::Document, &ids).await.map_err(store_error)?;
+    found.iter().map(Stored::parse).collect::<Result<_, StoreError>>().map_err(store_error)
+}
+
+/// That sources took back some of the documents, in words.
+fn withdrawn(documents: &[Document]) -> Option<String> {
+    let ids = documents.iter().filter(|document| document.is_withdrawn()).map(|document| format!("`{}`", document.id));
+    let ids: Vec<String> = ids.collect();
+    (!ids.is_empty()).then(|| format!("Withdrawn by its source: {}.", ids.join(", ")))
 }
 
 /// The library at the record's last change, or at least at the one that the caller knows of.

@@ -50,7 +50,11 @@ impl Read for PubmedGetDetails {
             (Some(_) | None, _) => None,
         };
         match elsewhere {
-            Some(document) => {
+            Some(mut document) => {
+                // What is retracted is known here, whoever tells of the paper.
+                let mut reader = ctx.read().await?;
+                let marked = papers::mark(&mut reader, organisation_id, std::slice::from_mut(&mut document)).await;
+                marked.map_err(store_error)?;
                 let credit = Credit::from(Format::Pubmed.source());
                 let text = literature::details(&document, Some(&credit));
                 Ok(Answer::of(Content::text(text, Audience::Everybody)))

@@ -6,14 +6,14 @@ use contract::error::OpError;
 use contract::evidence::pubmed::{BIBLIOGRAPHY, PubmedSearch, SortBy};
 use contract::evidence::record::{Document, RecordKind};
 use evidence::import::Format;
-use evidence::literature::{self, Query, QueryError};
-use evidence::record::read;
+use evidence::literature::{self, FoundPapers, Query, QueryError};
+use evidence::record::{papers, read};
 use serde_json::{Value, json};
 
 use super::{note_data_version, sources};
 use crate::context::Context;
 use crate::family::Family;
-use crate::literature::LiteratureSearch;
+use crate::literature::{LiteratureFound, LiteratureSearch};
 use crate::operation::{Answer, Operation, Read, store_error};
 
 /// Documents of the record that one call looks at.
@@ -35,21 +35,49 @@ impl Operation for PubmedSearch {
 struct Found {
     documents: Vec<Document>,
     /// How many match, shown or not; absent where that is not known.
-    n_matching: Option<usize>,
+    n_matching: Option<u64>,
     is_of_record: bool,
     /// Why the answer may lack papers.
-    caution: Option<&'static str>,
+    caution: Option<String>,
+}
+
+impl Found {
+    /// How many were found, and that it is not all where it is not: what is shown must not pass for that.
+    fn message(&self) -> String {
+        let place = if self.is_of_record { "in the record" } else { "at PubMed" };
+        let n_shown = self.documents.len();
+        let found = match (self.n_more(), n_shown) {
+            (Some(n), _) => format!("{n_shown} of {n} papers found {place} are shown"),
+            (None, 0) => format!("no paper found {place}"),
+            (None, 1) => format!("1 paper found {place}"),
+            (None, n) => format!("{n} papers found {place}"),
+        };
+        let caution = self.caution.as_ref().map(|caution| format!("; {caution}")).unwrap_or_default();
+        format!("{found}{caution}")
+    }
+
+    /// How many there are, where that is more than are shown.
+    fn n_more(&self) -> Option<u64> {
+        let n_shown = u64::try_from(self.documents.len()).unwrap_or(u64::MAX);
+        self.n_matching.filter(|n| *n > n_shown)
+    }
 }
 
 impl Read for PubmedSearch {
     async fn run(&self, ctx: &Context<'_>) -> Result<Answer<Content>, OpError> {
         let query = Query::parse(&self.terms).map_err(refusal)?;
         let text = query.text();
-        let Found { documents, n_matching, is_of_record, caution } = find(self, &query, ctx).await?;
-        let mut articles: Vec<String> = documents.iter().map(literature::article).collect();
+        let found = find(self, &query, ctx).await?;
+        let message = found.message();
+        let mut articles: Vec<String> = found.documents.iter().map(literature::article).collect();
         if articles.is_empty() {
-            articles.push(nothing(is_of_record));
+            articles.push(nothing(found.is_of_record));
         }
+        // Who reads only the text must know it too.
+        if found.n_more().is_some() || found.caution.is_some() {
+            articles.push(format!("({message})"));
+        }
+        let Found { documents, is_of_record, .. } = found;
         let shown = format!("# Search Results for: {text}\n\n{}", articles.join("\n\n"));
         let mut answer = Answer::of(Content::text(shown.trim_end().to_owned(), Audience::Model));
         if !documents.is_empty() {
@@ -62,23 +90,10 @@ impl Read for PubmedSearch {
                 language: None,
             });
         }
-        let found = match documents.len() {
-            0 => "no paper found".to_owned(),
-            1 => "1 paper found".to_owned(),
-            n => format!("{n} papers found"),
-        };
-        let place = if is_of_record { "in the record" } else { "at PubMed" };
-        // What is shown must not pass for all.
-        let n_shown = documents.len();
-        let found = match n_matching.filter(|n| *n > n_shown) {
-            Some(n) => format!("{n_shown} of {n} papers found {place} are shown"),
-            None => format!("{found} {place}"),
-        };
-        let caution = caution.map(|caution| format!("; {caution}")).unwrap_or_default();
         let metadata = [
             ("querySuccess", json!(true)),
             ("nodeCount", json!(documents.len())),
-            ("message", json!(format!("{found}{caution}"))),
+            ("message", json!(message)),
             ("licences", credits(&documents, is_of_record, ctx).await?),
         ];
         answer.metadata.extend(metadata.map(|(key, value)| (key.to_owned(), value)));
@@ -94,15 +109,20 @@ async fn find(wanted: &PubmedSearch, query: &Query, ctx: &Context<'_>) -> Result
     let Some(library) = &ctx.services().literature else { return find_here(wanted, query, ctx, None).await };
     let search = LiteratureSearch { query: query.text(), n_max: wanted.max_results, sort_by: wanted.sort_by };
     match library.search(search).await {
-        Ok(mut documents) => {
+        Ok(LiteratureFound { mut documents, n_matching, not_sent }) => {
+            // What is retracted is known here, whoever tells of the paper.
+            let mut reader = ctx.read().await?;
+            let organisation_id = ctx.actor().organisation_id.as_str();
+            papers::mark(&mut reader, organisation_id, &mut documents).await.map_err(store_error)?;
             if wanted.sort_by == SortBy::Title {
                 documents.sort_by_cached_key(|document| document.title.to_lowercase());
             }
-            Ok(Found { documents, n_matching: None, is_of_record: false, caution: None })
+            let caution = (!not_sent.is_empty()).then(|| format!("PubMed did not send {}", not_sent.join(", ")));
+            Ok(Found { documents, n_matching, is_of_record: false, caution })
         }
         Err(error) => {
             tracing::warn!(error = %error, "PubMed did not answer; the record does");
-            find_here(wanted, query, ctx, Some("PubMed itself could not be asked")).await
+            find_here(wanted, query, ctx, Some("PubMed itself could not be asked".to_owned())).await
         }
     }
 }
@@ -117,12 +137,12 @@ async fn find_here(
     wanted: &PubmedSearch,
     query: &Query,
     ctx: &Context<'_>,
-    mut caution: Option<&'static str>,
+    mut caution: Option<String>,
 ) -> Result<Found, OpError> {
     let organisation_id = ctx.actor().organisation_id.as_str();
     let n_max = usize::try_from(wanted.max_results).unwrap_or(usize::MAX);
     let mut reader = ctx.read().await?;
-    let (mut found, mut after, mut n_seen, mut n_matching) = (Vec::new(), String::new(), 0_u64, 0);
+    let (mut found, mut after, mut n_seen) = (FoundPapers::default(), String::new(), 0_u64);
     loop {
         let page = read::page(&mut reader, organisation_id, RecordKind::Document, &after, PAGE_MAX).await;
         let page = page.map_err(store_error)?;
@@ -135,20 +155,18 @@ async fn find_here(
             if (document.kind == PAPER || document.ids.contains_key("pmid"))
                 && let Some(score) = query.score(&document)
             {
-                found.push((score, document));
-                n_matching += 1;
+                found.add(score, document);
             }
         }
         // The order is total, so what is beyond the limit now stays beyond it.
-        literature::sort(&mut found, wanted.sort_by);
-        found.truncate(n_max);
+        found.cut(wanted.sort_by, n_max);
         if n_seen >= DOCUMENTS_MAX {
-            caution = Some("only a part of the record was looked at; use hybrid_search");
+            caution = Some("only a part of the record was looked at; use hybrid_search".to_owned());
             break;
         }
     }
-    let documents = found.into_iter().map(|(_, document)| document).collect();
-    Ok(Found { documents, n_matching: Some(n_matching), is_of_record: true, caution })
+    let n_matching = u64::try_from(found.n_papers()).ok();
+    Ok(Found { documents: found.into_documents(), n_matching, is_of_record: true, caution })
 }
 
 /// Whom the papers are from and on which terms.
@@ -156,13 +174,18 @@ async fn credits(documents: &[Document], is_of_record: bool, ctx: &Context<'_>) 
     if documents.is_empty() {
         return Ok(json!([]));
     }
-    if !is_of_record {
-        return Ok(json!([sources::credit(Format::Pubmed.source())]));
-    }
     let doubted_by = documents.iter().filter_map(|document| document.doubt()?.source);
-    let ids: Vec<String> = documents.iter().map(|document| document.source.clone()).chain(doubted_by).collect();
+    let mut ids: Vec<String> = documents.iter().map(|document| document.source.clone()).chain(doubted_by).collect();
+    let mut told = Vec::new();
+    if !is_of_record {
+        let pubmed = Format::Pubmed.source();
+        ids.retain(|id| *id != pubmed.id);
+        told.push(sources::credit(pubmed));
+    }
     let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
-    sources::credits(ctx, &ids).await
+    told.extend(sources::credits(ctx, &ids).await?);
+    told.extend(sources::own_terms(documents));
+    Ok(Value::Array(told))
 }
 
 fn refusal(error: QueryError) -> OpError {

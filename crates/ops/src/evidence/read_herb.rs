@@ -47,7 +47,8 @@ impl Read for ReadHerb {
         let edges = Edges::find(&mut reader, organisation_id, &details::herb_edge_ids(&graph, number)).await;
         let edges = edges.map_err(store_error)?;
         let (mut herb, sources) = details::herb(&graph, number, &node, &edges, record);
-        let notes: Vec<String> = meant.note(&graph, &self.id).into_iter().chain(herb.note.take()).collect();
+        let notes = meant.note(&graph, &self.id).into_iter().chain(details::same_note(&graph, number));
+        let notes: Vec<String> = notes.chain(herb.note.take()).collect();
         herb.note = (!notes.is_empty()).then(|| notes.join(" "));
         let licences = paths::licences(&graph, sources);
         herb.sources = licences.iter().map(|(source, _)| source.clone()).collect();

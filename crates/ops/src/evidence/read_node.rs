@@ -38,7 +38,8 @@ impl Read for ReadNode {
         let id = details.id.clone();
         let mut answer = Answer::of(details).touching("node", id);
         answer.metadata = provenance_of(&graph, sources);
-        note(&mut answer.metadata, meant.note(&graph, &self.curie).as_slice());
+        let notes = meant.note(&graph, &self.curie).into_iter().chain(details::same_note(&graph, number));
+        note(&mut answer.metadata, &notes.collect::<Vec<String>>());
         Ok(answer)
     }
 }

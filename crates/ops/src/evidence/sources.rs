@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use contract::error::OpError;
-use contract::evidence::record::{RecordKind, Source};
+use contract::evidence::record::{Document, RecordKind, Source};
+use evidence::literature;
 use evidence::record::read;
 use serde_json::{Value, json};
 
@@ -26,8 +27,14 @@ pub async fn sources(ctx: &Context<'_>, ids: &[&str]) -> Result<BTreeMap<String,
 }
 
 /// Whom records of these sources are from and on which terms, as `metadata` says it.
-pub async fn credits(ctx: &Context<'_>, ids: &[&str]) -> Result<Value, OpError> {
+pub async fn credits(ctx: &Context<'_>, ids: &[&str]) -> Result<Vec<Value>, OpError> {
     Ok(sources(ctx, ids).await?.into_values().map(credit).collect())
+}
+
+/// The terms of papers themselves, where their records state them.
+pub fn own_terms<'d>(documents: impl IntoIterator<Item = &'d Document>) -> Vec<Value> {
+    let told = documents.into_iter().filter_map(|document| Some((document, literature::own_terms(document)?)));
+    told.map(|(document, licence)| json!({ "document": document.id, "licence": licence })).collect()
 }
 
 pub fn credit(source: Source) -> Value {

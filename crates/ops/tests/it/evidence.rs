@@ -1,5 +1,6 @@
 //! The evidence: records through the door, and what is asked of them.
 
+mod abroad;
 mod contraindications;
 mod exports;
 mod gravest;

@@ -6,7 +6,7 @@ use contract::actor::{Actor, ActorKind, Role};
 use contract::id::{ActorId, IdempotencyKey, OrganisationId, ProjectId};
 use ledger::key::LogSigner;
 use ledger::keyring::Keyring;
-use ops::{Call, Clock, Entry, Options, Platform, Remotes, Reply, Services, Settings};
+use ops::{Call, Clock, Entry, Knowledge, Literature, Options, Platform, Remotes, Reply, Services, Settings};
 use serde_json::Value;
 use store::{Store, Target};
 use workflow::catalogue::LiveCatalogue;
@@ -55,6 +55,30 @@ async fn stage(
     starter: Option<Arc<starter::Files>>,
     remotes: Remotes,
 ) -> Stage {
+    let services = services(&files, starter, remotes);
+    let stage = stage_with(target, files, entries, settings, services).await;
+    Stage { _folder: folder, ..stage }
+}
+
+fn services(files: &tempfile::TempDir, starter: Option<Arc<starter::Files>>, remotes: Remotes) -> Services {
+    Services {
+        catalogue: LiveCatalogue::open(None).unwrap(),
+        remotes,
+        evidence: evidence::derived::Derived::new(files.path().join("evidence")),
+        literature: None,
+        knowledge: None,
+        search: evidence::search::searches::Searches::new(files.path().join("search"), || None, Default::default),
+        starter,
+    }
+}
+
+async fn stage_with(
+    target: Target,
+    files: Arc<tempfile::TempDir>,
+    entries: &'static [Entry],
+    settings: Settings,
+    services: Services,
+) -> Stage {
     let options = store::Options {
         target: target.clone(),
         migrations: ops::migrations(),
@@ -64,15 +88,6 @@ async fn stage(
     };
     let store = Store::open(options).await.unwrap();
     let clock = Clock::manual(START_US);
-    let services = Services {
-        catalogue: LiveCatalogue::open(None).unwrap(),
-        remotes,
-        evidence: evidence::derived::Derived::new(files.path().join("evidence")),
-        literature: None,
-        knowledge: None,
-        search: evidence::search::searches::Searches::new(files.path().join("search"), || None, Default::default),
-        starter,
-    };
     let root = workflow::projection::Root::new(files.path().join("artifacts"), "here".to_owned());
     let options = Options {
         entries,
@@ -86,7 +101,7 @@ async fn stage(
         known_keys_file: Some(files.path().join("keys.known")),
     };
     let platform = Platform::open(store.clone(), options).unwrap();
-    Stage { platform, store, clock, files, target, _folder: folder }
+    Stage { platform, store, clock, files, target, _folder: None }
 }
 
 pub async fn on_sqlite(entries: &'static [Entry]) -> Stage {
@@ -143,6 +158,17 @@ impl Stage {
     pub async fn again_with(&self, starter: starter::Files) -> Stage {
         let (files, entries) = (Arc::new(testkit::temp_dir()), ops::operations::OPERATIONS);
         stage(self.target.clone(), None, files, entries, settings(), Some(Arc::new(starter)), Remotes::default()).await
+    }
+
+    /// Another process on the same database, which may ask others for papers and for statements.
+    pub async fn again_asking(
+        &self,
+        literature: Option<Arc<dyn Literature>>,
+        knowledge: Option<Arc<dyn Knowledge>>,
+    ) -> Stage {
+        let (files, entries) = (Arc::new(testkit::temp_dir()), ops::operations::OPERATIONS);
+        let services = Services { literature, knowledge, ..services(&files, None, Remotes::default()) };
+        stage_with(self.target.clone(), files, entries, settings(), services).await
     }
 
     pub async fn call(&self, name: &str, operation: &str, input: Value) -> Reply {

@@ -93,8 +93,12 @@ impl Field {
             "mh" | "mesh" | "mesh terms" => Field::Mesh,
             "dp" | "pdat" | "date - publication" | "publication date" => {
                 let (from, to) = text.split_once(':').unwrap_or((text, text));
-                let year = |text: &str| text.trim().trim_matches('"').split(['/', ' ']).next()?.parse::<i32>().ok();
-                let expected = "a year or two (`2010:2015`) before `[dp]`";
+                // Papers are compared by their year alone: a month would be read as all of its year.
+                let year = |text: &str| {
+                    let text = text.trim().trim_matches('"').trim();
+                    text.parse::<i32>().ok().filter(|_| text.len() == 4 && text.bytes().all(|it| it.is_ascii_digit()))
+                };
+                let expected = "a year or two (`2010:2015`) without month and day before `[dp]`";
                 let (from, to) = year(from).zip(year(to)).ok_or_else(|| fault(text, 0, text, expected))?;
                 Field::Year(from, to)
             }

@@ -200,6 +200,51 @@ async fn whoever_takes_a_name_of_the_starter_data_neither_hides_its_warnings_nor
 }
 
 #[tokio::test]
+async fn a_node_is_read_with_what_is_said_of_it_under_every_id() {
+    for stage in both().await {
+        let house = house(&stage).await;
+        let ask = async |operation: &str, input: Value| house.call("agent", operation, input).await.result.unwrap();
+        let ours = ask("read_node", json!({"curie": "madeupine"})).await.output;
+        put(&house, &[mine("MYDB:7", "pill seven", json!(["madeupine"])), said("MYDB:7", "treats", "otherine")]).await;
+        let node = ask("read_node", json!({"curie": "MYDB:7"})).await;
+        let n_ours = ours["n_relations"].as_u64().unwrap();
+        assert_eq!((&node.output["id"], &node.output["n_relations"]), (&json!("MYDB:7"), &json!(n_ours + 1)));
+        let relations = node.output["relations"].as_array().unwrap();
+        assert_eq!(
+            (relations.len(), relations[0].get("same_as")),
+            (ours["relations"].as_array().unwrap().len() + 1, None)
+        );
+        let deadly = relations.iter().find(|it| it["id"] == "otherine" && it["predicate"] == "interacts_with").unwrap();
+        // Nobody verified that the two are one, so nothing is critical by it.
+        let same = json!({"id": "madeupine", "source": "mydb", "verified": false});
+        assert_eq!((&deadly["same_as"], deadly.get("critical")), (&same, None), "{deadly}");
+        assert!(ours["relations"].as_array().unwrap().iter().any(|it| it["critical"] == true), "{ours}");
+        let note = node.metadata["note"].as_str().unwrap();
+        assert!(note.contains("said to be the same: เมดอัพพีน (madeupine) (by mydb, not verified)."), "{note}");
+        // From the other side as well, where it is ours that is critical.
+        let ours = ask("read_node", json!({"curie": "madeupine"})).await.output;
+        assert_eq!(ours["n_relations"], n_ours + 1);
+        assert!(ours["relations"].as_array().unwrap().iter().any(|it| it["critical"] == true), "{ours}");
+    }
+}
+
+#[tokio::test]
+async fn a_herb_is_read_with_what_is_said_of_it_under_every_id() {
+    for stage in both().await {
+        put(&stage, &herbal()).await;
+        let source = json!({"record": "source", "id": "mydb", "title": "Somebody's list", "licence": "CC0-1.0"});
+        let mut herb = mine("MYDB:1", "ging", json!(["H1"]));
+        herb["categories"] = json!(["herb"]);
+        put(&stage, &[source, herb]).await;
+        let read = stage.call("agent", "read_herb", json!({"id": "MYDB:1"})).await.result.unwrap().output;
+        assert_eq!((&read["id"], &read["names"]), (&json!("MYDB:1"), &json!({"en": "ging"})));
+        assert_eq!((&read["constituents"][0]["id"], &read["indications"][0]["icdCode"]), (&json!("C9"), &json!("R11")));
+        assert_eq!(read["sources"], json!(["herbal", "mydb"]), "{read}");
+        assert!(read["note"].as_str().unwrap().contains("ขิง (H1) (by mydb, not verified)"), "{read}");
+    }
+}
+
+#[tokio::test]
 async fn contraindications_are_told_under_every_id_with_whose_word_it_is() {
     for stage in both().await {
         put(&stage, &herbal()).await;

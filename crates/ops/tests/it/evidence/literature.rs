@@ -148,6 +148,56 @@ async fn details_are_content_only_and_say_that_a_paper_was_retracted() {
 }
 
 #[tokio::test]
+async fn a_paper_with_a_full_text_is_found_and_cited_once() {
+    for stage in both().await {
+        let mut full_text = paper("31", "Ginger and warfarin", "Ginger in all of it. Ginger.", 2022, "Omega");
+        full_text["id"] = json!("PMCID:PMC77");
+        full_text["ids"] = json!({"pmid": "31", "pmc": "PMC77"});
+        full_text["attributes"] = json!({"licence": "https://creativecommons.org/licenses/by-nc/4.0/"});
+        put(&stage, &[source(), full_text]).await;
+        let search = async || {
+            let terms = json!({"terms": [{"term": "ginger"}]});
+            stage.call("agent", "pubmed_search", terms).await.result.unwrap()
+        };
+        // The article's own terms are told beside those of the collection.
+        let own = json!({"document": "PMCID:PMC77", "licence": "https://creativecommons.org/licenses/by-nc/4.0/"});
+        assert_eq!(search().await.metadata["licences"][1], own);
+        let hits = stage.call("agent", "hybrid_search", json!({"query": "ginger"})).await.result.unwrap();
+        assert_eq!(hits.metadata["licences"][1], own, "{:?}", hits.metadata);
+        let details = stage.call("agent", "pubmed_get_details", json!({"pmid": "31"})).await.result.unwrap().output;
+        let text = details["content"][0]["text"].as_str().unwrap();
+        assert!(text.ends_with("The paper itself: `https://creativecommons.org/licenses/by-nc/4.0/`."), "{text}");
+        put(&stage, &[paper("31", "Ginger and warfarin", "The abstract.", 2022, "Omega")]).await;
+        let found = search().await;
+        assert_eq!(
+            (pmids(&found), &found.metadata["message"]),
+            (vec!["31".to_owned()], &json!("1 paper found in the record"))
+        );
+        let text = found.output["content"][0]["text"].as_str().unwrap();
+        assert!(text.contains("The abstract.") && text.matches("## ").count() == 1, "{text}");
+    }
+}
+
+#[tokio::test]
+async fn a_paper_that_its_source_took_back_is_told_so() {
+    for stage in both().await {
+        library(&stage).await;
+        put(&stage, &[json!({"record": "deletion", "kind": "document", "id": "PMID:13", "source": "herbal"})]).await;
+        let ask = async |operation: &str, input: Value| stage.call("agent", operation, input).await.result.unwrap();
+        let found = ask("pubmed_search", json!({"terms": [{"term": "cures everything"}]})).await;
+        let mark = "**WITHDRAWN** (by `herbal`; only this is left of its record)";
+        assert!(found.output["content"][0]["text"].as_str().unwrap().contains(mark), "{}", found.output);
+        let entries: Value = serde_json::from_str(&found.artifacts[0].content).unwrap();
+        assert_eq!(entries[0]["withdrawn"], true, "{entries}");
+        let details = ask("pubmed_get_details", json!({"pmid": "13"})).await.output;
+        assert!(details["content"][0]["text"].as_str().unwrap().contains(mark), "{details}");
+        assert_eq!(ask("read_paper", json!({"pmid": "13"})).await.output["withdrawn"], true);
+        let hits = ask("hybrid_search", json!({"query": "ginger cures everything"})).await;
+        assert_eq!(hits.output["note"], "Withdrawn by its source: `PMID:13`.", "{}", hits.output);
+    }
+}
+
+#[tokio::test]
 async fn exports_come_in_pages_with_their_terms() {
     for stage in both().await {
         library(&stage).await;
