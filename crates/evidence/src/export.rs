@@ -100,6 +100,15 @@ mod tests {
     }
 
     #[test]
+    fn one_author_stays_one_in_bibtex() {
+        let [bibtex, ..] = citations(json!({ "authors": [
+            {"last": "Rock and Roll", "fore": "Al"}, {"last": "Doe, Jr", "fore": "B\tAND C"}, {"last": "Anderson", "fore": "D"},
+        ] }));
+        let expected = "  author = {{Rock and Roll}, Al and {Doe, Jr}, {B AND C} and Anderson, D},\n";
+        assert!(bibtex.contains(expected), "{bibtex}");
+    }
+
+    #[test]
     fn what_cannot_be_a_doi_is_left_out() {
         for doi in ["10.1/a b", "10.1/a}", "{10.1/a", "10.1/a\u{0}", "10.1/a\nER  - ", ""] {
             for citation in citations(json!({ "ids": { "doi": doi } })) {

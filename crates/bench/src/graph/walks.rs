@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use anyhow::{Context as _, ensure};
 use evidence::graph::pattern::Pattern;
-use evidence::graph::walk::{Filter, Stop, Walk};
+use evidence::graph::walk::{Filter, Stop, Walk, Work};
 use evidence::graph::{Direction, Graph, NodeNumber};
 
 use super::generated::{ends, predicate};
@@ -37,7 +37,7 @@ pub fn compare(graph: &Graph, predicates: &[usize], starts: &[String]) -> anyhow
             for is_ours in [(round + at) % 2 == 0, (round + at) % 2 != 0] {
                 let began = Instant::now();
                 if is_ours {
-                    walked = by_walk(&Walk::along(graph, *start, &pattern, &filter, u64::MAX))?;
+                    walked = by_walk(&Walk::along(graph, *start, &pattern, &filter))?;
                     ours += began.elapsed().as_secs_f64();
                 } else {
                     looped = by_hand(graph, *start, &numbers, &kinds);
@@ -66,7 +66,7 @@ impl Sum {
 
 fn by_walk(walk: &Walk<'_>) -> anyhow::Result<Sum> {
     let mut sum = Sum::default();
-    let ended = walk.each(|_, last| {
+    let ended = walk.each(&mut Work::unlimited(), |_, last| {
         sum.add(last.end);
         if sum.n_paths == PATHS_MAX { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });

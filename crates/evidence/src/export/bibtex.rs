@@ -34,10 +34,16 @@ pub fn bibtex(document: &Document, licence: &str) -> String {
 fn author(author: &Author) -> String {
     let given = author.fore.as_deref().or(author.initials.as_deref());
     match given {
-        Some(given) => format!("{}, {}", escaped(&author.last), escaped(given)),
+        Some(given) => format!("{}, {}", part(&author.last), part(given)),
         // Braces keep the name of a group in one piece.
         None => format!("{{{}}}", escaped(&author.last)),
     }
+}
+
+/// A part of a person's name, in braces where BibTeX would take it for several parts or several people.
+fn part(name: &str) -> String {
+    let is_several = name.contains(',') || name.split_whitespace().any(|word| word.eq_ignore_ascii_case("and"));
+    if is_several { format!("{{{}}}", escaped(name)) } else { escaped(name) }
 }
 
 fn escaped(text: &str) -> String {

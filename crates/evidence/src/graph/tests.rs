@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use super::changes::Loading;
 use super::pattern::Pattern;
-use super::walk::{Filter, Stop, Walk};
+use super::walk::{Filter, Stop, Walk, Work};
 use super::*;
 
 const KINDS: [&str; 3] = ["herb", "constituent", "indication"];
@@ -158,8 +158,8 @@ impl Plain {
 fn walked(graph: &Graph, start: &str, pattern: &Pattern, filter: &Filter) -> Vec<Vec<String>> {
     let Some(number) = graph.nodes().find(start) else { return Vec::new() };
     let mut paths = Vec::new();
-    let walk = Walk::along(graph, number, pattern, filter, u64::MAX);
-    walk.each(|before, last| {
+    let walk = Walk::along(graph, number, pattern, filter);
+    walk.each(&mut Work::unlimited(), |before, last| {
         let mut path = vec![start.to_owned()];
         for hop in before.iter().chain([&last]) {
             path.push(graph.predicates().text(hop.predicate).to_owned());
@@ -169,7 +169,7 @@ fn walked(graph: &Graph, start: &str, pattern: &Pattern, filter: &Filter) -> Vec
         ControlFlow::Continue(())
     })
     .unwrap();
-    assert_eq!(walk.count().unwrap(), u64::try_from(paths.len()).unwrap());
+    assert_eq!(walk.count(&mut Work::unlimited()).unwrap(), u64::try_from(paths.len()).unwrap());
     paths
 }
 
@@ -275,7 +275,8 @@ fn a_walk_stops_at_the_same_place_wherever_the_edges_are() {
         let stops = [&plain.graph(), &grown].map(|graph| {
             let start = graph.nodes().find("H1").unwrap();
             let mut n_paths = 0;
-            let ended = Walk::along(graph, start, &pattern, &Filter::default(), n_work_max).each(|_, _| {
+            let walk = Walk::along(graph, start, &pattern, &Filter::default());
+            let ended = walk.each(&mut Work::new(n_work_max, None), |_, _| {
                 n_paths += 1;
                 ControlFlow::Continue(())
             });
@@ -371,8 +372,8 @@ fn what_holds_both_ways_is_found_from_either_end_however_it_is_asked_for() {
                 assert_eq!(walked(&graph, start, &pattern(text), filter), std::slice::from_ref(&expected), "{text}");
             }
             let number = graph.nodes().find(start).unwrap();
-            let anywhere = Walk::anywhere(&graph, number, 1, &only, u64::MAX);
-            assert_eq!(anywhere.count(), Ok(1));
+            let anywhere = Walk::anywhere(&graph, number, 1, &only);
+            assert_eq!(anywhere.count(&mut Work::unlimited()), Ok(1));
         }
     }
 }
@@ -411,10 +412,11 @@ fn a_walk_ends_when_nobody_waits_for_it() {
     let nobody_waits = std::sync::atomic::AtomicBool::new(true);
     for pattern in ["herb -contains-> constituent -treats-> indication", "* -*-> * -*-> *"] {
         let pattern = Pattern::parse(pattern).unwrap();
-        let walk = Walk::along(&graph, start, &pattern, &Filter::default(), u64::MAX);
-        assert_eq!(walk.clone().count(), Ok(2));
-        assert_eq!(walk.clone().unless(&nobody_waits).count(), Err(Stop::Alone));
-        assert_eq!(walk.unless(&nobody_waits).each(|_, _| ControlFlow::Continue(())), Err(Stop::Alone));
+        let walk = Walk::along(&graph, start, &pattern, &Filter::default());
+        let work = || Work::new(u64::MAX, Some(&nobody_waits));
+        assert_eq!(walk.count(&mut Work::unlimited()), Ok(2));
+        assert_eq!(walk.count(&mut work()), Err(Stop::Alone));
+        assert_eq!(walk.each(&mut work(), |_, _| ControlFlow::Continue(())), Err(Stop::Alone));
     }
 }
 

@@ -6,7 +6,6 @@ mod step;
 mod work;
 
 use std::ops::ControlFlow;
-use std::sync::atomic::AtomicBool;
 
 use rustc_hash::FxHashMap;
 
@@ -16,10 +15,9 @@ use super::words::index;
 use super::{Direction, EdgeRef, Graph, Hop};
 use plain::hops_of_row;
 use step::{EdgeFilter, Step, Wanted};
-use work::Work;
 
 pub use step::Filter;
-pub use work::Stop;
+pub use work::{Stop, Work};
 
 /// The hops of a path, as far as it has come; what stands behind them means nothing.
 type Trail = [Hop; HOPS_MAX];
@@ -44,21 +42,19 @@ pub struct Walk<'g> {
     edges: EdgeFilter,
     /// Whether a node could come twice if nobody watched.
     may_repeat: bool,
-    n_work_max: u64,
-    nobody_waits: Option<&'g AtomicBool>,
     looks_ahead: bool,
 }
 
 impl<'g> Walk<'g> {
     /// Along a pattern.
-    pub fn along(graph: &'g Graph, start: NodeNumber, pattern: &Pattern, filter: &Filter, n_work_max: u64) -> Walk<'g> {
+    pub fn along(graph: &'g Graph, start: NodeNumber, pattern: &Pattern, filter: &Filter) -> Walk<'g> {
         let hops = pattern.hops.iter().map(|hop| (hop.direction, hop.predicate.as_deref(), hop.end.as_deref()));
-        Walk::new(graph, start, hops, filter, n_work_max)
+        Walk::new(graph, start, hops, filter)
     }
 
     /// Any path of so many hops in the direction of the edges.
-    pub fn anywhere(graph: &'g Graph, start: NodeNumber, n_hops: usize, filter: &Filter, n_work_max: u64) -> Walk<'g> {
-        Walk::new(graph, start, std::iter::repeat_n((Direction::Out, None, None), n_hops), filter, n_work_max)
+    pub fn anywhere(graph: &'g Graph, start: NodeNumber, n_hops: usize, filter: &Filter) -> Walk<'g> {
+        Walk::new(graph, start, std::iter::repeat_n((Direction::Out, None, None), n_hops), filter)
     }
 
     fn new<'p>(
@@ -66,18 +62,12 @@ impl<'g> Walk<'g> {
         start: NodeNumber,
         hops: impl Iterator<Item = (Direction, Option<&'p str>, Option<&'p str>)>,
         filter: &Filter,
-        n_work_max: u64,
     ) -> Walk<'g> {
         let edges = EdgeFilter::new(graph, filter);
         let steps: Vec<Step> =
             hops.map(|(direction, by, end)| Step::new(graph, direction, by, end, filter, &edges)).collect();
         let may_repeat = step::may_repeat(graph.nodes.set(start), &steps);
-        Walk { graph, start, steps, edges, may_repeat, n_work_max, nobody_waits: None, looks_ahead: false }
-    }
-
-    /// Ends the walk soon after this becomes true.
-    pub fn unless(self, nobody_waits: &'g AtomicBool) -> Walk<'g> {
-        Walk { nobody_waits: Some(nobody_waits), ..self }
+        Walk { graph, start, steps, edges, may_repeat, looks_ahead: false }
     }
 
     /// Reads ahead of itself: worth it for a walk that ends soon, whose rows nobody has looked at for a while.
@@ -89,28 +79,24 @@ impl<'g> Walk<'g> {
         self.start
     }
 
-    fn work(&self) -> Work<'g> {
-        Work::new(self.n_work_max, self.nobody_waits)
-    }
-
     /// Hands every path on, in order, until somebody has enough. A path is the hops before its last one, and that; it begins
     /// at the start.
-    pub fn each(&self, mut found: impl FnMut(&[Hop], Hop) -> ControlFlow<()>) -> Result<(), Stop> {
-        self.run(&mut |before: &[Hop], last: Hop| found(before, last).map_break(|()| Stop::Enough))
+    pub fn each(&self, work: &mut Work<'_>, mut found: impl FnMut(&[Hop], Hop) -> ControlFlow<()>) -> Result<(), Stop> {
+        self.run(work, &mut |before: &[Hop], last: Hop| found(before, last).map_break(|()| Stop::Enough))
     }
 
     /// How many paths there are.
-    pub fn count(&self) -> Result<u64, Stop> {
+    pub fn count(&self, work: &mut Work<'_>) -> Result<u64, Stop> {
         if self.may_repeat {
             let mut n_paths = 0_u64;
-            self.run(&mut |_: &[Hop], _: Hop| {
+            self.run(work, &mut |_: &[Hop], _: Hop| {
                 n_paths += 1;
                 ControlFlow::Continue(())
             })?;
             return Ok(n_paths);
         }
         let mut known = vec![FxHashMap::default(); self.steps.len()];
-        self.count_from(self.start, &self.steps, &mut known, &mut self.work())
+        self.count_from(self.start, &self.steps, &mut known, work)
     }
 
     /// Where no node can come twice, the paths from a node are the same however it was reached, and counted once.
@@ -159,9 +145,9 @@ impl<'g> Walk<'g> {
         Ok(n_paths)
     }
 
-    fn run<F: FnMut(&[Hop], Hop) -> ControlFlow<Stop>>(&self, found: &mut F) -> Result<(), Stop> {
+    fn run<F: FnMut(&[Hop], Hop) -> ControlFlow<Stop>>(&self, work: &mut Work<'_>, found: &mut F) -> Result<(), Stop> {
         let mut trail = [Hop { end: self.start, predicate: 0, edge: EdgeRef::Out(0) }; HOPS_MAX];
-        match self.descend(self.start, 0, &mut trail, &mut self.work(), found) {
+        match self.descend(self.start, 0, &mut trail, work, found) {
             ControlFlow::Continue(()) => Ok(()),
             ControlFlow::Break(stop) => Err(stop),
         }

@@ -17,8 +17,9 @@ pub enum Stop {
     Alone,
 }
 
+/// The work of all walks of a question together.
 #[derive(Debug)]
-pub(super) struct Work<'a> {
+pub struct Work<'a> {
     n_done: u64,
     n_max: u64,
     /// After so much there is something to see to.
@@ -27,13 +28,19 @@ pub(super) struct Work<'a> {
 }
 
 impl<'a> Work<'a> {
+    /// Ends a walk beyond so many edges, and soon after `nobody_waits` becomes true.
     pub fn new(n_max: u64, nobody_waits: Option<&'a AtomicBool>) -> Work<'a> {
         Work { n_done: 0, n_max, n_next: 0, nobody_waits }
     }
 
+    /// Without an end, for whoever measures.
+    pub fn unlimited() -> Work<'static> {
+        Work::new(u64::MAX, None)
+    }
+
     /// So many edges are about to be looked at.
     #[inline]
-    pub fn take(&mut self, n_edges: usize) -> ControlFlow<Stop> {
+    pub(super) fn take(&mut self, n_edges: usize) -> ControlFlow<Stop> {
         self.n_done = self.n_done.saturating_add(u64::try_from(n_edges).unwrap_or(u64::MAX));
         if self.n_done > self.n_next { self.look() } else { ControlFlow::Continue(()) }
     }
