@@ -142,7 +142,7 @@ async fn ask<T: Operation>(
         let mut reader = inner.store.read().await.map_err(store_error)?;
         let mut is_free = true;
         for id in &ids {
-            is_free &= !approval::is_occupied(&mut reader, place, id).await.map_err(store_error)?;
+            is_free &= !approval::is_known(&mut reader, place, id).await.map_err(store_error)?;
         }
         if is_free {
             return Ok(output);

@@ -28,7 +28,7 @@ use candidate::Candidate;
 pub use inputs::Lineage;
 pub use next::Next;
 use numbers::FinalId;
-pub use numbers::is_occupied;
+pub use numbers::{is_known, is_taken, last_known};
 
 /// What is to be approved, by whom.
 #[derive(Debug, Clone)]
@@ -111,7 +111,8 @@ pub async fn plan_tasks(
     let mut numbered = Numbered::default();
     let none = BTreeMap::new();
     for next in next::find(catalogue, &candidate)? {
-        let ids = numbers::find_given(conn, request, &next, request.given.ids.as_ref().unwrap_or(&none)).await?;
+        let ids =
+            numbers::find_given(conn, catalogue, request, &next, request.given.ids.as_ref().unwrap_or(&none)).await?;
         numbered.assign(&next, ids)?;
     }
     let text = rewrite(catalogue, &candidate, &numbered.id_mapping);
@@ -151,6 +152,8 @@ pub enum ApprovalError {
     NotFound { id: String },
     #[error("Artifact {id} already approved")]
     AlreadyApproved { id: String },
+    #[error("{id} was stored as {status}: whoever stored it says that it is finished, and nobody has approved it")]
+    StoredFinished { id: String, status: String },
     #[error("Artifact {id} has status {status}, expected {expected}")]
     OtherStatus { id: String, status: String, expected: String },
     #[error("Parent {id} must be approved first")]
@@ -222,7 +225,7 @@ pub async fn approve(tx: &mut Tx<'_>, catalogue: &Catalogue, request: &Request) 
     let candidate = Candidate::check(tx, catalogue, request).await?;
     let next = next::find(catalogue, &candidate)?;
     owners::check(tx, catalogue, request, &candidate.row, &next).await?;
-    let mut numbered = number(tx, request, &next).await?;
+    let mut numbered = number(tx, catalogue, request, &next).await?;
     let text = rewrite(catalogue, &candidate, &numbered.id_mapping);
     let status = candidate.kind.approved_status();
     let sha256 = content_hash(&text);
@@ -323,12 +326,17 @@ impl Numbered {
     }
 }
 
-async fn number(tx: &mut Tx<'_>, request: &Request, next: &[Next]) -> Result<Numbered, ApprovalError> {
+async fn number(
+    tx: &mut Tx<'_>,
+    catalogue: &Catalogue,
+    request: &Request,
+    next: &[Next],
+) -> Result<Numbered, ApprovalError> {
     let mut numbered = Numbered { reservation_ids: request.given.reservation_ids.clone(), ..Numbered::default() };
     for (index, next) in next.iter().enumerate() {
         numbers::note_defined(tx, request, next, &mut numbered.rows).await?;
         let ids = match (&request.given.ids, next.numbering) {
-            (Some(given), _) => numbers::given(tx, request, next, given, &mut numbered.rows).await?,
+            (Some(given), _) => numbers::given(tx, catalogue, request, next, given, &mut numbered.rows).await?,
             (None, Numbering::SameNumber) => vec![numbers::own(tx, request, next, &mut numbered.rows).await?],
             (None, Numbering::Reserved) if next.placeholders.is_empty() => Vec::new(),
             (None, Numbering::Reserved) => {

@@ -11,6 +11,7 @@ use store::{Conn, Statement, StoreError, Tx};
 use uuid::Uuid;
 
 use crate::audited::{self, AuditedRow, ReservationRow};
+pub use gaps::is_given;
 
 /// Names one counter.
 #[derive(Debug, Clone)]
@@ -127,32 +128,17 @@ fn advanced(counter: &Counter<'_>, last: i64, count: u32) -> AuditedRow {
 /// Takes the next id of a counter. Also returns the counter as it is now.
 pub async fn take_next(tx: &mut Tx<'_>, counter: &Counter<'_>, now_us: i64) -> Result<(String, AuditedRow), IdsError> {
     let number = match tx.take_ahead(&counter.lane()) {
-        Some((number, true)) => {
-            raise(tx, counter, number - 1, number, now_us).await?;
-            number
+        Some(number) => number,
+        None => {
+            // With those that the rest of the batch wants: one statement for all of them.
+            let n_more = tx.n_alike();
+            let last = advance(tx, counter, n_more + 1, now_us).await?;
+            let first = last - i64::from(n_more);
+            tx.keep_ahead(counter.lane(), first + 1..=last);
+            first
         }
-        Some((number, false)) => number,
-        None => match start_ahead(tx, counter).await? {
-            Some(number) => number,
-            None => advance(tx, counter, 1, now_us).await?,
-        },
     };
     Ok((format_id(counter.prefix, number), advanced(counter, number, 1)))
-}
-
-/// The next number, with those after it kept for the writes of the batch that want one too. None where nobody else does,
-/// or where the counter has to be begun or is about to end.
-async fn start_ahead(tx: &mut Tx<'_>, counter: &Counter<'_>) -> Result<Option<i64>, StoreError> {
-    let n_more = i64::from(tx.n_alike());
-    if n_more == 0 {
-        return Ok(None);
-    }
-    let last = last_assigned(tx, counter).await?;
-    if last == 0 || last + n_more >= NUMBER_MAX {
-        return Ok(None);
-    }
-    tx.keep_ahead(counter.lane(), last + 2..=last + 1 + n_more);
-    Ok(Some(last + 1))
 }
 
 /// Whether a chosen number may be any.
@@ -248,7 +234,8 @@ pub async fn claim(tx: &mut Tx<'_>, counter: &Counter<'_>, number: i64, now_us: 
     Ok(taken.map_or(Claim::Given, Claim::Taken))
 }
 
-async fn last_assigned(conn: &mut Conn, counter: &Counter<'_>) -> Result<i64, StoreError> {
+/// The highest number that a counter has given or passed over.
+pub async fn last_assigned(conn: &mut Conn, counter: &Counter<'_>) -> Result<i64, StoreError> {
     let row = conn
         .fetch_optional(
             "SELECT last_assigned_id FROM id_registry \

@@ -30,7 +30,7 @@ pub struct Request {
 pub enum StatusError {
     #[error("Artifact {id} not found")]
     NotFound { id: String },
-    #[error("{key} has no id and no approval; whoever stores it says whether it is finished")]
+    #[error("{key} has no id: its status is the one that it was stored or approved with")]
     WithoutId { key: String },
     #[error("Artifact {id} v{version} has status {status}, expected one of {expected}")]
     NotApproved { id: String, version: u32, status: String, expected: String },

@@ -30,8 +30,8 @@ use crate::drive::write_error;
 use crate::operation::{ApplyError, store_error};
 use crate::remote::Remote;
 
-/// Reservations that one type may need where ids of the service are in use here.
-const ROUNDS_MAX: u32 = 1_000;
+/// Reservations that one type may need where ids of the service are taken here.
+const ROUNDS_MAX: u32 = 10;
 /// Ids that a service reserves at once.
 const RESERVED_AT_ONCE_MAX: usize = 100;
 
@@ -59,9 +59,9 @@ pub async fn prepare(ctx: &Context<'_>, catalogue: &Arc<Catalogue>, request: &mu
             note_defined(ctx, &**ids, request, next).await?;
         }
         for (next, n_wanted) in wanted {
-            let reserved = match own_number(ctx, &**ids, request, &next).await? {
+            let reserved = match own_number(ctx, &**ids, catalogue, request, &next).await? {
                 Some(id) => vec![id],
-                None => reserve(ctx, &**ids, request, &next, n_wanted).await?,
+                None => reserve(ctx, &**ids, catalogue, request, &next, n_wanted).await?,
             };
             given.insert(next.artifact_type.clone(), reserved);
         }
@@ -169,6 +169,7 @@ async fn note_defined(ctx: &Context<'_>, ids: &dyn Remote, request: &mut Request
 async fn own_number(
     ctx: &Context<'_>,
     ids: &dyn Remote,
+    catalogue: &Catalogue,
     request: &mut Request,
     next: &Next,
 ) -> Result<Option<String>, OpError> {
@@ -177,9 +178,9 @@ async fn own_number(
     }
     let id = format_id(&next.prefix, next.number);
     let mut reader = ctx.read().await?;
-    let is_occupied = approval::is_occupied(&mut reader, request.place(), &id).await.map_err(store_error)?;
+    let is_taken = approval::is_taken(&mut reader, catalogue, request, next, &id).await.map_err(store_error)?;
     drop(reader);
-    if is_occupied {
+    if is_taken {
         return Ok(None);
     }
     let answer = reserve_number(ctx, ids, request, next, next.number).await?;
@@ -210,27 +211,29 @@ async fn reserve_number(
     }
 }
 
-/// Reserves ids that are not in use here, and no more than are needed. The service cannot know which ones are.
+/// Reserves ids that are not taken here, and no more than are needed. The service cannot know which ones are; one that
+/// was set back, as from a backup, is asked for the number after ours, and goes on from there.
 async fn reserve(
     ctx: &Context<'_>,
     ids: &dyn Remote,
+    catalogue: &Catalogue,
     request: &mut Request,
     next: &Next,
     n_wanted: usize,
 ) -> Result<Vec<String>, OpError> {
     let mut free = Vec::new();
+    let mut certain = None;
     for round in 0..ROUNDS_MAX {
-        let count = (n_wanted - free.len()).min(RESERVED_AT_ONCE_MAX);
-        let about = format!("{}/{round}", next.artifact_type);
-        let input = json!({ "artifact_type": next.artifact_type, "count": count, "project_id": request.project_id });
-        let answer: ReservedIdRange = ask(ctx, ids, request, "reserve_id_range", &about, input).await?;
+        let answer = match certain.take() {
+            Some(number) => reserve_number(ctx, ids, request, next, number).await?,
+            None => Some(reserve_next(ctx, ids, request, next, n_wanted - free.len(), round).await?),
+        };
+        let Some(answer) = answer else { continue };
         let n_before = free.len();
         let mut reader = ctx.read().await?;
-        for id in answer.reserved_ids {
-            let is_taken = next.named.contains(&id)
-                || approval::is_occupied(&mut reader, request.place(), &id).await.map_err(store_error)?;
-            if !is_taken {
-                free.push(id);
+        for id in &answer.reserved_ids {
+            if !approval::is_taken(&mut reader, catalogue, request, next, id).await.map_err(store_error)? {
+                free.push(id.clone());
             }
         }
         if free.len() > n_before {
@@ -239,9 +242,33 @@ async fn reserve(
         if free.len() >= n_wanted {
             return Ok(free);
         }
+        let last = approval::last_known(&mut reader, request, next).await.map_err(store_error)?;
+        let highest = answer.reserved_ids.iter().filter_map(|id| parse_id(id)).map(|(_, number)| number).max();
+        if highest.is_none_or(|highest| highest < last) {
+            tracing::warn!(prefix = next.prefix, last, "The id service gives out ids that are taken here");
+            certain = Some(last + 1);
+        }
     }
-    let problem = format!("the id service gives ids of {} that are in use here, {ROUNDS_MAX} times", next.prefix);
+    let problem = format!(
+        "the id service gives out ids of {} that are taken here, {ROUNDS_MAX} times in a row; \
+         if it was restored from a backup, have it go on after the highest id that is known here",
+        next.prefix
+    );
     Err(OpError::new(Kind::Upstream, problem))
+}
+
+async fn reserve_next(
+    ctx: &Context<'_>,
+    ids: &dyn Remote,
+    request: &Request,
+    next: &Next,
+    n_wanted: usize,
+    round: u32,
+) -> Result<ReservedIdRange, OpError> {
+    let about = format!("{}/{round}", next.artifact_type);
+    let count = n_wanted.min(RESERVED_AT_ONCE_MAX);
+    let input = json!({ "artifact_type": next.artifact_type, "count": count, "project_id": request.project_id });
+    ask(ctx, ids, request, "reserve_id_range", &about, input).await
 }
 
 /// A task as the tracker gets it. The caller's word for the work goes beside the question and not into it: the same

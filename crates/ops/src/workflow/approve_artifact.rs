@@ -76,15 +76,19 @@ impl Write for ApproveArtifact {
             ));
         }
         let home = Home::of(ctx, self.project_id.as_ref());
-        tracing::info!(
-            event = "approval_workflow_started",
-            tool_name = Self::NAME,
-            task_id = ctx.task_id(),
-            artifact_id = artifact_id.as_str(),
-        );
         let mut reader = ctx.read().await?;
         let found = artifacts::find(&mut reader, home.place(), &artifact_id, None).await.map_err(store_error)?;
         drop(reader);
+        let catalogue = ctx.services().catalogue.current();
+        // What names no document may be anything, and is not for the log.
+        if found.is_some() || catalogue.type_of_id(&artifact_id).is_some() {
+            tracing::info!(
+                event = "approval_workflow_started",
+                tool_name = Self::NAME,
+                task_id = ctx.task_id(),
+                artifact_id = artifact_id.as_str(),
+            );
+        }
         if let Some(row) = &found {
             ctx.files().check(&home.organisation_id, &row.address(&home.default_project_id)).await?;
         }
@@ -112,7 +116,6 @@ impl Write for ApproveArtifact {
             research: settings.research.clone(),
             given: Given::default(),
         };
-        let catalogue = ctx.services().catalogue.current();
         if let Some(row) = found.filter(|_| settings.confirm_approval) {
             // Nobody is asked to approve what cannot be approved.
             let mut reader = ctx.read().await?;
@@ -227,6 +230,7 @@ impl From<ApprovalError> for ApplyError {
                 refusal.received(id).into()
             }
             ApprovalError::AlreadyApproved { .. }
+            | ApprovalError::StoredFinished { .. }
             | ApprovalError::NoParent { .. }
             | ApprovalError::OtherStatus { .. }
             | ApprovalError::ParentNotApproved { .. }

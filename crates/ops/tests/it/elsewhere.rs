@@ -1,7 +1,7 @@
 //! Ids and tasks that another house gives out and keeps.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use contract::error::OpError;
@@ -70,6 +70,51 @@ async fn an_id_that_is_in_use_here_is_given_to_nobody() {
     let range = json!({"artifact_type": "prd", "count": 2});
     let reserved = output(near.call("author", "reserve_id_range", range).await);
     assert_eq!(reserved["reserved_ids"], json!(["PRD-006", "PRD-007"]));
+}
+
+/// A far house that another takes the place of.
+#[derive(Debug, Clone)]
+struct Replaced(Arc<Mutex<Far>>);
+
+impl Remote for Replaced {
+    fn call(&self, call: RemoteCall) -> BoxFuture<'_, Result<Value, OpError>> {
+        let far = self.0.lock().unwrap().clone();
+        Box::pin(async move { far.call(call).await })
+    }
+}
+
+#[tokio::test]
+async fn what_a_service_that_was_set_back_gives_again_is_not_taken_for_new() {
+    let far = || async { Far { stage: Arc::new(on_sqlite(OPERATIONS).await), called_by: "owner" } };
+    let place = Replaced(Arc::new(Mutex::new(far().await)));
+    let remote = || Some(Arc::new(place.clone()) as Arc<dyn Remote>);
+    let near = on_sqlite_with_remotes(OPERATIONS, Remotes { tasks: remote(), ids: remote() }).await;
+    near.begin().await;
+    let mut given = Vec::new();
+    for number in 10..30 {
+        near.store(&prd(number)).await;
+        let approved = output(near.approve(&format!("PRD-{number:03}")).await);
+        given.extend(approved["sub_artifacts_detected"].as_array().unwrap().clone());
+    }
+    let epic = |id: &str| EPIC_006.replace("EPIC-006", id) + "\n- PRD-AAA: its requirements\n";
+    near.store(&epic("EPIC-012")).await;
+    assert_eq!(output(near.approve("EPIC-012").await)["sub_artifacts_detected"], json!(["PRD-001"]));
+    // It knows nothing any more, as one that was restored from its first backup.
+    *place.0.lock().unwrap() = far().await;
+    for number in 30..33 {
+        near.store(&prd(number + 10)).await;
+        let approved = output(near.approve(&format!("PRD-{:03}", number + 10)).await);
+        given.extend(approved["sub_artifacts_detected"].as_array().unwrap().clone());
+    }
+    let expected: Vec<String> = (1..=69).map(|number| format!("HLS-{number:03}")).collect();
+    assert_eq!(given, expected);
+    // Nor is what nobody has written yet: the only trace of it is our own counter.
+    near.store(&epic("EPIC-001")).await;
+    let approved = output(near.approve("EPIC-001").await);
+    assert_eq!(approved["sub_artifacts_detected"], json!(["PRD-043"]));
+    *place.0.lock().unwrap() = far().await;
+    let next = near.call("author", "get_next_available_id", json!({"artifact_type": "hls"})).await;
+    assert_eq!(output(next)["next_id"], "HLS-070");
 }
 
 #[tokio::test]

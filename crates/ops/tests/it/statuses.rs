@@ -127,9 +127,12 @@ async fn what_stands_in_the_way_of_a_move_is_named_and_nothing_changes() {
         );
         stage.store(BUSINESS_RESEARCH).await;
         let research = json!({"artifact_id": "AI_Agent_MCP_Server_business_research", "status": "Draft"});
-        let message = "Invalid params: AI_Agent_MCP_Server_business_research has no id and no approval; whoever stores it \
-            says whether it is finished";
+        let message = "Invalid params: AI_Agent_MCP_Server_business_research has no id: its status is the one that it was \
+            stored or approved with";
         check_refused(&stage, set(research), -32602, message).await;
+        let message = "AI_Agent_MCP_Server_business_research was stored as Finalized: whoever stored it says that it is \
+            finished, and nobody has approved it";
+        check_refused(&stage, stage.approve("AI_Agent_MCP_Server_business_research"), -32000, message).await;
         let viewer = json!({"artifact_id": "EPIC-006", "status": "Planned"});
         let refused = stage.call("viewer", "set_artifact_status", viewer);
         let message = "Permission denied: `viewer` may not call `set_artifact_status`";

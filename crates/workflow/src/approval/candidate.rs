@@ -38,7 +38,10 @@ impl<'c> Candidate<'c> {
             return Err(ApprovalError::OwnDocument);
         }
         if kind.is_approved(&row.status) {
-            return Err(ApprovalError::AlreadyApproved { id: id() });
+            return Err(match row.has_id || row.approved.is_some() {
+                true => ApprovalError::AlreadyApproved { id: id() },
+                false => ApprovalError::StoredFinished { id: id(), status: row.status },
+            });
         }
         if row.status != kind.first_status() {
             let (status, expected) = (row.status.clone(), kind.first_status().to_owned());

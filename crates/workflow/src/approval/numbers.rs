@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use ::store::{Conn, StoreError, Tx};
 use uuid::Uuid;
 
-use super::{ApprovalError, Next, Request, ids_error};
+use super::{ApprovalError, Next, Request, ids_error, owners};
 use crate::artifacts::{self, Place};
 use crate::audited::AuditedRow;
-use crate::catalogue::Numbering;
+use crate::catalogue::{Catalogue, Numbering};
 use crate::ids::{self, Claim, Counter, Leap, ReserveOptions};
 
 /// Ids in a row that may turn out to be in use before an approval gives up.
@@ -36,6 +36,43 @@ pub async fn is_occupied(conn: &mut Conn, place: Place<'_>, id: &str) -> Result<
         )
         .await?;
     Ok(row.is_some())
+}
+
+/// Whether an id is a document's here, or was ever given here.
+pub async fn is_known(conn: &mut Conn, place: Place<'_>, id: &str) -> Result<bool, StoreError> {
+    let Some((prefix, number)) = ids::parse_id(id) else { return is_occupied(conn, place, id).await };
+    let counter = Counter { organisation_id: place.organisation_id, prefix, project_id: place.project_id };
+    Ok(ids::is_given(conn, &counter, number).await? || is_occupied(conn, place, id).await?)
+}
+
+/// The highest number of what comes next that is known here.
+pub async fn last_known(conn: &mut Conn, request: &Request, next: &Next) -> Result<i64, StoreError> {
+    ids::last_assigned(conn, &counter(request, next)).await
+}
+
+/// Whether an id that another service gave is somebody's here: it may have been set back, and give again what it gave
+/// before.
+pub async fn is_taken(
+    conn: &mut Conn,
+    catalogue: &Catalogue,
+    request: &Request,
+    next: &Next,
+    id: &str,
+) -> Result<bool, StoreError> {
+    let is_own = next.numbering == Numbering::SameNumber && id == ids::format_id(&next.prefix, next.number);
+    // A later version is given the number of the document again.
+    let is_known = match is_own && has_approved(conn, catalogue, request).await? {
+        true => is_occupied(conn, request.place(), id).await?,
+        false => is_known(conn, request.place(), id).await?,
+    };
+    let is_named = next.named.contains(id) && !is_own;
+    Ok(is_known || is_named || owners::find_definer(conn, catalogue, request, next, id).await?.is_some())
+}
+
+/// Whether some version of the document is approved.
+async fn has_approved(conn: &mut Conn, catalogue: &Catalogue, request: &Request) -> Result<bool, StoreError> {
+    let Some(kind) = catalogue.type_of_id(&request.artifact_id) else { return Ok(false) };
+    Ok(artifacts::find_approved(conn, request.place(), kind, &request.artifact_id).await?.is_some())
 }
 
 /// Whether an id means something already: a document, or something that the text itself calls so.
@@ -179,6 +216,7 @@ async fn take_free(
 /// Ids that another service gave, without changing anything. One that is in use here was taken after it was asked for.
 pub async fn find_given(
     conn: &mut Conn,
+    catalogue: &Catalogue,
     request: &Request,
     next: &Next,
     given: &BTreeMap<String, Vec<String>>,
@@ -190,7 +228,7 @@ pub async fn find_given(
     }
     let mut found = Vec::new();
     for id in given.get(&next.artifact_type).into_iter().flatten() {
-        if is_in_use(conn, request, next, id).await? {
+        if is_taken(conn, catalogue, request, next, id).await? {
             return Err(ApprovalError::IdTaken { id: id.clone() });
         }
         found.push(FinalId { id: id.clone(), is_new: true });
@@ -201,12 +239,13 @@ pub async fn find_given(
 /// As [`find_given`]; our own counter follows, so that it never gives them out.
 pub async fn given(
     tx: &mut Tx<'_>,
+    catalogue: &Catalogue,
     request: &Request,
     next: &Next,
     given: &BTreeMap<String, Vec<String>>,
     rows: &mut Vec<AuditedRow>,
 ) -> Result<Vec<FinalId>, ApprovalError> {
-    let found = find_given(tx, request, next, given).await?;
+    let found = find_given(tx, catalogue, request, next, given).await?;
     let new = found.iter().filter(|it| it.is_new).filter_map(|it| ids::parse_id(&it.id));
     let numbers: Vec<i64> = new.map(|(_, number)| number).collect();
     let raised = ids::note_used(tx, &counter(request, next), &numbers, Leap::Free, request.approved_at_us).await;

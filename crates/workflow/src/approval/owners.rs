@@ -70,22 +70,38 @@ async fn find_other(
             return Ok(Some(parent_id));
         }
     }
-    let is_cut = |kind: &&DocumentType| kind.decomposes_into.iter().any(|it| it.artifact_type == next.artifact_type);
     let queued_from = queued_from(conn, request, id).await?;
     if queued_from.contains(&request.artifact_id) {
         return Ok(None);
     }
     // A task is given other documents too; it is made for one that is cut into such documents.
-    let mut makers = queued_from.into_iter().filter(|key| catalogue.type_of_id(key).as_ref().is_some_and(is_cut));
+    let mut makers =
+        queued_from.into_iter().filter(|key| catalogue.type_of_id(key).is_some_and(|kind| is_cut(kind, next)));
     if let Some(owner) = makers.next() {
         return Ok(Some(owner));
     }
-    for kind in catalogue.types().iter().filter(is_cut) {
-        if let Some(owner) = find_definer(conn, catalogue, request, kind, &next.prefix, id).await? {
+    find_definer(conn, catalogue, request, next, id).await
+}
+
+/// Another document, approved in some version, that gives the id to a document of its own making.
+pub async fn find_definer(
+    conn: &mut Conn,
+    catalogue: &Catalogue,
+    request: &Request,
+    next: &Next,
+    id: &str,
+) -> Result<Option<String>, StoreError> {
+    for kind in catalogue.types().iter().filter(|kind| is_cut(kind, next)) {
+        if let Some(owner) = find_definer_of(conn, catalogue, request, kind, &next.prefix, id).await? {
             return Ok(Some(owner));
         }
     }
     Ok(None)
+}
+
+/// Whether documents of a type are cut into such as come next.
+fn is_cut(kind: &DocumentType, next: &Next) -> bool {
+    kind.decomposes_into.iter().any(|it| it.artifact_type == next.artifact_type)
 }
 
 /// The documents that the tasks of an id are given.
@@ -102,8 +118,7 @@ async fn queued_from(conn: &mut Conn, request: &Request, id: &str) -> Result<Vec
     rows.iter().map(|row| row.text(0)).collect()
 }
 
-/// Another document of a type, approved in some version, that gives the id to a document of its own making.
-async fn find_definer(
+async fn find_definer_of(
     conn: &mut Conn,
     catalogue: &Catalogue,
     request: &Request,

@@ -1,8 +1,8 @@
 //! Numbers that a counter passed over and nobody was ever given: they are free for a document that wants just that one.
 
-use store::{Statement, StoreError, Tx};
+use store::{Conn, Statement, StoreError, Tx};
 
-use super::Counter;
+use super::{Counter, last_assigned};
 use crate::audited::{self, AuditedRow};
 
 /// Keeps a range in mind; an empty one is none.
@@ -28,6 +28,22 @@ pub(super) fn insertion<'a>(counter: &Counter<'a>, first: i64, last: i64) -> Opt
         params: vec![organisation_id.into(), prefix.into(), project_id.into(), first.into(), last.into()],
     };
     Some((statement, audited::gap(counter, first, Some(last))))
+}
+
+/// Whether a number was ever given or noted here.
+pub async fn is_given(conn: &mut Conn, counter: &Counter<'_>, number: i64) -> Result<bool, StoreError> {
+    if number > last_assigned(conn, counter).await? {
+        return Ok(false);
+    }
+    let gap = conn
+        .fetch_optional(
+            "SELECT 1 FROM id_gaps WHERE organisation_id = $1 AND artifact_type = $2 AND project_id = $3 \
+             AND first_number <= $4 AND last_number >= $4",
+            &[counter.organisation_id.into(), counter.prefix.into(), counter.project_id.into(), number.into()],
+        )
+        .await?;
+    // No counter ever gives out the number of foundation work.
+    Ok(gap.is_none() && number > 0)
 }
 
 /// Takes a number out of its gap, and returns what is left of that; `None` if it was in none.
