@@ -1,11 +1,18 @@
-//! Markdown as far as the workflow reads it: headings, sections, metadata fields, and what is code.
+//! Markdown as far as the workflow reads it: headings, sections, metadata fields, and what is code or a comment.
 //!
 //! One pass over the lines; everything keeps its line number (from 1), so that messages can say which line to mend.
 
-use std::collections::BTreeMap;
+mod spans;
+
+use std::borrow::Cow;
+
+pub use spans::without_code;
+use spans::{Kind, spans};
 
 /// Headings deeper than this are text.
 const LEVEL_MAX: usize = 6;
+/// What is longer and has a colon after it is a sentence.
+const LABEL_BYTES_MAX: usize = 60;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Line<'a> {
@@ -13,6 +20,31 @@ pub struct Line<'a> {
     pub text: &'a str,
     /// Inside a fenced block, or one of its fences.
     pub is_code: bool,
+    /// What it begins inside of.
+    pub comment: Comment,
+    /// The level of the heading that it is by the line drawn below it.
+    pub underlined: Option<usize>,
+}
+
+/// `<!-- … -->`, by how it began.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Comment {
+    None,
+    /// Within a text: where that ends before the comment does, there was none.
+    Inline,
+    /// With the line: nothing is shown until it ends.
+    Block,
+}
+
+impl<'a> Line<'a> {
+    /// The text without comments; bytes keep their places.
+    pub fn seen(&self) -> Cow<'a, str> {
+        let is_open = self.comment != Comment::None;
+        if self.is_code || !(is_open || self.text.contains("<!--")) {
+            return Cow::Borrowed(self.text);
+        }
+        Cow::Owned(spans::blanked(self.text, is_open, Kind::Comment))
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,10 +79,11 @@ pub struct Document<'a> {
 impl<'a> Document<'a> {
     pub fn parse(text: &'a str) -> Document<'a> {
         let lines = lines(without_mark(text));
-        let headings: Vec<Heading<'a>> = lines.iter().filter(|line| !line.is_code).filter_map(parse_heading).collect();
+        let is_shown = |line: &&Line<'a>| !line.is_code && line.comment != Comment::Block;
+        let headings: Vec<Heading<'a>> = lines.iter().filter(is_shown).filter_map(parse_heading).collect();
         let mut document = Document { lines, headings, fields: Vec::new() };
-        let fields = document.metadata_lines().iter().filter(|line| !line.is_code).filter_map(|line| {
-            let (label, value) = parse_field(line.text)?;
+        let fields = document.metadata_lines().iter().filter(is_shown).filter_map(|line| {
+            let (label, value) = parse_field(line.text).or_else(|| parse_plain_field(line.text))?;
             Some(Field { label, value, line: line.number })
         });
         document.fields = fields.collect();
@@ -123,27 +156,84 @@ fn without_mark(text: &str) -> &str {
 }
 
 impl Section<'_, '_> {
-    /// The text below the heading.
+    /// The text below the heading, without comments.
     pub fn text(&self) -> String {
-        self.lines.iter().map(|line| line.text).collect::<Vec<_>>().join("\n")
+        self.lines.iter().map(Line::seen).collect::<Vec<_>>().join("\n")
     }
 }
 
 fn lines(text: &str) -> Vec<Line<'_>> {
     let mut fence: Option<(u8, usize)> = None;
+    let mut comment = Comment::None;
     let mut lines = Vec::new();
     for (index, text) in text.lines().enumerate() {
-        let found = fence_of(text);
-        let is_code = fence.is_some() || found.is_some();
+        let mut line = Line { number: index + 1, text, is_code: false, comment, underlined: None };
+        if comment == Comment::Inline && (is_blank(&line) || begins_anew(&line)) {
+            line.comment = Comment::None;
+        }
+        let found = fence_of(text).filter(|_| line.comment == Comment::None);
+        line.is_code = fence.is_some() || found.is_some();
+        comment = if line.is_code { Comment::None } else { comment_after(&line) };
         fence = match (fence, found) {
             (None, found) => found.map(|(mark, length, _)| (mark, length)),
             // A fence ends with one of its own kind that is at least as long and says nothing more.
             (Some((mark, length)), Some((other, n, true))) if mark == other && n >= length => None,
             (Some(open), _) => Some(open),
         };
-        lines.push(Line { number: index + 1, text, is_code });
+        lines.push(line);
     }
+    underline(&mut lines);
     lines
+}
+
+fn is_blank(line: &Line<'_>) -> bool {
+    line.text.trim().is_empty()
+}
+
+/// Whether a line belongs to no text before it.
+fn begins_anew(line: &Line<'_>) -> bool {
+    parse_heading(line).is_some() || item(line.text).is_some() || fence_of(line.text).is_some()
+}
+
+/// What the next line begins inside of.
+fn comment_after(line: &Line<'_>) -> Comment {
+    let (found, is_open) = spans(line.text, line.comment != Comment::None);
+    let was_open_before = found.first().is_some_and(|(range, _)| *range == (0..line.text.len()));
+    let text = line.text.trim_start_matches([' ', '\t', '>']);
+    match is_open {
+        false => Comment::None,
+        true if line.comment != Comment::None && was_open_before => line.comment,
+        // What stands beside other tags is shown as they are: a browser hides all that follows.
+        true if line.comment == Comment::Block || item(text).unwrap_or(text).starts_with('<') => Comment::Block,
+        true => Comment::Inline,
+    }
+}
+
+/// Marks the titles that have a line drawn below them. A list, a field and the end of a longer text are none, whatever
+/// is drawn below.
+fn underline(lines: &mut [Line<'_>]) {
+    let is_text = |line: &Line<'_>| !line.is_code && line.comment == Comment::None;
+    let is_alone = |before: Option<&Line<'_>>| {
+        before.is_none_or(|it| !is_text(it) || it.seen().trim().is_empty() || parse_heading(it).is_some())
+    };
+    for index in 0..lines.len() {
+        let before = index.checked_sub(1).and_then(|before| lines.get(before));
+        let (Some(line), Some(below)) = (lines.get(index), lines.get(index + 1)) else { continue };
+        let is_field = parse_field(line.text).is_some_and(|(_, value)| !value.is_empty());
+        let is_title = is_text(line) && is_text(below) && !begins_anew(line) && !is_field && is_alone(before);
+        let level = underline_level(line.text, below.text).filter(|_| is_title);
+        if let Some(line) = lines.get_mut(index) {
+            line.underlined = level;
+        }
+    }
+}
+
+/// The level of a title with a line drawn below it. What asks or carries a marker is a question with a rule below it.
+pub fn underline_level(title: &str, below: &str) -> Option<usize> {
+    let (title, below) = (title.trim(), below.trim());
+    let is_title = !title.is_empty() && !title.starts_with(['-', '|', '+']) && !title.contains(['?', '[']);
+    let is_drawn = |mark: char| is_title && !below.is_empty() && below.chars().all(|c| c == mark);
+    if is_drawn('=') { Some(1) } else { is_drawn('-').then_some(2) }
 }
 
 /// Mark and length of a code fence, and whether nothing follows it.
@@ -159,15 +249,32 @@ fn fence_of(line: &str) -> Option<(u8, usize, bool)> {
     is_fence.then_some((mark, length, rest.trim().is_empty()))
 }
 
-/// `## Title`.
+/// `## Title`, or a title with a line drawn below it.
 pub fn parse_heading<'a>(line: &Line<'a>) -> Option<Heading<'a>> {
+    if let Some(level) = line.underlined {
+        return Some(Heading { level, title: without_comment(line.text.trim()), line: line.number });
+    }
     let text = line.text.trim_start_matches(' ');
     let level = text.bytes().take_while(|byte| *byte == b'#').count();
     let rest = text.get(level..)?;
     let is_heading = line.text.len() - text.len() <= 3
         && (1..=LEVEL_MAX).contains(&level)
         && (rest.is_empty() || rest.starts_with([' ', '\t']));
-    is_heading.then(|| Heading { level, title: rest.trim().trim_end_matches('#').trim_end(), line: line.number })
+    let title = || without_comment(rest).trim().trim_end_matches('#').trim_end();
+    is_heading.then(|| Heading { level, title: title(), line: line.number })
+}
+
+fn without_comment(title: &str) -> &str {
+    title.split("<!--").next().unwrap_or_default().trim_end()
+}
+
+/// The text of a list's item: `- x`, `2. x`.
+pub fn item(line: &str) -> Option<&str> {
+    let text = line.trim_start();
+    let number = text.trim_start_matches(|c: char| c.is_ascii_digit());
+    let rest =
+        if number.len() < text.len() { number.strip_prefix(['.', ')']) } else { text.strip_prefix(['-', '*', '+']) };
+    rest.filter(|rest| rest.starts_with(' ')).map(str::trim_start)
 }
 
 /// `- **Label:** value`, with or without the bullet, the colon inside or outside the bold.
@@ -180,47 +287,19 @@ pub fn parse_field(line: &str) -> Option<(&str, &str)> {
         None => (label, rest.trim_start().strip_prefix(':')?),
     };
     let label = label.trim();
-    (!label.is_empty()).then(|| (label, value.trim()))
+    (!label.is_empty() && !label.starts_with('*')).then(|| (label, value.trim()))
 }
 
-/// The line with its inline code blanked out; bytes keep their places. Code stands between two runs of equally many
-/// backticks; a run that has no such other is text, and so is what follows it.
-pub fn without_code(line: &str) -> String {
-    let runs = backticks(line);
-    let last_of: BTreeMap<usize, usize> =
-        runs.iter().enumerate().map(|(index, (_, length))| (*length, index)).collect();
-    let mut shown = String::with_capacity(line.len());
-    let (mut from, mut index) = (0, 0);
-    while let Some((start, length)) = runs.get(index) {
-        // Without this, a line of lone runs would be searched to its end for each.
-        let has_end = last_of.get(length).is_some_and(|last| *last > index);
-        let mut later = runs.iter().enumerate().skip(index + 1);
-        let end = if has_end { later.find(|(_, (_, other))| other == length) } else { None };
-        index += 1;
-        if let Some((closing, (at, _))) = end {
-            shown.push_str(line.get(from..*start).unwrap_or_default());
-            from = at + length;
-            shown.extend(std::iter::repeat_n(' ', from - start));
-            index = closing + 1;
-        }
-    }
-    shown.push_str(line.get(from..).unwrap_or_default());
-    shown
-}
-
-/// Where runs of backticks begin, and how long they are. One after a backslash is a character like others.
-fn backticks(line: &str) -> Vec<(usize, usize)> {
-    let mut runs: Vec<(usize, usize)> = Vec::new();
-    let mut is_escaped = false;
-    for (at, byte) in line.bytes().enumerate() {
-        match runs.last_mut() {
-            Some((start, length)) if byte == b'`' && *start + *length == at => *length += 1,
-            _ if byte == b'`' && !is_escaped => runs.push((at, 1)),
-            _ => {}
-        }
-        is_escaped = byte == b'\\' && !is_escaped;
-    }
-    runs
+/// `- Label: value` as metadata have it too: in other emphasis or in none, in a numbered list, quoted.
+fn parse_plain_field(line: &str) -> Option<(&str, &str)> {
+    let is_emphasis = |c: char| ['*', '_', '`'].contains(&c);
+    let text = line.trim_start_matches([' ', '\t', '>']);
+    let (label, value) = item(text).unwrap_or(text).trim_start_matches(is_emphasis).split_once(':')?;
+    let label = label.trim_end_matches(is_emphasis).trim();
+    let is_label = label.starts_with(char::is_alphabetic)
+        && label.len() <= LABEL_BYTES_MAX
+        && label.chars().all(|c| c.is_alphanumeric() || [' ', '-', '/', '&', '(', ')'].contains(&c));
+    is_label.then(|| (label, value.trim_start_matches(is_emphasis).trim()))
 }
 
 /// A title without what may surround it: `§1.`, numbers, emphasis, what stands in parentheses at its end, case.
@@ -287,25 +366,82 @@ mod tests {
     }
 
     #[test]
-    fn code_within_a_line_is_blanked_out() {
-        assert_eq!(without_code("a `[x y]` b"), "a         b");
-        assert_eq!(without_code("a ``x ` y`` b"), format!("a {} b", " ".repeat("``x ` y``".len())));
-        assert_eq!(without_code("`ก` b"), format!("{} b", " ".repeat("`ก`".len())));
-    }
-
-    #[test]
-    fn a_backtick_without_another_hides_nothing() {
-        for text in ["a ` b", "``a` b", "a \\` b \\` c", "`` a ``` b", "```"] {
-            assert_eq!(without_code(text), text);
-        }
-        assert_eq!(without_code("`` a `b` c"), "`` a     c");
-        assert_eq!(without_code("`a` b ` c"), "    b ` c");
-    }
-
-    #[test]
     fn a_fence_inside_a_longer_fence_does_not_end_it() {
         let document = Document::parse("````\n```\n# x\n````\n# y\n");
         assert_eq!(document.headings().iter().map(|it| it.title).collect::<Vec<_>>(), ["y"]);
+    }
+
+    fn titles(text: &str) -> Vec<String> {
+        Document::parse(text).headings().iter().map(|it| format!("{} {}", it.level, it.title)).collect()
+    }
+
+    #[test]
+    fn what_a_comment_hides_is_no_part_of_the_document() {
+        for (text, expected) in [
+            ("# A\n<!--\n## B\n\n## C\n-->\n## D", vec!["1 A", "2 D"]),
+            ("# A\n<!-- x --> <!--\n## B\n-->\n## D", vec!["1 A", "2 D"]),
+            ("# A\n- <!--\n## B\n-->\n## D", vec!["1 A", "2 D"]),
+            ("# A\n<!--\n```\n-->\n## D", vec!["1 A", "2 D"]),
+            ("# A\n```\n<!--\n```\n## D <!-- x -->", vec!["1 A", "2 D"]),
+            ("# A\n`<!--` and \n## D", vec!["1 A", "2 D"]),
+            ("# A\n<!-->\n## D", vec!["1 A", "2 D"]),
+            // Shown as it is written.
+            ("# A\ntext <!-- x\n## D\n-->", vec!["1 A", "2 D"]),
+            ("# A\n## <!-- B -->", vec!["1 A", "2 "]),
+            ("# A\n<!--\n## B", vec!["1 A"]),
+        ] {
+            assert_eq!(titles(text), expected, "{text}");
+        }
+        let document = Document::parse("## A\none <!-- two --> three\nfour <!-- five\nsix --> seven\n<!-- `\n` -->");
+        let text = document.find_section("A").unwrap().text();
+        let words: Vec<&str> = text.split_whitespace().collect();
+        assert_eq!(words, ["one", "three", "four", "seven"]);
+        let hidden = Document::parse("## Metadata\n<!--\n- **Status:** Draft\n-->\n");
+        assert_eq!(hidden.fields(), []);
+        // A comment that a list ends is shown, and so is what follows.
+        let shown = Document::parse("## Metadata\n- **Status:** Draft <!-- x\n- **Parent Epic:** EPIC-001\n");
+        assert_eq!(shown.fields().len(), 2);
+    }
+
+    #[test]
+    fn a_title_with_a_line_below_it_is_a_heading() {
+        for (text, expected) in [
+            ("Title\n===\n\nSummary\n-------\ntext", vec!["1 Title", "2 Summary"]),
+            ("# T\nSummary\n---", vec!["1 T", "2 Summary"]),
+            ("# T\n\n**Status:** Draft\n---\n", vec!["1 T"]),
+            ("# T\n\n- Summary\n---\n\n1. One\n---\n", vec!["1 T"]),
+            ("# T\n\nThe end\nof a text.\n---\n", vec!["1 T"]),
+            ("# T\n\n---\ntitle: x\n---\n", vec!["1 T"]),
+            ("# T\n\n| A |\n---\n\n```\nA\n---\n```\n", vec!["1 T"]),
+        ] {
+            assert_eq!(titles(text), expected, "{text}");
+        }
+        let document = Document::parse("Summary\n---\ntext\n## Next\nmore");
+        assert_eq!(document.find_section("Summary").unwrap().text(), "---\ntext");
+    }
+
+    #[test]
+    fn fields_are_read_in_every_emphasis() {
+        for line in [
+            "- __Parent Epic:__ EPIC-001",
+            "- *Parent Epic:* EPIC-001",
+            "- _Parent Epic_: EPIC-001",
+            "- Parent Epic: EPIC-001",
+            "1. **Parent Epic:** EPIC-001",
+            "2) Parent Epic: EPIC-001",
+            "***Parent Epic:*** EPIC-001",
+            "> **Parent Epic:** EPIC-001",
+            "Parent Epic: EPIC-001",
+        ] {
+            let text = format!("## Metadata\n{line}\n## Scope\n- Parent Epic: EPIC-002");
+            let document = Document::parse(&text);
+            let found: Vec<(&str, &str)> = document.fields_of("parent epic").map(|it| (it.label, it.value)).collect();
+            assert_eq!(found, [("Parent Epic", "EPIC-001")], "{line}");
+        }
+        for line in ["see https://x.org", "When it is done, and not before: then", ": x", "- [x] a: b"] {
+            let text = format!("## Metadata\n{line}\n");
+            assert!(Document::parse(&text).fields().iter().all(|it| it.label == "see https"), "{line}");
+        }
     }
 
     #[test]
@@ -317,14 +453,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn code_is_blanked_out_byte_by_byte(line in "[`\\\\aก ]{0,40}") {
-            let shown = without_code(&line);
-            proptest::prop_assert_eq!(shown.len(), line.len());
-            proptest::prop_assert!(shown.bytes().zip(line.bytes()).all(|(now, before)| now == b' ' || now == before));
-        }
-
-        #[test]
-        fn any_text_parses_and_every_line_is_kept(text in "(?s)[#`~*: \n\\-a-z(]{0,200}") {
+        fn any_text_parses_and_every_line_is_kept(text in "(?s)([#`~*: \n\\-=a-z(]|<!--|-->){0,200}") {
             let document = Document::parse(&text);
             proptest::prop_assert_eq!(document.lines().len(), text.lines().count());
             for (index, _) in document.headings().iter().enumerate() {

@@ -2,6 +2,7 @@
 //! text, and each failure says which line to mend.
 
 mod blocking;
+mod citations;
 mod formats;
 mod markers;
 mod references;

@@ -233,6 +233,20 @@ fn the_nearest_parent_is_preferred() {
 }
 
 #[test]
+fn a_parent_is_read_however_its_label_is_written() {
+    for line in [
+        "- __Parent Initiative:__ INIT-009",
+        "- *Parent Initiative:* INIT-009",
+        "- Parent Initiative: INIT-009",
+        "1. **Parent Initiative:** INIT-009",
+        "Parent Initiative: INIT-009",
+    ] {
+        let found = read(&format!("# EPIC-001: Title\n## Metadata\n{line}\n- Status: *Draft*")).unwrap();
+        assert_eq!((found.parent_id.as_deref(), found.status.as_str()), (Some("INIT-009"), "Draft"), "{line}");
+    }
+}
+
+#[test]
 fn a_status_is_replaced_where_it_stands_and_nowhere_else() {
     let catalogue = Catalogue::built_in().unwrap();
     let kind = catalogue.find_type("prd").unwrap();

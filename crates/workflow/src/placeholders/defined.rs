@@ -3,10 +3,10 @@
 
 use std::collections::BTreeSet;
 
-use super::twice::{is_mark, item};
+use super::twice::is_mark;
 use super::{Kind, Token, tokens};
 use crate::catalogue::{Catalogue, DocumentType};
-use crate::markdown::{Document, parse_heading, plain};
+use crate::markdown::{Document, item, parse_heading, plain};
 
 /// A final id, and the line that it is the title of.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,7 +47,7 @@ fn titles<'a>(catalogue: &Catalogue, text: &'a str) -> Vec<Title<'a>> {
     let document = Document::parse(text);
     let (mut found, mut section) = (Vec::new(), String::new());
     for line in document.lines().iter().filter(|line| !line.is_code) {
-        let (said, is_item) = match (parse_heading(line), item(line)) {
+        let (said, is_item) = match (parse_heading(line), item(line.text)) {
             (Some(heading), _) => {
                 section = plain(heading.title).to_lowercase();
                 // The first heading is the title of the document itself.

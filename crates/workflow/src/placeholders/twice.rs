@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Kind, tokens};
 use crate::catalogue::Catalogue;
-use crate::markdown::{Document, Line, parse_heading, plain};
+use crate::markdown::{Document, item, parse_heading, plain};
 
 /// A placeholder and the two lines that give it different titles.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub fn find_twice(catalogue: &Catalogue, text: &str) -> Option<Twice> {
     let mut seen: BTreeMap<(Place, String), (usize, String)> = BTreeMap::new();
     let mut section_line = 0;
     for line in document.lines().iter().filter(|line| !line.is_code) {
-        let (place, said) = match (parse_heading(line), item(line)) {
+        let (place, said) = match (parse_heading(line), item(line.text)) {
             (Some(heading), _) => {
                 section_line = line.number;
                 (Place::Headings { level: heading.level }, heading.title)
@@ -111,15 +111,6 @@ pub(super) fn cells(line: &str) -> Vec<&str> {
 
 pub(super) fn is_mark(c: char) -> bool {
     ['*', '_', '`', '[', ']'].contains(&c)
-}
-
-/// The text of a list's item: `- x`, `2. x`.
-pub(super) fn item<'a>(line: &Line<'a>) -> Option<&'a str> {
-    let text = line.text.trim_start();
-    let number = text.trim_start_matches(|c: char| c.is_ascii_digit());
-    let rest =
-        if number.len() < text.len() { number.strip_prefix(['.', ')']) } else { text.strip_prefix(['-', '*', '+']) };
-    rest.filter(|rest| rest.starts_with(' ')).map(str::trim_start)
 }
 
 /// `HLS-AAA: Title`, whatever marks stand around the placeholder.

@@ -1,10 +1,10 @@
 //! Words that are written as an id and are none, `HLS-ABC` or `HLS-TBD`: the reader sees a document that nobody will make.
 
 use super::hidden::is_in_address;
-use super::twice::{cells, is_mark, is_number, item};
+use super::twice::{cells, is_mark, is_number};
 use super::{Kind, Token, words};
 use crate::catalogue::{Catalogue, DocumentType};
-use crate::markdown::{Document, Line, parse_heading, without_code};
+use crate::markdown::{Document, Line, item, parse_heading, without_code};
 
 /// A shorter word after the prefix is a word of running text.
 const REST_BYTES_MIN: usize = 3;
@@ -32,7 +32,7 @@ fn split_wrong<'a>(prefixes: &[&str], word: &'a str) -> Option<(&'a str, &'a str
 
 /// `### HLS-ABC: Title`, also as an item, as a row of a table or as a line of its own.
 fn find_titled(prefixes: &[&str], line: &Line<'_>) -> Option<String> {
-    let said = match (parse_heading(line), item(line)) {
+    let said = match (parse_heading(line), item(line.text)) {
         (Some(heading), _) => heading.title,
         (None, Some(said)) => said,
         (None, None) if line.text.contains('|') => cells(line.text).into_iter().find(|cell| !is_number(cell))?,

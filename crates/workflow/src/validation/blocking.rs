@@ -5,7 +5,7 @@
 
 use super::markers::{is_marked, words};
 use crate::catalogue::{Catalogue, DocumentType};
-use crate::markdown::{Document, Heading, Line, parse_heading, plain};
+use crate::markdown::{Comment, Document, Heading, Line, parse_heading, plain, underline_level};
 use crate::metadata::is_invisible;
 
 /// A line in bold that stands for a heading is below all headings.
@@ -37,8 +37,9 @@ fn open_text(kind: &DocumentType, document: &Document<'_>) -> String {
     for (index, line) in lines.iter().enumerate().filter(|(_, line)| !line.is_code) {
         if let Some(heading) = find_heading(line, lines.get(index + 1)) {
             let is_question = is_question_title(&wanted, heading.title);
-            // A line in bold may be a question as well as a heading: it begins a section and ends none.
-            let may_end = is_question || heading.level < LEVEL_OF_BOLD;
+            // A line in bold may be a question as well as a heading, and one in a comment is not seen: they begin a
+            // section and end none.
+            let may_end = is_question || (heading.level < LEVEL_OF_BOLD && line.comment == Comment::None);
             if may_end && level_open.is_none_or(|level| heading.level <= level) {
                 level_open = is_question.then_some(heading.level);
             }
@@ -58,18 +59,13 @@ fn unquoted(line: &str) -> &str {
 /// `## Title`, a title with a line drawn below it, or a line in bold.
 fn find_heading<'a>(line: &Line<'a>, next: Option<&Line<'a>>) -> Option<Heading<'a>> {
     let title = line.text.trim();
-    let is_drawn = |mark: char| {
-        let below = next.map(|next| next.text.trim()).unwrap_or_default();
-        // What asks or carries a marker is a question with a rule below it.
-        let is_title = !title.is_empty() && !title.starts_with(['-', '|', '+']) && !title.contains(['?', '[']);
-        is_title && !below.is_empty() && below.chars().all(|c| c == mark)
-    };
     let level = match (parse_heading(line), title.strip_prefix("**").and_then(|rest| rest.split_once("**"))) {
         (Some(heading), _) => return Some(heading),
-        (None, _) if is_drawn('=') => 1,
-        (None, _) if is_drawn('-') => 2,
-        (None, Some((_, "" | ":"))) => LEVEL_OF_BOLD,
-        (None, _) => return None,
+        (None, bold) => match (underline_level(title, next.map_or("", |next| next.text)), bold) {
+            (Some(level), _) => level,
+            (None, Some((_, "" | ":"))) => LEVEL_OF_BOLD,
+            (None, _) => return None,
+        },
     };
     Some(Heading { level, title, line: line.number })
 }
@@ -134,6 +130,11 @@ mod tests {
             "**Open Questions:**",
             "**Open Questions**\n\n**Q1: First**",
             "## Open Questions\n\nQ0?\n---",
+            "## Open Questions\n<!--\n## Decisions\n-->",
+            "<!--\n```\n-->\n## Open Questions",
+            "<!--\n## Open Questions",
+            "1. Open Questions\n---",
+            "as said\nOpen Questions\n---",
             "## Open Questions\nnone\n## Scope\n## Open Questions",
             "## Open Questions & Implementation Uncertainties\nnone\n## Open Questions",
         ] {

@@ -7,6 +7,7 @@ use regex::Regex;
 use super::Subject;
 use super::report::{Verdict, shown};
 use crate::catalogue::Rule;
+use crate::markdown::{Comment, Line};
 use crate::metadata;
 
 pub fn check(subject: &Subject<'_>, rule: &Rule) -> Verdict {
@@ -56,7 +57,8 @@ fn check_field(subject: &Subject<'_>, rule: &Rule, pattern: &Regex, label: &str)
 fn check_unique(subject: &Subject<'_>, rule: &Rule, pattern: &Regex) -> Verdict {
     let mut defined: BTreeMap<&str, usize> = BTreeMap::new();
     let mut problems = Vec::new();
-    for line in subject.document.lines().iter().filter(|line| !line.is_code) {
+    let is_shown = |line: &&Line<'_>| !line.is_code && line.comment == Comment::None;
+    for line in subject.document.lines().iter().filter(is_shown) {
         let Some(found) = pattern.find(line.text) else { continue };
         let before = line.text.get(..found.start()).unwrap_or_default();
         let is_definition =

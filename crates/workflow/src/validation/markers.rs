@@ -18,17 +18,17 @@ pub struct Question<'d, 'a> {
 }
 
 impl Question<'_, '_> {
-    /// Markers in their order, as [`words`] writes them.
+    /// Markers in their order, as [`words`] writes them. Those in comments nobody sees.
     pub fn markers(&self, known: &[Marker]) -> Vec<String> {
-        self.lines.iter().flat_map(|line| markers_in(known, line.text)).collect()
+        self.lines.iter().flat_map(|line| markers_in(known, &line.seen())).collect()
     }
 
-    fn value(&self, field: &str) -> Option<&str> {
-        self.lines
-            .iter()
-            .filter_map(|line| find_label(line.text))
-            .find(|(label, _)| label.eq_ignore_ascii_case(field))
-            .map(|(_, value)| value)
+    fn value(&self, field: &str) -> Option<String> {
+        self.lines.iter().find_map(|line| {
+            let seen = line.seen();
+            let (_, value) = find_label(&seen).filter(|(label, _)| label.eq_ignore_ascii_case(field))?;
+            Some(value.to_owned())
+        })
     }
 }
 
@@ -192,8 +192,8 @@ fn check_question(known: &[Marker], rule: &Rule, question: &Question<'_, '_>, pr
     }
     for special in criterion.special_validations.iter().filter(|special| &special.marker == marker) {
         let value = question.value(&special.field).unwrap_or_default();
-        if !value.is_empty() && !special.valid_values.iter().any(|valid| valid == value) {
-            tell("wrong_value", "", &shown(value));
+        if !value.is_empty() && !special.valid_values.contains(&value) {
+            tell("wrong_value", "", &shown(&value));
         }
     }
 }
@@ -205,8 +205,8 @@ fn check_decisions(lines: &[Line<'_>], problems: &mut Vec<String>) {
     let starts: Vec<usize> = lines.iter().filter(is_entry).map(|line| line.number).collect();
     for (n, start) in starts.iter().enumerate() {
         let end = starts.get(n + 1).copied().unwrap_or(usize::MAX);
-        let inside: Vec<&str> =
-            lines.iter().filter(|line| line.number >= *start && line.number < end).map(|line| line.text).collect();
+        let inside: Vec<_> =
+            lines.iter().filter(|line| line.number >= *start && line.number < end).map(Line::seen).collect();
         let has = |field: &&&str| {
             inside.iter().filter_map(|line| find_label(line)).any(|(label, _)| label.eq_ignore_ascii_case(field))
         };

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use contract::workflow::checklists::Relation;
 
-use super::Subject;
 use super::report::{Verdict, shown};
+use super::{Subject, citations};
 use crate::catalogue::{Catalogue, Rule};
 use crate::ids::find_canonical;
 use crate::markdown::{Document, plain};
@@ -14,7 +14,6 @@ use crate::placeholders::{Kind, tokens};
 
 /// Documents that one text may mention and have looked up.
 const MENTIONED_MAX: usize = 500;
-const CITATIONS_MAX: usize = 1_000;
 
 /// The ids and research file names of a text, for whoever looks them up.
 pub fn mentioned(catalogue: &Catalogue, text: &str) -> BTreeSet<String> {
@@ -38,7 +37,7 @@ pub fn check(subject: &Subject<'_>, rule: &Rule) -> Verdict {
         Some(Relation::Research) => check_research(subject),
         Some(Relation::Ids) | None => check_ids(subject),
         Some(Relation::Sections) => check_sections(subject),
-        Some(Relation::Citations) => check_citations(subject, rule),
+        Some(Relation::Citations) => citations::check(subject, rule),
     }
 }
 
@@ -194,36 +193,6 @@ fn anchors<'t>(titles: impl Iterator<Item = &'t str>) -> BTreeSet<String> {
         *count += 1;
     }
     anchors
-}
-
-/// Every citation in the text has an entry in the sections that list sources.
-fn check_citations(subject: &Subject<'_>, rule: &Rule) -> Verdict {
-    let Some(pattern) = &rule.pattern else {
-        return Verdict::fail("the criterion has no pattern".to_owned());
-    };
-    let bare =
-        |text: &str| text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_uppercase).collect::<String>();
-    let lists: Vec<_> =
-        rule.criterion.required_sections.iter().filter_map(|title| subject.document.find_section(title)).collect();
-    let listed: Vec<String> =
-        lists.iter().flat_map(|section| section.lines.iter().map(|line| bare(line.text))).collect();
-    let listed = listed.join("\n");
-    let is_list = |line: usize| lists.iter().any(|it| it.lines.iter().any(|inside| inside.number == line));
-    let mut cited: BTreeMap<String, (usize, &str)> = BTreeMap::new();
-    for line in subject.document.lines().iter().filter(|line| !line.is_code) {
-        for found in pattern.find_iter(line.text) {
-            if cited.len() < CITATIONS_MAX && !is_list(line.number) {
-                cited.entry(bare(found.as_str())).or_insert((line.number, found.as_str()));
-            }
-        }
-    }
-    let missing = cited.iter().filter(|(key, _)| !listed.contains(key.as_str()));
-    let problems: Vec<String> =
-        missing.map(|(_, (line, text))| format!("line {line}: {} is not among the references", shown(text))).collect();
-    if cited.is_empty() {
-        return Verdict::fail("nothing is cited".to_owned());
-    }
-    Verdict::of(&problems, || format!("{} citations are among the references", cited.len()))
 }
 
 #[cfg(test)]

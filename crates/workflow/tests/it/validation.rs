@@ -312,6 +312,57 @@ fn an_evidence_review_needs_citations_that_resolve() {
     assert_eq!(find(&none, "UT-01").details.as_deref(), Some("nothing is cited"));
 }
 
+/// A review that cites and lists three papers, with one change.
+fn citations_of(from: &str, to: &str) -> String {
+    let text = "# REV-001: Turmeric and warfarin\n\n## Findings\n\nA [PMID:1], B [PMID:22], C [PMID:333].\n\n\
+        ## References\n\n1. PMID: 1, first\n2. PMID 22\n3. PMID:333\n";
+    assert!(text.contains(from), "{from}");
+    find(&validate("REV-001", &text.replacen(from, to, 1)), "UT-01").details.clone().unwrap()
+}
+
+#[test]
+fn a_citation_is_resolved_by_its_own_entry_alone() {
+    assert_eq!(citations_of("3. PMID:333", "3. https://pubmed.ncbi.nlm.nih.gov/333/"), citations_of("1", "1"));
+    for entry in ["3. PMID:3334", "3. pages 333", "<!-- PMID:333 -->", "<!--\nPMID:333\n-->", "```\nPMID:333\n```"] {
+        assert_eq!(citations_of("3. PMID:333", entry), "line 5: [PMID:333] is not among the references", "{entry}");
+    }
+    for bracket in ["[PMID:333; PMID:888]", "[PMID:333, 888]", "[PMID:333 PMID:888]", "[PMID:333;\nPMID:888]"] {
+        assert_eq!(citations_of("[PMID:333]", bracket), "line 5: [PMID:888] is not among the references", "{bracket}");
+    }
+    let many: String = (1_000..2_000).map(|number| format!("[PMID:{number}] ")).collect();
+    assert_eq!(citations_of("[PMID:333]", &many), "1002 sources are cited, expected at most 1000");
+}
+
+#[test]
+fn what_stands_in_a_comment_meets_no_criterion_and_still_blocks() {
+    let start = PRD_006.find("## Parent Artifact Context").unwrap();
+    let (head, body) = PRD_006.split_at(start);
+    let result = validate("PRD-006", &format!("{head}<!--\n{body}\n-->\n"));
+    assert_eq!(
+        find(&result, "CQ-01").details.as_deref().map(|it| it.split(';').next()),
+        Some(Some("Found 1/8 required sections"))
+    );
+    check_change(
+        "As a developer, I want to call a tool, so that my agent gets an answer.",
+        "<!-- As a developer, I want to call a tool, so that my agent gets an answer. -->",
+        &[("HLS-01", "line 78, 'HLS-BBB: Call a tool': expected: Each high-level story says who wants what and why")],
+    );
+    check_change(
+        "runs on one machine",
+        "runs on one machine <!-- TBD -->",
+        &[("CC-03", "line 95: `TBD` is not filled in")],
+    );
+    check_text(
+        &questions("**Q1: Who pays?** <!-- [REQUIRES EXECUTIVE DECISION] -->\n"),
+        &[("OQ-01", "line 115: Question 'Q1: Who pays?** <!-- [REQUIRES EXECUTIVE DECISION] -->' has no marker")],
+    );
+}
+
+#[test]
+fn a_heading_may_have_a_line_below_it() {
+    check_change("## Executive Summary", "Executive Summary\n-----------------", &[]);
+}
+
 #[test]
 fn manual_criteria_are_left_open() {
     let result = validate("REV-001", "# REV-001: Nothing");
