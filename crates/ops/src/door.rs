@@ -221,9 +221,16 @@ impl Platform {
         self.0.store.stats()
     }
 
-    /// Does the database answer?
+    /// Does the database answer? How the log stands tells why one that lost its history takes no writes.
     pub async fn ping(&self) -> Result<(), OpError> {
-        self.0.store.ping().await.map_err(store_error)
+        let answered = match self.log_standing() {
+            LogStanding::Contradicted { .. } => self.0.store.ping_reader().await,
+            LogStanding::Fine
+            | LogStanding::Doubted { .. }
+            | LogStanding::Stalled { .. }
+            | LogStanding::Stopped { .. } => self.0.store.ping().await,
+        };
+        answered.map_err(store_error)
     }
 
     /// What is damaged in the file of the database, if anything.

@@ -8,7 +8,7 @@ pub(crate) use failures::{
 
 use std::path::Path;
 use std::str::FromStr;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
@@ -20,6 +20,10 @@ use crate::presence::{FIND_EVENT, IS_OLDER, Presence};
 
 /// Older versions can corrupt a WAL database when a checkpoint and a write meet (the WAL-reset bug).
 pub(crate) const SQLITE_VERSION_MIN: &str = "3.51.3";
+
+/// See [`Engine::events_ahead_max`].
+const LAST_EVENT_SQL: &str = "SELECT MAX(event_seq) FROM events WHERE event_seq <= 4294967296 + \
+     COALESCE((SELECT MAX(CAST(last_event_seq AS INTEGER), 0) FROM log_state WHERE id = 1), 0)";
 
 /// Only a foreign program can hold SQLite's lock, and everybody waits behind the one who waits for it.
 const SQLITE_LOCK_TIMEOUT: Duration = Duration::from_millis(1_500);
@@ -55,12 +59,30 @@ impl Engine {
         }
     }
 
-    /// Begins a transaction and answers, in one round trip, a number that changes with what other connections write. On
-    /// PostgreSQL everybody writes.
+    /// Begins a transaction and answers, in one round trip, a number that changes with what other connections write and the
+    /// last event. On PostgreSQL everybody writes.
     pub(crate) fn begin_looking_sql(self) -> Option<&'static str> {
+        static BEGIN: LazyLock<String> =
+            LazyLock::new(|| format!("BEGIN IMMEDIATE; PRAGMA data_version; {LAST_EVENT_SQL}"));
         match self {
-            Engine::Sqlite => Some("BEGIN IMMEDIATE; PRAGMA data_version"),
+            Engine::Sqlite => Some(BEGIN.as_str()),
             Engine::Postgres => None,
+        }
+    }
+
+    /// The number that changes when another connection has written to the file.
+    pub(crate) fn data_version_sql(self) -> Option<&'static str> {
+        match self {
+            Engine::Sqlite => Some("PRAGMA data_version"),
+            Engine::Postgres => None,
+        }
+    }
+
+    /// The call of the newest event, in the order that each engine has an index for.
+    pub(crate) fn newest_event_sql(self) -> &'static str {
+        match self {
+            Engine::Sqlite => "SELECT call_id FROM events ORDER BY event_seq DESC LIMIT 1",
+            Engine::Postgres => "SELECT call_id FROM events ORDER BY commit_key DESC, event_seq DESC LIMIT 1",
         }
     }
 
@@ -200,9 +222,14 @@ impl Engine {
     /// that other hands put far ahead are passed over when a number is given out, and the sequencer does not follow them.
     pub(crate) fn events_ahead_max(self) -> Option<i64> {
         match self {
-            Engine::Sqlite => Some(1 << 32),
+            Engine::Sqlite => Some(4_294_967_296),
             Engine::Postgres => None,
         }
+    }
+
+    /// The number of the last event, where we number them.
+    pub(crate) fn last_event_sql(self) -> Option<&'static str> {
+        self.events_ahead_max().map(|_| LAST_EVENT_SQL)
     }
 
     /// The transaction number before which every event is settled; `None` where an event is settled once it is there.

@@ -185,6 +185,8 @@ pub enum OpenError {
         #[source]
         error: StoreError,
     },
+    #[error(transparent)]
+    ReadEvents { error: StoreError },
     #[error("could not apply migration `{version}` ({name})")]
     Migrate {
         version: i64,

@@ -17,6 +17,7 @@ use crate::error::{OpenError, StoreError, WriteError};
 use crate::events::{self, Duplicate, EventRow};
 use crate::migrations::{self, Migration};
 use crate::presence::Presence;
+use crate::statistics;
 use crate::writer::{Stats, Writer};
 
 /// How long events may wait for the writer; their callers have no deadline of their own.
@@ -68,13 +69,14 @@ impl Store {
     pub async fn open(options: Options) -> Result<Store, OpenError> {
         let (pools, presence) = connect(&options)?;
         let engine = options.target.engine();
-        let result = prepare(&pools, &options.migrations).await;
+        let result = prepare(&pools, &options.migrations, &presence).await;
         if let Err(error) = result {
             pools.write.close().await;
             return Err(explained(error, &options.target));
         }
         let Pools { read, write, sequence } = pools;
         let writer = Writer::new(engine, write, presence, options.write_queue_max, options.batch_max);
+        statistics::keep(engine, &writer);
         Ok(Store { engine, readers: read, writer, sequencer: sequence, write_failure: Arc::default() })
     }
 
@@ -152,10 +154,15 @@ impl Store {
         })
     }
 
-    /// Whether the database answers a question about its own content, and took what was last written.
-    pub async fn ping(&self) -> Result<(), StoreError> {
+    /// Whether the database answers a question about its own content.
+    pub async fn ping_reader(&self) -> Result<(), StoreError> {
         let mut reader = self.read().await?;
-        reader.fetch_optional("SELECT version FROM schema_migrations LIMIT 1", &[]).await?;
+        reader.fetch_optional("SELECT version FROM schema_migrations LIMIT 1", &[]).await.map(|_| ())
+    }
+
+    /// As [`Store::ping_reader`], and whether it took what was last written.
+    pub async fn ping(&self) -> Result<(), StoreError> {
+        self.ping_reader().await?;
         let failure = self.write_failure.lock().unwrap_or_else(PoisonError::into_inner).clone();
         failure.map_or(Ok(()), Err)
     }
@@ -220,7 +227,7 @@ pub(crate) fn connect(options: &Options) -> Result<(Pools, Arc<Presence>), OpenE
     }
 }
 
-async fn prepare(pools: &Pools, migrations: &[Migration]) -> Result<(), OpenError> {
+async fn prepare(pools: &Pools, migrations: &[Migration], presence: &Presence) -> Result<(), OpenError> {
     let mut conn = pools.write.acquire().await.map_err(|error| OpenError::Connect { error })?;
     check_version(&mut conn).await?;
     for sql in conn.engine().migration_setup_sql() {
@@ -228,15 +235,17 @@ async fn prepare(pools: &Pools, migrations: &[Migration]) -> Result<(), OpenErro
         // Closing the connection undoes the settings and frees the lock.
         conn.close_after_use();
     }
-    migrations::apply(&mut conn, migrations).await
+    migrations::apply(&mut conn, migrations).await?;
+    presence.note_found(&mut conn).await.map_err(|error| OpenError::ReadEvents { error })
 }
 
 /// The error in words that say what to mend, where the driver knows it.
 pub(crate) fn explained(error: OpenError, target: &Target) -> OpenError {
     let driver = match &error {
-        OpenError::Connect { error } | OpenError::ReadMigrations { error } | OpenError::Migrate { error, .. } => {
-            error.driver()
-        }
+        OpenError::Connect { error }
+        | OpenError::ReadMigrations { error }
+        | OpenError::ReadEvents { error }
+        | OpenError::Migrate { error, .. } => error.driver(),
         _ => None,
     };
     match target {

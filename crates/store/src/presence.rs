@@ -1,9 +1,9 @@
 //! Whether the database is still the one that this process writes to.
 //!
 //! A database that is rolled back under a running process, by a restore or by a failover to a copy that lags behind, would
-//! give out again what was acknowledged. So the last event that was committed here must be found: on every new connection
-//! to PostgreSQL, as an old one cannot outlive its database, and on SQLite whenever somebody else has written to the file.
-//! A file that was replaced is not written to any more.
+//! give out again what was acknowledged. So the last event that was committed here, or was there when the process came, must
+//! be found: on every new connection to PostgreSQL, as an old one cannot outlive its database, and on SQLite whenever somebody
+//! else has written to the file. A file that was replaced is not written to any more.
 
 use std::fs::Metadata;
 use std::io;
@@ -35,7 +35,7 @@ struct File {
 
 #[derive(Default)]
 struct Memory {
-    /// The call of the last event that was committed here.
+    /// The call of the last event that was committed here; until there is one, of the newest that was found.
     last_event: Option<String>,
     /// SQLite's number of what others wrote, as this process last saw it on its connection.
     data_version: Option<i64>,
@@ -46,6 +46,19 @@ impl Presence {
     pub(crate) fn of_file(path: PathBuf) -> io::Result<Presence> {
         let identity = identity(&std::fs::metadata(&path)?);
         Ok(Presence { file: Some(File { path, identity }), ..Presence::default() })
+    }
+
+    /// Remembers what the database has when this process comes to it, on the connection that will write.
+    pub(crate) async fn note_found(&self, conn: &mut Conn) -> Result<(), StoreError> {
+        // In this order: what others write in between is theirs.
+        let data_version = match conn.engine().data_version_sql() {
+            Some(sql) => conn.fetch_optional(sql, &[]).await?.map(|row| row.int(0)).transpose()?,
+            None => None,
+        };
+        let newest = conn.fetch_optional(conn.engine().newest_event_sql(), &[]).await?;
+        let newest = newest.map(|row| row.text(0)).transpose()?;
+        *self.memory() = Memory { last_event: newest, data_version };
+        Ok(())
     }
 
     pub(crate) fn note_event(&self, call_id: &str) {

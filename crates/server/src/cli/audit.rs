@@ -144,10 +144,12 @@ fn wrong(error: &AssembleError) -> Option<(&'static str, String)> {
             {
                 damaged(format!("{opening}: {error}"))
             }
+            OpenError::ReadEvents { error } if error.is_damage() => damaged(opening.to_string()),
             OpenError::ChangedMigration { .. } | OpenError::Damaged { .. } => damaged(opening.to_string()),
             OpenError::Connect { .. }
             | OpenError::Unreachable { .. }
             | OpenError::ReadMigrations { .. }
+            | OpenError::ReadEvents { .. }
             | OpenError::Migrate { .. }
             | OpenError::CreateFile { .. }
             | OpenError::ParseUrl { .. }

@@ -256,7 +256,7 @@ fn advice(error: &AssembleError) -> &'static str {
         AssembleError::House(HouseError::Store(error)) => match error {
             OpenError::SchemaTooNew { .. } => "use the program that wrote it, or a newer one",
             OpenError::Unreachable { .. } | OpenError::ParseUrl { .. } => "mend the database or `database_url`",
-            OpenError::Damaged { .. } => DAMAGED,
+            OpenError::Damaged { .. } | OpenError::ReadEvents { .. } => DAMAGED,
             OpenError::Connect { .. } => "is the database running, and may you use it?",
             OpenError::CreateFile { .. } => "is there room on the disk, and may you write to the folder?",
             OpenError::SqliteTooOld { .. } | OpenError::DuplicateMigration { .. } => "build the program anew",

@@ -193,17 +193,25 @@ async fn damaged_tables_of_the_log_are_a_finding_and_not_a_failure() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn damage_to_the_record_is_a_finding_however_deep_it_goes() {
-    for database_url in [None, Some(testkit::postgres_url().await.url)] {
-        let cases: [(&'static [&'static str], &str); 4] = [
-            (&["ALTER TABLE evidence_batches RENAME TO apart"], "the table `evidence_batches` is not as this program"),
-            (&["ALTER TABLE log_leaves RENAME TO leaves_apart"], "WRONG  table: the database is damaged: "),
-            (&["ALTER TABLE events RENAME TO events_apart"], "WRONG  table: the database is damaged: "),
-            (&["DELETE FROM schema_migrations"], "WRONG  table: could not apply migration `1`"),
-        ];
+    type Cases = &'static [(&'static [&'static str], &'static str)];
+    const UNTIL_IT_OPENS_NO_MORE: Cases = &[
+        (&["ALTER TABLE evidence_batches RENAME TO apart"], "the table `evidence_batches` is not as this program"),
+        (&["ALTER TABLE log_leaves RENAME TO leaves_apart"], "WRONG  table: the database is damaged: "),
+        (&["ALTER TABLE events RENAME TO events_apart"], "WRONG  table: the database is damaged: "),
+    ];
+    const AT_ONCE: Cases = &[(&["DELETE FROM schema_migrations"], "WRONG  table: could not apply migration `1`")];
+    let [first, second] = [testkit::postgres_url().await.url, testkit::postgres_url().await.url];
+    let databases = [
+        (None, UNTIL_IT_OPENS_NO_MORE),
+        (None, AT_ONCE),
+        (Some(first), UNTIL_IT_OPENS_NO_MORE),
+        (Some(second), AT_ONCE),
+    ];
+    for (database_url, cases) in databases {
         let folder = testkit::temp_dir();
         let log = Log { data: folder.path().join("data"), database_url };
         log.take_ids(2);
-        for (statements, named) in cases {
+        for &(statements, named) in cases {
             run_sql(&log, statements).await;
             let told = log.run(&["audit", "verify"]);
             assert!(told.code == 1 && told.out.contains(named), "{statements:?}: {} {}", told.out, told.err);
