@@ -42,7 +42,9 @@ impl Entry {
     }
 
     pub const fn write<T: Write>() -> Entry {
-        Entry { is_write: true, ..Entry::of::<T>(drive::write::<T>) }
+        // The table of jobs keeps outputs: one that is shown once has no place there.
+        let job = if T::KEEPS_OUTPUT { T::JOB } else { JobMode::Never };
+        Entry { is_write: true, job, ..Entry::of::<T>(drive::write::<T>) }
     }
 
     const fn of<T: Operation>(drive: Drive) -> Entry {

@@ -1,13 +1,16 @@
 //! Operations about jobs, and the runner that carries jobs out.
 //!
 //! A job is a call of another operation that goes on after its caller was answered. It lives in the store: any process
-//! tells how far it is, one process at a time runs it, and another goes on when that one dies.
+//! tells how far it is, one process at a time runs it, and another goes on when that one dies. A row counts as the house wrote
+//! it, by its seal: what other hands wrote is not run.
 
 mod answer_job;
 mod cancel_job;
 mod job_status;
 pub mod runner;
 mod start_job;
+
+use std::sync::Arc;
 
 use contract::error::OpError;
 use contract::id::JobId;
@@ -19,6 +22,7 @@ use store::jobs::{self, JobRow};
 use store::{Conn, StoreError};
 
 use crate::operation::store_error;
+use crate::table::{Table, Tool};
 
 /// Whether an operation runs as a job where the caller can follow one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,6 +33,21 @@ pub enum JobMode {
     Offered,
     /// Takes too long for any call.
     Required,
+}
+
+/// The operation of this name, if it runs as a job.
+fn find_job<'a>(table: &'a Table, name: &str) -> Option<&'a Arc<Tool>> {
+    table.find(name).filter(|tool| tool.entry.job != JobMode::Never)
+}
+
+/// What the seal of a job is over: all that decides what is run, as whom, and with whose word.
+pub(crate) fn sealed(row: &JobRow) -> serde_json::Value {
+    serde_json::json!({
+        "organisation_id": row.organisation_id, "job_id": row.job_id, "actor_id": row.actor_id, "actor": row.actor,
+        "operation": row.operation, "input": row.input, "answers": row.answers,
+        // Microseconds do not fit the exact integers of JSON for ever; text does.
+        "created_at_us": row.created_at_us.to_string(), "expires_at_us": row.expires_at_us.to_string(),
+    })
 }
 
 /// The last step that a job reported.

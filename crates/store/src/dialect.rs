@@ -309,7 +309,7 @@ impl Engine {
                  WHERE (organisation_id, job_id) = (SELECT organisation_id, job_id FROM jobs \
                  WHERE state = 'working' AND lease_until_us < $2 ORDER BY created_at_us, job_id LIMIT 1) \
                  RETURNING organisation_id, job_id, actor_id, actor, operation, input, answers, questions, state, \
-                 progress, ending, n_starts, created_at_us, updated_at_us, expires_at_us"
+                 progress, ending, n_starts, created_at_us, updated_at_us, expires_at_us, seal"
             }
             Engine::Postgres => {
                 "UPDATE jobs SET runner_id = $1, lease_until_us = $3, n_starts = n_starts + 1, updated_at_us = $2 \
@@ -317,7 +317,7 @@ impl Engine {
                  WHERE state = 'working' AND lease_until_us < $2 ORDER BY created_at_us, job_id LIMIT 1 \
                  FOR UPDATE SKIP LOCKED) \
                  RETURNING organisation_id, job_id, actor_id, actor, operation, input, answers, questions, state, \
-                 progress, ending, n_starts, created_at_us, updated_at_us, expires_at_us"
+                 progress, ending, n_starts, created_at_us, updated_at_us, expires_at_us, seal"
             }
         }
     }

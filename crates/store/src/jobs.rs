@@ -30,6 +30,8 @@ pub struct JobRow {
     pub created_at_us: i64,
     pub updated_at_us: i64,
     pub expires_at_us: i64,
+    /// Whoever starts a job vouches by it for what is run, and as whom.
+    pub seal: Option<String>,
 }
 
 /// What a runner leaves behind.
@@ -58,14 +60,15 @@ fn row(row: &Row) -> Result<JobRow, StoreError> {
         created_at_us: row.int(12)?,
         updated_at_us: row.int(13)?,
         expires_at_us: row.int(14)?,
+        seal: row.opt_text(15)?,
     })
 }
 
 /// A new job, free for whoever claims it first.
 pub async fn insert(tx: &mut Tx<'_>, job: &JobRow) -> Result<(), StoreError> {
     let sql = "INSERT INTO jobs (organisation_id, job_id, actor_id, actor, operation, input, answers, questions, state,
-        n_starts, runner_id, lease_until_us, created_at_us, updated_at_us, expires_at_us)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 0, '', 0, $10, $11, $12)";
+        n_starts, runner_id, lease_until_us, created_at_us, updated_at_us, expires_at_us, seal)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 0, '', 0, $10, $11, $12, $13)";
     let params = [
         Param::Text(&job.organisation_id),
         Param::Text(&job.job_id),
@@ -79,6 +82,7 @@ pub async fn insert(tx: &mut Tx<'_>, job: &JobRow) -> Result<(), StoreError> {
         Param::Int(job.created_at_us),
         Param::Int(job.updated_at_us),
         Param::Int(job.expires_at_us),
+        job.seal.as_deref().into(),
     ];
     tx.execute(sql, &params).await?;
     Ok(())
@@ -92,7 +96,7 @@ pub async fn find(
     job_id: &str,
 ) -> Result<Option<JobRow>, StoreError> {
     let sql = "SELECT organisation_id, job_id, actor_id, actor, operation, input, answers, questions, state, progress,
-        ending, n_starts, created_at_us, updated_at_us, expires_at_us
+        ending, n_starts, created_at_us, updated_at_us, expires_at_us, seal
         FROM jobs WHERE organisation_id = $1 AND actor_id = $2 AND job_id = $3";
     let found = conn.fetch_optional(sql, &[organisation_id.into(), actor_id.into(), job_id.into()]).await?;
     found.as_ref().map(row).transpose()
@@ -170,21 +174,15 @@ pub async fn cancel(tx: &mut Tx<'_>, job: &JobRow, now_us: i64) -> Result<(), St
     Ok(())
 }
 
-/// Keeps answers; with no question left the job is free to go on.
-pub async fn answer(
-    tx: &mut Tx<'_>,
-    job: &JobRow,
-    answers: &str,
-    questions: &str,
-    state: &str,
-    now_us: i64,
-) -> Result<(), StoreError> {
-    let sql = "UPDATE jobs SET answers = $1, questions = $2, state = $3, updated_at_us = $4
-        WHERE organisation_id = $5 AND job_id = $6 AND state = 'input_required'";
+/// Keeps the answers of `job`, with its questions, its state and its seal; with no question left it is free to go on.
+pub async fn answer(tx: &mut Tx<'_>, job: &JobRow, now_us: i64) -> Result<(), StoreError> {
+    let sql = "UPDATE jobs SET answers = $1, questions = $2, state = $3, seal = $4, updated_at_us = $5
+        WHERE organisation_id = $6 AND job_id = $7 AND state = 'input_required'";
     let params = [
-        Param::Text(answers),
-        Param::Text(questions),
-        Param::Text(state),
+        Param::Text(&job.answers),
+        Param::Text(&job.questions),
+        Param::Text(&job.state),
+        job.seal.as_deref().into(),
         Param::Int(now_us),
         Param::Text(&job.organisation_id),
         Param::Text(&job.job_id),

@@ -28,6 +28,7 @@ pub const MIGRATIONS: &[Migration] = &[
     Migration { version: 10, name: "request_states", sql: include_str!("migrations/0010_request_states.sql") },
     Migration { version: 11, name: "jobs", sql: include_str!("migrations/0011_jobs.sql") },
     Migration { version: 12, name: "log_identity", sql: include_str!("migrations/0012_log_identity.sql") },
+    Migration { version: 13, name: "job_seals", sql: include_str!("migrations/0013_job_seals.sql") },
 ];
 
 /// Brings the database up to the newest version, or refuses it unchanged.

@@ -1,5 +1,7 @@
 //! `answer_job`: answer what a job asks. It goes on once nothing is left to answer.
 
+use std::sync::Arc;
+
 use contract::actor::Role;
 use contract::error::OpError;
 use contract::job::{AnswerJob, Job, JobState};
@@ -10,7 +12,13 @@ use super::{Owner, job, parse, text};
 use crate::context::Context;
 use crate::dialogue::Answers;
 use crate::family::Family;
+use crate::keys::seals::Seals;
 use crate::operation::{Answer, ApplyError, Operation, Write};
+
+pub struct Plan {
+    owner: Owner,
+    seals: Arc<Seals>,
+}
 
 impl Operation for AnswerJob {
     const NAME: &'static str = "answer_job";
@@ -25,14 +33,16 @@ impl Operation for AnswerJob {
 }
 
 impl Write for AnswerJob {
-    type Plan = Owner;
+    type Plan = Plan;
 
-    async fn prepare(&self, ctx: &Context<'_>) -> Result<Owner, OpError> {
-        Ok(Owner::of(ctx))
+    async fn prepare(&self, ctx: &Context<'_>) -> Result<Plan, OpError> {
+        Ok(Plan { owner: Owner::of(ctx), seals: Arc::clone(ctx.seals()) })
     }
 
-    async fn apply(&self, plan: &Owner, tx: &mut Tx<'_>) -> Result<Answer<Job>, ApplyError> {
-        let row = plan.find(tx, &self.job_id).await?;
+    async fn apply(&self, plan: &Plan, tx: &mut Tx<'_>) -> Result<Answer<Job>, ApplyError> {
+        let Plan { owner, seals } = plan;
+        let mut row = owner.find(tx, &self.job_id).await?;
+        let was_ours = seals.hold_job(&row);
         let mut questions: Questions = parse(&row.questions)?;
         let mut answers: Answers = parse(&row.answers)?;
         for (key, answer) in &self.answers {
@@ -41,8 +51,11 @@ impl Write for AnswerJob {
             }
         }
         let state = if questions.is_empty() { JobState::Working } else { JobState::InputRequired };
-        jobs::answer(tx, &row, &text(&answers)?, &text(&questions)?, state.name(), plan.now_us).await?;
-        let row = plan.find(tx, &self.job_id).await?;
+        (row.answers, row.questions, row.state) = (text(&answers)?, text(&questions)?, state.name().to_owned());
+        // The runner tells of a row that other hands changed: an answer does not make it ours.
+        row.seal = was_ours.then(|| seals.seal_job(&row));
+        jobs::answer(tx, &row, owner.now_us).await?;
+        let row = owner.find(tx, &self.job_id).await?;
         Ok(Answer::of(job(&row)?).touching("job", &row.job_id))
     }
 }

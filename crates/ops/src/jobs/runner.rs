@@ -10,7 +10,7 @@ use contract::actor::Actor;
 use contract::canonical;
 use contract::error::{Kind, OpError};
 use contract::event::{Correlation, Outcome, Touched};
-use contract::id::{CorrelationId, IdempotencyKey};
+use contract::id::{CorrelationId, IdempotencyKey, JobId};
 use contract::job::{JobEnding, JobState};
 use serde_json::Value;
 use store::jobs::{self, JobRow, Settled};
@@ -21,10 +21,11 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use super::{Step, parse, text};
+use super::{Step, find_job, parse, text};
 use crate::context::{Progress, ProgressReport};
 use crate::dialogue::{self, Answers};
 use crate::door::{Call, Platform, Reply, Via};
+use crate::doubts::Doubt;
 use crate::limits::{JOB_LEASE, JOB_LOOK_EVERY, JOB_STARTS_MAX, JOBS_RUNNING_MAX};
 use crate::operation::store_error;
 use crate::record::{Ending, Spent, Ticket};
@@ -103,12 +104,15 @@ impl Runner {
     /// Runs one job to its end, to a question, or until it is no longer ours.
     async fn carry_out(&self, job: JobRow, stop: CancellationToken) {
         let job = Arc::new(job);
-        let done = match self.prepare(&job) {
+        let is_ours = self.platform.seals().hold_job(&job);
+        let prepared = if is_ours { self.prepare(&job) } else { Err(self.doubt(&job)) };
+        let done = match prepared {
             Ok((actor, call, reports)) => self.follow(&job, &actor, call, reports, &stop).await,
             Err(error) => Some(ended(Uuid::nil(), crate::door::no_audit(), Err(error))),
         };
         let Some((state, questions, ending)) = done else { return };
-        let event = self.event(&job, state, &questions, ending.as_deref());
+        // Whom a row of other hands names did nothing. The doubt has an event.
+        let event = if is_ours { self.event(&job, state, &questions, ending.as_deref()) } else { None };
         let (runner_id, now_us) = (self.runner_id.clone(), self.now_us());
         let settled = Arc::clone(&job);
         let apply: Apply<bool> = Box::new(move |tx: &mut Tx<'_>| {
@@ -160,9 +164,26 @@ impl Runner {
         Some(event)
     }
 
+    /// Tells of a row that is not as the house wrote it.
+    fn doubt(&self, job: &JobRow) -> OpError {
+        // Whatever text other hands put there goes no further.
+        let job_id = JobId::parse(&job.job_id).map_or_else(|_| "with no id".to_owned(), |job_id| format!("`{job_id}`"));
+        let what = format!("job {job_id} had a row without a seal of this house: other hands wrote it");
+        self.platform.doubt(Doubt::wrong("JOB_CHANGED", what));
+        let message = "the job has no seal of this house: it was started before an upgrade, or other hands wrote it; start \
+                       it again";
+        OpError::conflict(message)
+    }
+
     fn prepare(&self, job: &JobRow) -> Result<(Actor, Call, mpsc::Receiver<ProgressReport>), OpError> {
         if job.n_starts > JOB_STARTS_MAX {
             return Err(OpError::new(Kind::Internal, "the job was started several times and never ended"));
+        }
+        if job.expires_at_us < self.now_us() {
+            return Err(OpError::conflict("the time of the job is over"));
+        }
+        if find_job(self.platform.table(), &job.operation).is_none() {
+            return Err(OpError::conflict("the operation does not run as a job"));
         }
         let actor: Actor = parse(&job.actor)?;
         let input: Value = parse(&job.input)?;

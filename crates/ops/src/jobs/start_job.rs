@@ -8,7 +8,7 @@ use store::Tx;
 use store::jobs::{self, JobRow};
 use uuid::Uuid;
 
-use super::{JobMode, job, text};
+use super::{JobMode, find_job, job, text};
 use crate::authorise;
 use crate::context::Context;
 use crate::family::Family;
@@ -33,8 +33,7 @@ impl Write for StartJob {
 
     async fn prepare(&self, ctx: &Context<'_>) -> Result<JobRow, OpError> {
         let name = self.operation.as_str();
-        let tool = ctx.table().find(name).filter(|tool| tool.entry.job != JobMode::Never);
-        let tool = tool.ok_or_else(|| {
+        let tool = find_job(ctx.table(), name).ok_or_else(|| {
             let jobs = ctx.table().all().iter().filter(|tool| tool.entry.job != JobMode::Never);
             let names: Vec<&str> = jobs.map(|tool| tool.entry.name).collect();
             let names = if names.is_empty() { "there is none".to_owned() } else { names.join(", ") };
@@ -45,7 +44,7 @@ impl Write for StartJob {
         check_input(&tool.input, &input)?;
         (tool.entry.ask_first)(ctx, &input)?;
         let kept_us = i64::try_from(JOB_KEPT_FOR.as_micros()).unwrap_or(i64::MAX);
-        Ok(JobRow {
+        let mut row = JobRow {
             organisation_id: ctx.actor().organisation_id.to_string(),
             job_id: Uuid::new_v4().to_string(),
             actor_id: ctx.actor().id.to_string(),
@@ -61,7 +60,10 @@ impl Write for StartJob {
             created_at_us: ctx.now_us(),
             updated_at_us: ctx.now_us(),
             expires_at_us: ctx.now_us().saturating_add(kept_us),
-        })
+            seal: None,
+        };
+        row.seal = Some(ctx.seals().seal_job(&row));
+        Ok(row)
     }
 
     async fn apply(&self, plan: &JobRow, tx: &mut Tx<'_>) -> Result<Answer<Job>, ApplyError> {

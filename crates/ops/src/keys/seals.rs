@@ -1,4 +1,4 @@
-//! Seals over API keys: what the table says of a key counts as the house wrote it and not otherwise.
+//! Seals over API keys and jobs: what the tables say of them counts as the house wrote it and not otherwise.
 //!
 //! A seal is a MAC over everything that decides, by a secret that comes from the log's signing key and is not in the
 //! database. While two signing keys overlap a row carries one of each, so that servers with either key file know it.
@@ -6,43 +6,70 @@
 use contract::canonical;
 use ledger::keyring::Keyring;
 use ring::hmac;
+use serde_json::Value;
+use store::jobs::JobRow;
 
 use super::{KeyRecord, content};
+use crate::jobs;
 
-const PURPOSE: &str = "materia api key v1";
+const KEYS: &str = "materia api key v1";
+const JOBS: &str = "materia job v1";
 /// A row has one seal, or two while keys overlap.
 const SEALS_MAX: usize = 2;
 
 pub(crate) struct Seals {
     keys: Vec<hmac::Key>,
+    jobs: Vec<hmac::Key>,
 }
 
 impl Seals {
     pub fn new(keyring: &Keyring) -> Seals {
-        let secrets = keyring.secrets(PURPOSE);
-        Seals { keys: secrets.iter().map(|secret| hmac::Key::new(hmac::HMAC_SHA256, secret)).collect() }
+        let secrets =
+            |purpose| keyring.secrets(purpose).iter().map(|secret| hmac::Key::new(hmac::HMAC_SHA256, secret)).collect();
+        Seals { keys: secrets(KEYS), jobs: secrets(JOBS) }
     }
 
     /// The text beside a row: hex digits of each seal, that of the current signing key first.
     pub fn seal(&self, key: &KeyRecord) -> String {
-        let Some(message) = message(key) else { return String::new() };
-        let seals: Vec<String> = self.keys.iter().map(|secret| hex::encode(hmac::sign(secret, &message))).collect();
-        seals.join(" ")
+        seal(&self.keys, &sealed(key))
     }
 
     /// Did whoever holds one of our signing keys write the row as it is?
     pub fn hold(&self, key: &KeyRecord, text: &str) -> bool {
-        let Some(message) = message(key) else { return false };
-        let tags = text.split(' ').take(SEALS_MAX).filter_map(|seal| hex::decode(seal).ok());
-        let is_ours = |tag: Vec<u8>| self.keys.iter().any(|secret| hmac::verify(secret, &message, &tag).is_ok());
-        tags.into_iter().any(is_ours)
+        hold(&self.keys, &sealed(key), text)
+    }
+
+    /// As [`Seals::seal`].
+    pub fn seal_job(&self, job: &JobRow) -> String {
+        seal(&self.jobs, &jobs::sealed(job))
+    }
+
+    /// As [`Seals::hold`], with the seal that the row has.
+    pub fn hold_job(&self, job: &JobRow) -> bool {
+        job.seal.as_deref().is_some_and(|text| hold(&self.jobs, &jobs::sealed(job), text))
     }
 }
 
+fn sealed(key: &KeyRecord) -> Value {
+    serde_json::json!({ "organisation_id": key.organisation_id, "key": content(key) })
+}
+
+fn seal(secrets: &[hmac::Key], content: &Value) -> String {
+    let Some(message) = message(content) else { return String::new() };
+    let seals: Vec<String> = secrets.iter().map(|secret| hex::encode(hmac::sign(secret, &message))).collect();
+    seals.join(" ")
+}
+
+fn hold(secrets: &[hmac::Key], content: &Value, text: &str) -> bool {
+    let Some(message) = message(content) else { return false };
+    let tags = text.split(' ').take(SEALS_MAX).filter_map(|seal| hex::decode(seal).ok());
+    let is_ours = |tag: Vec<u8>| secrets.iter().any(|secret| hmac::verify(secret, &message, &tag).is_ok());
+    tags.into_iter().any(is_ours)
+}
+
 /// `None` only if texts and numbers stopped having a canonical form: then nothing is sealed, and no seal holds.
-fn message(key: &KeyRecord) -> Option<Vec<u8>> {
-    let sealed = serde_json::json!({ "organisation_id": key.organisation_id, "key": content(key) });
-    canonical::text(&sealed).ok().map(String::into_bytes)
+fn message(content: &Value) -> Option<Vec<u8>> {
+    canonical::text(content).ok().map(String::into_bytes)
 }
 
 #[cfg(test)]
@@ -107,5 +134,49 @@ mod tests {
         let text = overlapping.seal(&record());
         assert!(old.hold(&record(), &text) && new.hold(&record(), &text));
         assert!(!new.hold(&record(), &old.seal(&record())), "a retired key seals nothing");
+    }
+
+    #[test]
+    fn the_seal_of_a_job_holds_for_the_row_it_was_made_for_and_no_other() {
+        let seals = Seals::new(&Keyring::new(signer(1)));
+        let text = |text: &str| text.to_owned();
+        let mut job = JobRow {
+            organisation_id: text("here"),
+            job_id: text("job"),
+            actor_id: text("robot"),
+            actor: text("{}"),
+            operation: text("work"),
+            input: text("{}"),
+            answers: text("{}"),
+            questions: text("{}"),
+            state: text("working"),
+            progress: None,
+            ending: None,
+            n_starts: 0,
+            created_at_us: 1,
+            updated_at_us: 1,
+            expires_at_us: 2,
+            seal: None,
+        };
+        assert!(!seals.hold_job(&job), "it has none");
+        job.seal = Some(seals.seal_job(&job));
+        let going_on = JobRow { n_starts: 1, updated_at_us: 2, progress: Some(text("{}")), ..job.clone() };
+        assert!(seals.hold_job(&job) && seals.hold_job(&going_on));
+        let others: [fn(&mut JobRow); 9] = [
+            |job| job.organisation_id.push('x'),
+            |job| job.job_id.push('x'),
+            |job| job.actor_id.push('x'),
+            |job| job.actor.push(' '),
+            |job| job.operation.push('x'),
+            |job| job.input.push(' '),
+            |job| job.answers.push(' '),
+            |job| job.created_at_us += 1,
+            |job| job.expires_at_us += 1,
+        ];
+        for (index, change) in others.into_iter().enumerate() {
+            let mut other = job.clone();
+            change(&mut other);
+            assert!(!seals.hold_job(&other), "change {index}");
+        }
     }
 }

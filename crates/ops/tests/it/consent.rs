@@ -16,6 +16,7 @@ pub const ENTRIES: &[Entry] = &[
     Entry::write::<Consent>(),
     Entry::read::<Interview>(),
     Entry::read::<Work>(),
+    Entry::write::<Secret>(),
     Entry::write::<StartJob>(),
     Entry::read::<JobStatus>(),
     Entry::write::<AnswerJob>(),
@@ -114,5 +115,26 @@ impl Read for Work {
             "fail" => Err(OpError::conflict("the state does not allow it")),
             how => Ok(Answer::of(Told { text: how.to_owned() })),
         }
+    }
+}
+
+/// Shows something once.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Secret {}
+
+operation!(Secret, "secret", JobMode::Offered);
+
+impl Write for Secret {
+    const KEEPS_OUTPUT: bool = false;
+
+    type Plan = ();
+
+    async fn prepare(&self, _ctx: &Context<'_>) -> Result<(), OpError> {
+        Ok(())
+    }
+
+    async fn apply(&self, (): &(), _tx: &mut Tx<'_>) -> Result<Answer<Told>, ApplyError> {
+        Ok(Answer::of(Told { text: "for your eyes".to_owned() }))
     }
 }

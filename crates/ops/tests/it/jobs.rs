@@ -2,14 +2,18 @@
 
 use std::time::Duration;
 
-use ops::Reply;
 use ops::jobs::runner;
+use ops::operations::OPERATIONS;
+use ops::{LogStanding, Reply};
 use serde_json::{Value, json};
+use store::jobs::{self, JobRow};
+use store::{Applied, Apply, Keep};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::consent::ENTRIES;
-use crate::script::{Stage, on_postgres, on_sqlite};
+use crate::ledger::tamper;
+use crate::script::{START_US, Stage, actor, on_postgres, on_sqlite};
 
 async fn on_both() -> [Stage; 2] {
     [on_sqlite(ENTRIES).await, on_postgres(ENTRIES).await]
@@ -77,12 +81,113 @@ async fn a_job_that_fails_or_panics_ends_with_its_error() {
 #[tokio::test]
 async fn what_is_no_job_or_not_allowed_is_refused_at_the_start() {
     let stage = on_sqlite(ENTRIES).await;
-    for (operation, input) in
-        [("consent", json!({"what": "x"})), ("nothing", json!({})), ("work", json!({})), ("work", json!({"how": 5}))]
-    {
+    let refused = [
+        ("consent", json!({"what": "x"})),
+        ("secret", json!({})),
+        ("nothing", json!({})),
+        ("work", json!({})),
+        ("work", json!({"how": 5})),
+    ];
+    for (operation, input) in refused {
         let started = stage.call("owner", "start_job", json!({"operation": operation, "input": input})).await;
         assert_eq!(code(started), "INVALID_ARG", "{operation}");
     }
+}
+
+/// The endings of all jobs, once they have one.
+async fn endings(stage: &Stage) -> Vec<Value> {
+    for _ in 0..400 {
+        let mut reader = stage.store.read().await.unwrap();
+        let rows = reader.fetch_all("SELECT ending FROM jobs ORDER BY job_id", &[]).await.unwrap();
+        let endings: Vec<_> = rows.iter().filter_map(|row| row.opt_text(0).unwrap()).collect();
+        if endings.len() == rows.len() {
+            return endings.iter().map(|ending| serde_json::from_str(ending).unwrap()).collect();
+        }
+        drop(reader);
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    panic!("a job has not ended");
+}
+
+async fn check_nothing_ran(stage: &Stage, operation: &str) {
+    let (_runner, stop) = run(stage);
+    for ending in endings(stage).await {
+        assert_eq!((&ending["error"]["kind"], &ending["output"]), (&json!("conflict"), &Value::Null));
+        assert!(ending["error"]["message"].as_str().unwrap().contains("no seal of this house"), "{ending}");
+    }
+    stop.cancel();
+    stage.platform.flush().await;
+    let bodies = stage.bodies().await;
+    let of = |name: &str| bodies.iter().filter(|body| body["operation"] == name).count();
+    assert_eq!((of(operation), of("run_job")), (0, 0), "{bodies:?}");
+    assert!(bodies.iter().any(|body| body["operation"] == "note_doubt" && body["code"] == "JOB_CHANGED"), "{bodies:?}");
+    assert!(matches!(stage.platform.log_standing(), LogStanding::Doubted { .. }));
+}
+
+#[tokio::test]
+async fn a_job_that_other_hands_wrote_is_not_run_and_is_told() {
+    for stage in [on_sqlite(OPERATIONS).await, on_postgres(OPERATIONS).await] {
+        let text = str::to_owned;
+        let row = JobRow {
+            organisation_id: text("here"),
+            job_id: text("by-hand"),
+            actor_id: text("owner"),
+            actor: serde_json::to_string(&actor("owner")).unwrap(),
+            operation: text("create_key"),
+            input: json!({"actor_id": "me", "roles": ["admin"]}).to_string(),
+            answers: text(r#"{"given": {}}"#),
+            questions: text("{}"),
+            state: text("working"),
+            progress: None,
+            ending: None,
+            n_starts: 0,
+            created_at_us: START_US,
+            updated_at_us: START_US,
+            expires_at_us: START_US + 1_000_000_000,
+            seal: Some("00".repeat(32)),
+        };
+        let apply: Apply<()> = Box::new(move |tx| {
+            let row = row.clone();
+            Box::pin(async move {
+                jobs::insert(tx, &row).await?;
+                Ok(Applied { value: (), event: None, keep: Keep::Changes })
+            })
+        });
+        stage.store.write(None, tokio::time::Instant::now() + Duration::from_secs(20), apply).await.unwrap();
+        check_nothing_ran(&stage, "create_key").await;
+    }
+}
+
+#[tokio::test]
+async fn a_job_that_other_hands_changed_is_not_run_and_is_told() {
+    let changes = [
+        r#"UPDATE jobs SET actor = REPLACE(actor, '"kind"', ' "kind"')"#,
+        r#"UPDATE jobs SET input = '{"how": "other"}'"#,
+        "UPDATE jobs SET seal = NULL",
+    ];
+    for change in changes {
+        for stage in on_both().await {
+            start(&stage, "work", json!({"how": "well"})).await;
+            tamper(&stage, change).await;
+            check_nothing_ran(&stage, "work").await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_answer_does_not_vouch_for_a_job_that_other_hands_changed() {
+    let stage = on_sqlite(ENTRIES).await;
+    let (runner, stop) = run(&stage);
+    let job_id = start(&stage, "interview", json!({})).await;
+    assert_eq!(once_not(&stage, &job_id, "working").await["state"], "input_required");
+    stop.cancel();
+    runner.await.unwrap();
+    tamper(&stage, r#"UPDATE jobs SET operation = 'work', input = '{"how": "well"}'"#).await;
+    let answered = json!({"job_id": job_id, "answers": {"first": {"action": "decline"}}});
+    assert_eq!(output(stage.call("owner", "answer_job", answered).await)["state"], "working");
+    let (_runner, _stop) = run(&stage);
+    let job = once_not(&stage, &job_id, "working").await;
+    assert!(job["ending"]["error"]["message"].as_str().unwrap().contains("no seal of this house"), "{job}");
 }
 
 #[tokio::test]
