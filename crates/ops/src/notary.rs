@@ -327,6 +327,10 @@ impl Notary {
         Ok(())
     }
 
+    pub async fn count_checkpoints(&self) -> Result<u64, NotaryError> {
+        log::count_checkpoints(&mut *self.read().await?).await.map_err(NotaryError::Store)
+    }
+
     /// What is known of the log beyond the database.
     pub fn watch(&self) -> &LogWatch {
         self.platform.watch()

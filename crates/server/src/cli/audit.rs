@@ -134,6 +134,7 @@ fn wrong(error: &AssembleError) -> Option<(&'static str, String)> {
             error @ (RollbackError::Shorter { .. }
             | RollbackError::Empty { .. }
             | RollbackError::Different { .. }
+            | RollbackError::NothingKept
             | RollbackError::OtherKey { .. }
             | RollbackError::OtherLog
             | RollbackError::Witness(_)),

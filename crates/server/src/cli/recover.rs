@@ -54,6 +54,7 @@ async fn find_rollback(place: &Place, settings: &Settings) -> anyhow::Result<Opt
             error @ (RollbackError::Shorter { .. }
             | RollbackError::Empty { .. }
             | RollbackError::Different { .. }
+            | RollbackError::NothingKept
             | RollbackError::OtherKey { .. }
             | RollbackError::Witness(_)),
         ))) => Ok(Some(error)),
@@ -94,6 +95,7 @@ fn describe(found: &RollbackError, checkpoint: Option<&[u8]>) -> Acceptance {
                 ("OTHER_HISTORY", None, None)
             }
         },
+        RollbackError::NothingKept => ("NOTHING_KEPT", None, None),
         RollbackError::OtherKey { .. } => ("OTHER_KEY", None, None),
         RollbackError::Log(_) | RollbackError::Damaged(_) | RollbackError::File { .. } | RollbackError::OtherLog => {
             ("OTHER_HISTORY", None, None)

@@ -49,6 +49,11 @@ pub enum RollbackError {
          `materia recover --accept-rollback`"
     )]
     Different { size: u64 },
+    #[error(
+        "the log was signed, but neither `ledger.checkpoint` nor `ledger.head` lies beside the database: nobody can tell \
+         whether it was rolled back; put them back, or accept what may be lost with `materia recover --accept-rollback`"
+    )]
+    NothingKept,
     #[error("the last checkpoint `{path}` is not signed by this log's key; is `ledger.key` the right one?")]
     OtherKey { path: PathBuf },
     #[error(
@@ -123,6 +128,7 @@ pub async fn check(folder: &Path, platform: &Platform, witnesses: &Witnesses) ->
     }
     check_kept(folder, &notary).await?;
     check_head(folder, &notary).await?;
+    check_beside(folder, platform.engine(), &notary).await?;
     notary.note_lacking(checkpoint_file(folder).exists()).await.map_err(log_error)?;
     // Last, so that a folder which is refused leaves no name in a database that may not be its own.
     if notary.claim().await.map_err(log_error)? == Claim::OtherLog {
@@ -201,6 +207,17 @@ async fn check_head(folder: &Path, notary: &Notary) -> Result<(), RollbackError>
         Standing::OtherKey => return Err(RollbackError::OtherKey { path }),
     }
     Ok(())
+}
+
+/// Refuses a file of SQLite that came without what lay beside it. Whoever shares a database may come with a new folder.
+async fn check_beside(folder: &Path, engine: Engine, notary: &Notary) -> Result<(), RollbackError> {
+    let is_kept =
+        [checkpoint_file(folder), head_file(folder), acceptance_file(folder)].iter().any(|file| file.exists());
+    // A process that was killed may have signed its first checkpoint and kept none.
+    if engine == Engine::Postgres || is_kept || notary.count_checkpoints().await.map_err(log_error)? < 2 {
+        return Ok(());
+    }
+    Err(RollbackError::NothingKept)
 }
 
 /// Works until told to stop. Trouble is logged and tried again: events wait, nothing is lost.

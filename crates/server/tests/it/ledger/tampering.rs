@@ -216,6 +216,38 @@ async fn a_rolled_back_log_without_any_checkpoint_is_known_to_the_witness() {
     assert!(log.try_serve().is_err());
 }
 
+#[test]
+fn a_rolled_back_file_without_what_lay_beside_it_is_refused_until_somebody_accepts_it() {
+    let folder = testkit::temp_dir();
+    let log = Log { data: folder.path().join("data"), database_url: None };
+    log.take_ids(3);
+    copy(&log.data.join("materia.db"), &folder.path().join("materia.db"));
+    log.take_ids(4);
+    copy(&folder.path().join("materia.db"), &log.data.join("materia.db"));
+    for file in BESIDE {
+        std::fs::remove_file(log.data.join(file)).expect("it was kept");
+    }
+    let told = log.try_serve().err().expect("the server refuses to start");
+    assert!(told.contains("nobody can tell whether it was rolled back"), "{told}");
+    let told = log.run(&["audit", "verify"]);
+    assert!(told.code == 1 && told.out.contains("WRONG  checkpoint: the log was signed, but neither"), "{}", told.out);
+    log.run(&["recover", "--accept-rollback"]).ok();
+    log.serve().stop();
+    assert_eq!(log.verify()["ok"], true);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_second_server_of_a_shared_database_comes_with_a_new_folder() {
+    let folder = testkit::temp_dir();
+    let database_url = Some(testkit::postgres_url().await.url);
+    let first = Log { data: folder.path().join("first"), database_url: database_url.clone() };
+    first.take_ids(3);
+    let second = Log { data: folder.path().join("second"), database_url };
+    std::fs::create_dir(&second.data).expect("a folder");
+    copy(&first.data.join("ledger.key"), &second.data.join("ledger.key"));
+    second.serve().stop();
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_witness_taken_out_of_the_settings_is_still_told_of() {
     let (_folder, log, _witness) = witnessed();
