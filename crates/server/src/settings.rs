@@ -126,7 +126,7 @@ pub struct Settings {
     pub call_deadline_ms: u64,
     /// Minutes for which reserved ids are kept for whoever reserved them.
     pub reservation_expires_after_minutes: u64,
-    /// Reservations that a caller may make in a minute.
+    /// Reservations that may be made in one project in a minute.
     pub reservations_per_minute_max: u32,
     /// Others may claim a claimed task after so many minutes; 0 for never.
     pub task_lease_minutes: u64,
