@@ -38,6 +38,7 @@ use crate::record::papers::marked_by_title;
 pub use format::Format;
 pub(crate) use kgx::STRENGTH;
 pub(crate) use negation::settle_negation;
+pub(crate) use paper::body;
 pub use provider::Provider;
 
 /// The program's own rule behind a statement, which no file may name, and what it is called where one does.

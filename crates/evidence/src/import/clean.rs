@@ -3,7 +3,9 @@
 use std::collections::HashSet;
 
 use contract::evidence::record::{Author, Document, Name, Node, Record};
+use serde_json::Value;
 
+use super::paper::BODY;
 use crate::record::{disguised, is_seen, is_tag, turns};
 
 /// The record with its names and labels cleaned; a name of which nothing can be seen is dropped.
@@ -41,6 +43,9 @@ fn clean_node(node: &mut Node) {
 
 fn clean_document(document: &mut Document) {
     untag(&mut document.text);
+    if let Some(Value::String(body)) = document.attributes.get_mut(BODY) {
+        untag(body);
+    }
     document.title = seen(&document.title).unwrap_or_default();
     document.journal = document.journal.as_deref().and_then(seen);
     let part = |part: &Option<String>| part.as_deref().and_then(seen);
@@ -75,7 +80,7 @@ fn untag(text: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     fn check(record: Value, expected: Value) {
         let mut record: Record = serde_json::from_value(record).unwrap();

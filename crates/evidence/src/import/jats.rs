@@ -6,7 +6,7 @@ use contract::evidence::record::{Author, Document, Record, Retraction, Retractio
 use serde_json::{Value, json};
 
 use super::input::Input;
-use super::paper::{self, note};
+use super::paper::{self, BODY, note};
 use super::xml::{Child, Element, Step, Xml};
 use super::{ImportError, Item, Options, Parser, Progress};
 use crate::record::papers::settle;
@@ -55,13 +55,14 @@ fn document(article: &Element, source: &str) -> Result<Document, String> {
         .find_map(|(key, prefix)| ids.get(key).map(|id| format!("{prefix}{id}")))
         .ok_or("it has no `article-id` of PMC, DOI or PubMed")?;
     let title = meta.text_at(&["title-group", "article-title"]).ok_or("it has no title")?;
-    let mut text = Vec::new();
-    for part in meta.all("abstract").chain(article.all("body")) {
-        passages(part, &mut text);
-    }
+    let (mut text, mut body) = (Vec::new(), Vec::new());
+    meta.all("abstract").for_each(|part| passages(part, &mut text));
+    article.all("body").for_each(|part| passages(part, &mut body));
     let permissions = meta.first("permissions");
     let licence = permissions.and_then(|permissions| permissions.first("license"));
     let mut attributes = BTreeMap::new();
+    // Searched like the abstract, and never told as one.
+    note(&mut attributes, BODY, json!(body.join("\n")));
     note(&mut attributes, "article_type", json!(article.attribute("article-type")));
     note(&mut attributes, "volume", json!(meta.text_at(&["volume"])));
     note(&mut attributes, "issue", json!(meta.text_at(&["issue"])));

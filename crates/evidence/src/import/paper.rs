@@ -5,6 +5,14 @@ use std::collections::BTreeMap;
 use contract::evidence::record::{Author, Document};
 use serde_json::Value;
 
+/// The attribute for the words of a full text beside its abstract.
+pub const BODY: &str = "body";
+
+/// The words of a full text, where the record has them.
+pub fn body(document: &Document) -> Option<&str> {
+    document.attributes.get(BODY)?.as_str()
+}
+
 /// A paper of PubMed with what follows from its number.
 pub fn pubmed_document(pmid: &str, source: &str) -> Document {
     let ids = BTreeMap::from([("pmid".to_owned(), pmid.to_owned())]);

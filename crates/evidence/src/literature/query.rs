@@ -9,6 +9,8 @@ use serde_json::Value;
 pub use field::Fault;
 use field::Field;
 
+use crate::import::body;
+
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum QueryError {
     #[error("a term has neither letters nor digits")]
@@ -87,11 +89,16 @@ impl Query {
         for key in ["vernacular_title", "keywords", "mesh"] {
             document.attributes.get(key).into_iter().for_each(|value| push_words(value, &mut text));
         }
+        let body = body(document).map(words).unwrap_or_default();
         let mut holds = false;
         let mut score = 0;
         for (index, term) in self.0.iter().enumerate() {
             let n_hits = match &term.field {
-                None | Some(Field::TitleAbstract) => {
+                None => {
+                    let n_hits = count(&term.words, &text) + count(&term.words, &body);
+                    TITLE_WEIGHT * count(&term.words, &title) + n_hits.min(HITS_MAX)
+                }
+                Some(Field::TitleAbstract) => {
                     TITLE_WEIGHT * count(&term.words, &title) + count(&term.words, &text).min(HITS_MAX)
                 }
                 Some(Field::Title) => TITLE_WEIGHT * count(&term.words, &title),
@@ -186,7 +193,7 @@ mod tests {
     fn paper(title: &str, text: &str) -> Document {
         serde_json::from_value(json!({"id": "PMID:1", "kind": "paper", "title": title, "text": text, "lang": "en",
             "source": "s", "year": 2011, "journal": "J Made Up", "authors": [{"last": "Alpha", "initials": "AB"}],
-            "attributes": {"keywords": ["ขิงแห้ง"], "mesh": [{"name": "Zingiber officinale"}]}}))
+            "attributes": {"body": "A warm decoction.", "keywords": ["ขิงแห้ง"], "mesh": [{"name": "Zingiber officinale"}]}}))
         .unwrap()
     }
 
@@ -222,6 +229,8 @@ mod tests {
         check(&[("ginger[ti]", And)], true);
         check(&[("bleeding[ti]", And)], false);
         check(&[("bleeding[tiab]", And)], true);
+        check(&[("warm decoction", And)], true);
+        check(&[("decoction[tiab]", And)], false);
         check(&[("alpha[au]", And)], true);
         check(&[("Alpha AB[Author]", And)], true);
         check(&[("ginger[au]", And)], false);

@@ -16,7 +16,7 @@ use super::checks::{
 use super::papers::{Paper, marked_by_title};
 use crate::contraindications::{self, Word};
 use crate::graph::predicates::holds_both_ways;
-use crate::import::settle_negation;
+use crate::import::{body, settle_negation};
 
 /// Longer than any word for how grave something is.
 const SEVERITY_CHARS_MAX: usize = 40;
@@ -150,6 +150,7 @@ fn check_document(document: &Document) -> Result<(), Unfit> {
     document.attributes.values().try_for_each(check_integers)?;
     check_line("title", &document.title)?;
     check_tags("text", &document.text)?;
+    body(document).map_or(Ok(()), |body| check_tags("attributes/body", body))?;
     let mut links = document.links.iter().enumerate();
     links.try_for_each(|(at, link)| check_reference(&format!("links/{at}"), link))?;
     check_whose_word(document)?;

@@ -10,6 +10,7 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use super::words::script_language;
+use crate::import::body;
 use crate::record::passes_for_own_source;
 
 /// How vectors are made from an entry. Whoever changes that changes this word: it is part of every content hash, so that
@@ -78,14 +79,16 @@ impl EntryRecord {
 
 impl Entry {
     pub fn of_document(document: &Document) -> Entry {
-        let lang = script_language(&format!("{} {}", document.title, document.text)).to_owned();
+        let parts = [Some(document.text.as_str()).filter(|text| !text.is_empty()), body(document)];
+        let text = parts.into_iter().flatten().collect::<Vec<_>>().join("\n");
+        let lang = script_language(&format!("{} {text}", document.title)).to_owned();
         let attribute = |name: &str| document.attributes.get(name).and_then(|value| value.as_str()).map(str::to_owned);
         Entry {
             record: EntryRecord::Document,
             id: document.id.clone(),
             kind: document.kind.clone(),
             title: document.title.clone(),
-            text: document.text.clone(),
+            text,
             lang,
             source: document.source.clone(),
             is_verified: is_verified(&document.source, &document.attributes),

@@ -153,7 +153,7 @@ async fn a_paper_with_a_full_text_is_found_and_cited_once() {
         let mut full_text = paper("31", "Ginger and warfarin", "Ginger in all of it. Ginger.", 2022, "Omega");
         full_text["id"] = json!("PMCID:PMC77");
         full_text["ids"] = json!({"pmid": "31", "pmc": "PMC77"});
-        full_text["attributes"] = json!({"licence": "https://creativecommons.org/licenses/by-nc/4.0/"});
+        full_text["attributes"] = json!({"body": "A warm decoction of it was served.", "licence": "https://creativecommons.org/licenses/by-nc/4.0/"});
         put(&stage, &[source(), full_text]).await;
         let search = async || {
             let terms = json!({"terms": [{"term": "ginger"}]});
@@ -164,6 +164,13 @@ async fn a_paper_with_a_full_text_is_found_and_cited_once() {
         assert_eq!(search().await.metadata["licences"][1], own);
         let hits = stage.call("agent", "hybrid_search", json!({"query": "ginger"})).await.result.unwrap();
         assert_eq!(hits.metadata["licences"][1], own, "{:?}", hits.metadata);
+        // The body is searched, and is not the abstract.
+        let hits =
+            stage.call("agent", "hybrid_search", json!({"query": "warm decoction"})).await.result.unwrap().output;
+        assert_eq!(hits["hits"][0]["id"], "PMCID:PMC77", "{hits}");
+        assert!(hits["hits"][0]["snippet"].as_str().unwrap().contains("warm decoction"), "{hits}");
+        let read = stage.call("agent", "read_paper", json!({"pmid": "31"})).await.result.unwrap().output;
+        assert_eq!(read["abstract"], "Ginger in all of it. Ginger.");
         let details = stage.call("agent", "pubmed_get_details", json!({"pmid": "31"})).await.result.unwrap().output;
         let text = details["content"][0]["text"].as_str().unwrap();
         assert!(text.ends_with("The paper itself: `https://creativecommons.org/licenses/by-nc/4.0/`."), "{text}");
