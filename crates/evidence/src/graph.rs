@@ -6,6 +6,7 @@
 
 mod base;
 mod changes;
+mod joined;
 pub mod live;
 pub mod names;
 mod nodes;

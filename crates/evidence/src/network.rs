@@ -154,15 +154,6 @@ struct Ordered {
     others: Vec<Statement>,
 }
 
-/// Where statements are from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
-    /// Kept here: they came with the program, or somebody imported them.
-    Record,
-    /// Another server was asked.
-    Elsewhere,
-}
-
 /// Everything that is said of a thing under whichever id, in both directions; after that the warnings of what it belongs to or
 /// is made of, which hold for it too, and those of its members where it is a class.
 pub fn everything(graph: &Graph, thing: &[NodeNumber]) -> Network {
@@ -294,10 +285,20 @@ impl Network {
         self.nodes().len()
     }
 
-    /// The statements as the record has them, with the documents behind each.
-    pub async fn edges(&self, conn: &mut Conn, organisation_id: &str, graph: &Graph) -> Result<Edges, StoreError> {
-        let ids: Vec<&str> = self.statements.iter().filter_map(|it| it.edge_id(graph)).collect();
-        Edges::find(conn, organisation_id, &ids).await
+    /// The statements as the record or `others` have them, with the documents behind each.
+    pub async fn edges(
+        &self,
+        conn: &mut Conn,
+        organisation_id: &str,
+        graph: &Graph,
+        mut others: Vec<Edge>,
+    ) -> Result<Edges, StoreError> {
+        let ids: HashSet<&str> = self.statements.iter().filter_map(|it| it.edge_id(graph)).collect();
+        others.retain(|edge| ids.contains(edge.id.as_str()));
+        let ids: Vec<&str> = ids.into_iter().filter(|id| !others.iter().any(|edge| edge.id == *id)).collect();
+        let stored = read::find(conn, organisation_id, RecordKind::Edge, &ids).await?;
+        let stored = stored.iter().map(|it| it.parse::<Edge>()).collect::<Result<Vec<_>, StoreError>>()?;
+        Edges::read(conn, organisation_id, [stored, others].concat()).await
     }
 
     /// The things of which a critical statement is told as a major one: what nobody verified makes nothing critical.

@@ -27,13 +27,14 @@ use contract::evidence::record::{Node, RecordKind};
 use contract::evidence::starter::OWN_SOURCE;
 use contract::id::OrganisationId;
 use evidence::graph::{Graph, GraphError, NodeNumber};
-use evidence::network::{Edges, Network, Place};
+use evidence::network::Network;
 use evidence::paths;
 use evidence::record::read;
 use evidence::resolve::Unresolved;
 use serde_json::{Value, json};
 use store::Conn;
 
+use self::elsewhere::Joined;
 use crate::Platform;
 use crate::context::Context;
 use crate::limits::RETRY_AFTER_MS;
@@ -133,37 +134,19 @@ fn note(metadata: &mut ResponseMetadata, notes: &[String]) {
 /// A part of the graph in the standard answer of seed 003: in words for the model, and as something to look at.
 async fn show_network(
     ctx: &Context<'_>,
-    graph: &Graph,
+    Joined { graph, said }: Joined,
     network: &Network,
     title: &str,
-    notes: &[String],
+    mut notes: Vec<String>,
 ) -> Result<Answer<Content>, OpError> {
+    notes.extend(said.note());
+    let place = said.place();
     let mut reader = ctx.read().await?;
     let organisation_id = ctx.actor().organisation_id.as_str();
-    let edges = network.edges(&mut reader, organisation_id, graph).await.map_err(store_error)?;
-    let mut answer = network_answer(graph, network, title, &edges, Shown { place: Place::Record, notes })?;
-    note(&mut answer.metadata, notes);
-    Ok(answer)
-}
-
-/// Where statements are from, and what is to be said of the question.
-#[derive(Clone, Copy)]
-struct Shown<'a> {
-    place: Place,
-    notes: &'a [String],
-}
-
-/// As [`show_network`], of a graph that is at hand with its edges.
-fn network_answer(
-    graph: &Graph,
-    network: &Network,
-    title: &str,
-    edges: &Edges,
-    Shown { place, notes }: Shown<'_>,
-) -> Result<Answer<Content>, OpError> {
-    let mut answer = Answer::of(Content::text(network.text(graph, title, edges, place, notes), Audience::Model));
+    let edges = network.edges(&mut reader, organisation_id, &graph, said.into_edges()).await.map_err(store_error)?;
+    let mut answer = Answer::of(Content::text(network.text(&graph, title, &edges, &notes), Audience::Model));
     if !network.is_empty() {
-        let shown = network.shown(graph, title, edges);
+        let shown = network.shown(&graph, title, &edges);
         answer.artifacts.push(Artifact {
             id: None,
             kind: KNOWLEDGE_GRAPH.to_owned(),
@@ -172,16 +155,12 @@ fn network_answer(
             language: None,
         });
     }
-    let whose = match place {
-        Place::Record => "in the record",
-        Place::Elsewhere => "at the TRAPI endpoint",
-    };
     let message = match (network.n_statements, network.n_unknown_pairs()) {
         (0, _) => "no statement is recorded".to_owned(),
-        (n, 0) => format!("{n} statements {whose}"),
-        (n, n_pairs) => format!("{n} statements {whose}; of {n_pairs} of the pairs, none"),
+        (n, 0) => format!("{n} statements {place}"),
+        (n, n_pairs) => format!("{n} statements {place}; of {n_pairs} of the pairs, none"),
     };
-    answer.metadata = provenance_of(graph, network.sources(graph));
+    answer.metadata = provenance_of(&graph, network.sources(&graph));
     let facts = [
         ("querySuccess", json!(true)),
         ("nodeCount", json!(network.n_nodes())),
@@ -189,5 +168,6 @@ fn network_answer(
         ("message", json!(message)),
     ];
     answer.metadata.extend(facts.map(|(name, fact)| (name.to_owned(), fact)));
+    note(&mut answer.metadata, &notes);
     Ok(answer)
 }

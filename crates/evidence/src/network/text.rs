@@ -4,7 +4,7 @@ use contract::evidence::record::Edge;
 use contract::evidence::starter::is_own_source;
 
 use super::statement::Statement;
-use super::{Edges, MAJOR, Network, Ordered, Place, Told, UnknownPair, is_critical, quoted, rule};
+use super::{Edges, MAJOR, Network, Ordered, Told, UnknownPair, is_critical, quoted, rule};
 use crate::contraindications::is_no_interaction;
 use crate::graph::{Graph, NodeNumber};
 use crate::record::papers;
@@ -73,11 +73,11 @@ impl Network {
     }
 
     /// The statements in words, for a model: one line each, the gravest first. Before them, what `notes` say of the question.
-    pub fn text(&self, graph: &Graph, title: &str, edges: &Edges, place: Place, notes: &[String]) -> String {
+    pub fn text(&self, graph: &Graph, title: &str, edges: &Edges, notes: &[String]) -> String {
         let named = |node: NodeNumber| quoted::named(graph, node);
         let label = |it: &Statement| match it.verified(graph) {
             Some(true) => "",
-            Some(false) | None if place == Place::Record && !it.is_own(graph) => " (imported, not verified)",
+            Some(false) | None if !it.is_own(graph) => " (imported, not verified)",
             Some(false) => " (not verified)",
             None => "",
         };

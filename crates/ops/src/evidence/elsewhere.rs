@@ -1,60 +1,73 @@
-//! What another server says of things, as a graph of its own beside ours.
+//! What another server says of things, together with what is recorded here.
 
-use contract::envelope::Content;
-use contract::error::OpError;
-use contract::evidence::record::Record;
-use evidence::graph::{Graph, NodeNumber};
-use evidence::import::Format;
-use evidence::network::{Edges, Network, Place};
-use evidence::resolve::resolve;
+use std::sync::Arc;
 
-use super::{Shown, graph_error, network_answer};
+use contract::error::{Kind, OpError};
+use contract::evidence::record::Edge;
+use evidence::graph::Graph;
+use evidence::resolve::Unresolved;
+
+use super::look;
 use crate::context::Context;
-use crate::operation::{Answer, store_error};
 
-/// Its answer, with the things that were asked about.
-pub struct Elsewhere {
-    graph: Graph,
-    edges: Edges,
-    pub nodes: Vec<NodeNumber>,
+const NOT_ASKED: &str = "The TRAPI endpoint could not be asked: this is what is recorded here alone.";
+
+/// The record, and what was said elsewhere.
+pub struct Joined {
+    pub graph: Arc<Graph>,
+    pub said: Elsewhere,
 }
 
-/// Asks about things by their ids. `None` where nobody is to be asked, nobody answers, or one of them is unknown there:
-/// the record answers then.
-pub async fn ask(ctx: &Context<'_>, curies: &[String]) -> Result<Option<Elsewhere>, OpError> {
-    let Some(knowledge) = &ctx.services().knowledge else { return Ok(None) };
-    let mut records = match knowledge.about(curies).await {
-        Ok(records) => records,
+pub enum Elsewhere {
+    /// Nobody is to be asked.
+    Nobody,
+    /// The edges that the record does not have.
+    Edges(Vec<Edge>),
+    NoAnswer,
+}
+
+/// Asks about things by their ids, where somebody is to be asked.
+pub async fn join(ctx: &Context<'_>, graph: Arc<Graph>, curies: &[String]) -> Result<Joined, OpError> {
+    let Some(knowledge) = &ctx.services().knowledge else { return Ok(Joined { graph, said: Elsewhere::Nobody }) };
+    match knowledge.about(curies).await {
+        Ok(records) => {
+            let (graph, edges) = look(ctx, &graph, move |graph| graph.joined(records)).await?;
+            Ok(Joined { graph: Arc::new(graph), said: Elsewhere::Edges(edges) })
+        }
         Err(error) => {
             tracing::warn!(error = %error, "The TRAPI endpoint did not answer; the record does");
-            return Ok(None);
+            Ok(Joined { graph, said: Elsewhere::NoAnswer })
         }
-    };
-    records.push(Record::Source(Format::Trapi.source()));
-    let graph = Graph::of(&records).map_err(graph_error)?;
-    let found: Option<Vec<NodeNumber>> =
-        curies.iter().map(|curie| resolve(&graph, curie, None).ok().map(|meant| meant.node)).collect();
-    let edges = records.into_iter().filter_map(|record| match record {
-        Record::Edge(edge) => Some(edge),
-        Record::Source(_) | Record::Node(_) | Record::Document(_) | Record::Deletion(_) => None,
-    });
-    let Some(nodes) = found else { return Ok(None) };
-    // What is retracted is known here, whoever states what rests on it.
-    let mut reader = ctx.read().await?;
-    let organisation_id = ctx.actor().organisation_id.as_str();
-    let edges = Edges::read(&mut reader, organisation_id, edges.collect()).await.map_err(store_error)?;
-    Ok(Some(Elsewhere { graph, edges, nodes }))
+    }
 }
 
 impl Elsewhere {
-    /// A part of it, in the standard answer of seed 003.
-    pub fn answer(&self, title: &str, part: impl FnOnce(&Graph) -> Network) -> Result<Answer<Content>, OpError> {
-        network_answer(
-            &self.graph,
-            &part(&self.graph),
-            title,
-            &self.edges,
-            Shown { place: Place::Elsewhere, notes: &[] },
-        )
+    /// That something is missing, in words.
+    pub fn note(&self) -> Option<String> {
+        matches!(self, Elsewhere::NoAnswer).then(|| NOT_ASKED.to_owned())
+    }
+
+    /// A name that means nothing here, or several things. What is unknown here may be known to whoever did not answer.
+    pub fn unresolved(&self, field: &str, error: &Unresolved) -> OpError {
+        if matches!((self, error), (Elsewhere::NoAnswer, Unresolved::Unknown { .. })) {
+            let message = format!("{error}, and the TRAPI endpoint could not be asked");
+            return OpError::new(Kind::Upstream, message).advising(&error.advice());
+        }
+        super::unresolved(field, error)
+    }
+
+    /// Where what is told is from.
+    pub fn place(&self) -> &'static str {
+        match self {
+            Elsewhere::Nobody | Elsewhere::NoAnswer => "in the record",
+            Elsewhere::Edges(_) => "in the record and at the TRAPI endpoint",
+        }
+    }
+
+    pub fn into_edges(self) -> Vec<Edge> {
+        match self {
+            Elsewhere::Edges(edges) => edges,
+            Elsewhere::Nobody | Elsewhere::NoAnswer => Vec::new(),
+        }
     }
 }

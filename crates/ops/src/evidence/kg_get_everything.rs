@@ -1,5 +1,7 @@
 //! `kg_get_everything`: everything that is said of a thing, to read and to look at.
 
+use std::sync::Arc;
+
 use contract::actor::Role;
 use contract::envelope::Content;
 use contract::error::OpError;
@@ -7,7 +9,7 @@ use contract::evidence::network::KgGetEverything;
 use evidence::network;
 use evidence::resolve::{Meant, namesakes, resolve};
 
-use super::{elsewhere, graph, look, show_network, unresolved};
+use super::{elsewhere, graph, look, show_network};
 use crate::context::Context;
 use crate::family::Family;
 use crate::operation::{Answer, Operation, Read};
@@ -29,17 +31,16 @@ impl Read for KgGetEverything {
         // A name is known here only; an id may be known elsewhere too.
         let id = |meant: &Meant| graph.nodes().id(meant.node).to_owned();
         let curie = found.as_ref().map_or_else(|_| self.curie.clone(), id);
-        if let Some(elsewhere) = elsewhere::ask(ctx, std::slice::from_ref(&curie)).await?
-            && let Some(node) = elsewhere.nodes.first().copied()
-        {
-            return elsewhere.answer(&curie, |graph| network::everything(graph, &[node]));
-        }
-        let meant = found.map_err(|error| unresolved("curie", &error))?;
-        let title = network::named(&graph, meant.node);
+        let joined = elsewhere::join(ctx, Arc::clone(&graph), std::slice::from_ref(&curie)).await?;
+        let graph = &joined.graph;
+        // What is meant here stays so, whatever others call by that name.
+        let found = found.or_else(|_| resolve(graph, &self.curie, None));
+        let meant = found.map_err(|error| joined.said.unresolved("curie", &error))?;
+        let title = network::named(graph, meant.node);
         let thing = meant.nodes();
-        let mut notes: Vec<String> = meant.note(&graph, &self.curie).into_iter().collect();
+        let mut notes: Vec<String> = meant.note(graph, &self.curie).into_iter().collect();
         let word = self.curie.clone();
-        let looked = look(ctx, &graph, move |graph| {
+        let looked = look(ctx, graph, move |graph| {
             let concerned = network::concerned(graph, &thing);
             let others = namesakes(graph, &word, &meant, None, |node| concerned.contains(&node));
             let notes = others.into_iter().chain(network::class_note(graph, &thing, 1));
@@ -47,6 +48,6 @@ impl Read for KgGetEverything {
         });
         let (others, network) = looked.await?;
         notes.extend(others);
-        show_network(ctx, &graph, &network, &title, &notes).await
+        show_network(ctx, joined, &network, &title, notes).await
     }
 }

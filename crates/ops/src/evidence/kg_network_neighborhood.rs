@@ -1,6 +1,7 @@
 //! `kg_network_neighborhood`: how several things hang together, to read and to look at.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use contract::actor::Role;
 use contract::envelope::Content;
@@ -10,7 +11,7 @@ use evidence::graph::NodeNumber;
 use evidence::network;
 use evidence::resolve::{Meant, namesakes, resolve};
 
-use super::{elsewhere, graph, look, show_network, unresolved};
+use super::{elsewhere, graph, look, show_network};
 use crate::context::Context;
 use crate::family::Family;
 use crate::operation::{Answer, Operation, Read};
@@ -27,26 +28,23 @@ impl Operation for KgNetworkNeighborhood {
 
 impl Read for KgNetworkNeighborhood {
     async fn run(&self, ctx: &Context<'_>) -> Result<Answer<Content>, OpError> {
-        let graph = graph(ctx, None).await?;
-        let id = |curie: &String| match resolve(&graph, curie, None) {
-            Ok(meant) => graph.nodes().id(meant.node).to_owned(),
+        let recorded = graph(ctx, None).await?;
+        let id = |curie: &String| match resolve(&recorded, curie, None) {
+            Ok(meant) => recorded.nodes().id(meant.node).to_owned(),
             Err(_) => curie.clone(),
         };
         let ids: BTreeSet<String> = self.curies.iter().map(id).collect();
         let ids: Vec<String> = ids.into_iter().collect();
-        if ids.len() >= 2
-            && let Some(elsewhere) = elsewhere::ask(ctx, &ids).await?
-        {
-            let things: Vec<Vec<NodeNumber>> = elsewhere.nodes.iter().map(|node| vec![*node]).collect();
-            return elsewhere.answer(&ids.join(", "), |graph| network::neighbourhood(graph, &things));
-        }
+        let joined = elsewhere::join(ctx, Arc::clone(&recorded), &ids).await?;
+        let graph = &joined.graph;
         let mut asked: Vec<(String, Meant)> = Vec::with_capacity(self.curies.len());
         let mut notes = Vec::new();
         for (at, curie) in self.curies.iter().enumerate() {
-            let found = resolve(&graph, curie, None);
-            let meant = found.map_err(|error| unresolved(&format!("curies/{at}"), &error))?;
+            // What is meant here stays so, whatever others call by that name.
+            let found = resolve(&recorded, curie, None).or_else(|_| resolve(graph, curie, None));
+            let meant = found.map_err(|error| joined.said.unresolved(&format!("curies/{at}"), &error))?;
             if !asked.iter().any(|(_, known)| known.node == meant.node) {
-                notes.extend(meant.note(&graph, curie));
+                notes.extend(meant.note(graph, curie));
                 asked.push((curie.clone(), meant));
             }
         }
@@ -62,7 +60,7 @@ impl Read for KgNetworkNeighborhood {
         let things: Vec<Vec<NodeNumber>> = asked.iter().map(thing).collect();
         let names = things.iter().filter_map(|thing| thing.first());
         let names: Vec<String> = names.map(|node| graph.nodes().id(*node).to_owned()).collect();
-        let looked = look(ctx, &graph, move |graph| {
+        let looked = look(ctx, graph, move |graph| {
             let concerned = things.iter().flat_map(|thing| network::concerned(graph, thing));
             let concerned: BTreeSet<NodeNumber> = concerned.collect();
             let is_told = |node| concerned.contains(&node);
@@ -72,6 +70,6 @@ impl Read for KgNetworkNeighborhood {
         });
         let (others, network) = looked.await?;
         notes.extend(others);
-        show_network(ctx, &graph, &network, &names.join(", "), &notes).await
+        show_network(ctx, joined, &network, &names.join(", "), notes).await
     }
 }

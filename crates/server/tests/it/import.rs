@@ -460,7 +460,8 @@ fn a_trapi_server_is_asked_where_the_settings_say_so() {
     let settings = [("MATERIA_TRAPI_URL", url.as_str())];
     let found = call(&data, "kg_get_everything", &json!({"curie": "X:1"}), &settings).expect("an answer");
     let text = found["content"][0]["text"].as_str().expect("a text");
-    assert_eq!(text, "# Search Results for: X:1\n\n- fictol (X:1) affects FICT0 (X:2) [trapi]");
+    let stated = "- fictol (X:1) affects FICT0 (X:2) [trapi] (imported, not verified)";
+    assert_eq!(text, format!("# Search Results for: fictol (X:1)\n\n{stated}"));
     {
         let asked = asked.lock().expect("a lock");
         assert_eq!(asked.len(), 3, "one attempt too soon, one query each way: {asked:?}");
