@@ -169,7 +169,8 @@ pub(crate) fn write<'a, T: Write>(
             let change = Arc::clone(&applied);
             Box::pin(async move { change.apply(tx).await })
         });
-        match inner.store.write_as(Some(T::NAME), lane, ticket.deadline, apply).await {
+        let kind = store::Kind { word: T::NAME, at_us: ticket.started_us };
+        match inner.store.write_as(Some(kind), lane, ticket.deadline, apply).await {
             Ok(Ended { result, outcome, audit }) => {
                 match &result {
                     Ok(_) => change.operation.settle(&change.plan, &context).await,

@@ -5,10 +5,25 @@
 
 use std::ops::RangeInclusive;
 
+/// What a write is, for those of its lane that do the same.
+#[derive(Debug, Clone, Copy)]
+pub struct Kind {
+    pub word: &'static str,
+    /// When its call began, as its event will say.
+    pub at_us: i64,
+}
+
+/// Writes like the present one that follow in the batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Alike {
+    pub n: u32,
+    /// When the call of the last of them began.
+    pub last_at_us: i64,
+}
+
 #[derive(Debug, Default)]
 pub(crate) struct Ahead {
-    /// Writes like the present one that follow in the batch.
-    n_alike: u32,
+    alike: Option<Alike>,
     taken: Option<Taken>,
 }
 
@@ -19,14 +34,14 @@ struct Taken {
 }
 
 impl Ahead {
-    /// A write begins, with so many like it behind it.
-    pub(crate) fn begin(&mut self, n_alike: u32) {
-        self.n_alike = n_alike;
+    /// A write begins, with these behind it.
+    pub(crate) fn begin(&mut self, alike: Option<Alike>) {
+        self.alike = alike;
     }
 
-    pub(crate) fn n_alike(&self) -> u32 {
+    pub(crate) fn alike(&self) -> Option<Alike> {
         // What one counter has ahead must not be forgotten for another one.
-        if self.taken.is_some() { 0 } else { self.n_alike }
+        self.alike.filter(|_| self.taken.is_none())
     }
 
     pub(crate) fn keep(&mut self, counter: String, numbers: RangeInclusive<i64>) {
@@ -59,12 +74,13 @@ mod tests {
     #[test]
     fn numbers_are_given_in_order_to_their_counter_alone_and_leftovers_are_told() {
         let mut ahead = Ahead::default();
-        ahead.begin(2);
-        assert_eq!((ahead.n_alike(), ahead.take("a")), (2, None));
+        let two = Some(Alike { n: 2, last_at_us: 7 });
+        ahead.begin(two);
+        assert_eq!((ahead.alike(), ahead.take("a")), (two, None));
         ahead.keep("a".to_owned(), 8..=9);
         assert!(ahead.has("a") && !ahead.has("b"));
-        ahead.begin(5);
-        assert_eq!((ahead.n_alike(), ahead.take("b"), ahead.take("a")), (0, None, Some(8)));
+        ahead.begin(two);
+        assert_eq!((ahead.alike(), ahead.take("b"), ahead.take("a")), (None, None, Some(8)));
         assert!(ahead.end());
         assert!(!ahead.end());
         ahead.keep("a".to_owned(), 8..=8);

@@ -13,6 +13,7 @@ use futures::future::BoxFuture;
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use tokio::time::Instant;
 
+use crate::ahead::Alike;
 use crate::conn::{Conn, Tx};
 use crate::error::{StoreError, WriteError};
 use crate::events::{self, Duplicate, EventRow, Unfinished};
@@ -96,8 +97,8 @@ impl<T: Send> Job for Write<T> {
 /// A job on its way through one or more attempts.
 pub(crate) struct Slot {
     job: Box<dyn Job>,
-    /// Writes with the same word are alike: see [`crate::ahead`].
-    alike: Option<String>,
+    /// Writes with the same word are alike: see [`crate::ahead`]. With when its call began.
+    alike: Option<(String, i64)>,
     has_started: bool,
     state: State,
 }
@@ -109,7 +110,7 @@ enum State {
 }
 
 impl Slot {
-    pub(crate) fn new(job: Box<dyn Job>, alike: Option<String>) -> Slot {
+    pub(crate) fn new(job: Box<dyn Job>, alike: Option<(String, i64)>) -> Slot {
         Slot { job, alike, has_started: false, state: State::Waiting }
     }
 
@@ -217,15 +218,16 @@ async fn attempt_single(conn: &mut Conn, slot: &mut Slot) -> Result<Committed, S
 /// The optimistic pass. `None` means that the transaction must be rolled back.
 async fn apply_together(conn: &mut Conn, slots: &mut [Slot]) -> Result<Option<Committed>, StoreError> {
     conn.ahead.end();
-    let mut n_alike: HashMap<String, u32> = HashMap::new();
-    for alike in slots.iter().filter_map(|slot| slot.alike.as_ref()) {
-        *n_alike.entry(alike.clone()).or_default() += 1;
+    let mut left: HashMap<String, Alike> = HashMap::new();
+    for (alike, at_us) in slots.iter().filter_map(|slot| slot.alike.clone()) {
+        let left = left.entry(alike).or_insert(Alike { n: 0, last_at_us: at_us });
+        (left.n, left.last_at_us) = (left.n + 1, at_us);
     }
     for slot in slots.iter_mut() {
-        let n_left = slot.alike.as_ref().and_then(|alike| n_alike.get_mut(alike));
-        conn.ahead.begin(n_left.map_or(0, |n_left| {
-            *n_left -= 1;
-            *n_left
+        let left = slot.alike.as_ref().and_then(|(alike, _)| left.get_mut(alike));
+        conn.ahead.begin(left.and_then(|left| {
+            left.n -= 1;
+            (left.n > 0).then_some(*left)
         }));
         slot.apply(conn).await;
         match &slot.state {

@@ -35,6 +35,7 @@ pub mod triggers;
 pub mod unreadable;
 mod writer;
 
+pub use ahead::{Alike, Kind};
 pub use batch::{Applied, Apply, Keep};
 pub use begun::has_log;
 pub use bulk::{Bulk, InList};

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use crate::ahead::Kind;
 use crate::batch::{Applied, Apply, Keep};
 use crate::conn::{Conn, Pool, Reader};
 use crate::damage;
@@ -106,7 +107,7 @@ impl Store {
     /// for those that follow in its batch.
     pub async fn write_as<T: Send + 'static>(
         &self,
-        kind: Option<&'static str>,
+        kind: Option<Kind>,
         lane: Option<String>,
         deadline: Instant,
         apply: Apply<T>,

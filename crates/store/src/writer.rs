@@ -13,6 +13,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, TryAcquireError, oneshot};
 use tokio::task;
 use tokio::time::{self, Instant};
 
+use crate::ahead::Kind;
 use crate::batch::{self, Apply, Committed, Slot, Write};
 use crate::conn::{Conn, Pool};
 use crate::dialect::Engine;
@@ -117,13 +118,13 @@ impl Writer {
     pub(crate) async fn write<T: Send + 'static>(
         self: &Arc<Writer>,
         lane: Option<String>,
-        kind: Option<&'static str>,
+        kind: Option<Kind>,
         deadline: Instant,
         apply: Apply<T>,
         permit: OwnedSemaphorePermit,
     ) -> Result<T, WriteError> {
         let (reply, answer) = oneshot::channel();
-        let alike = kind.zip(lane.as_ref()).map(|(kind, lane)| format!("{kind} {lane}"));
+        let alike = kind.zip(lane.as_ref()).map(|(kind, lane)| (format!("{} {lane}", kind.word), kind.at_us));
         let slot = Slot::new(Box::new(Write { apply, deadline, value: None, reply, permit }), alike);
         self.submit(lane, slot)?;
         answer.await.unwrap_or_else(|_dropped| Err(WriteError::Store(StoreError::unavailable("the writer has ended"))))

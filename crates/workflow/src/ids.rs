@@ -79,13 +79,26 @@ pub fn find_canonical(id: &str) -> Option<String> {
     Some(format_id(prefix, number))
 }
 
+/// When a counter begins, and when it is changed.
+#[derive(Clone, Copy)]
+struct Times {
+    made_at_us: i64,
+    changed_at_us: i64,
+}
+
+impl Times {
+    fn both(now_us: i64) -> Times {
+        Times { made_at_us: now_us, changed_at_us: now_us }
+    }
+}
+
 /// Takes the next `count` numbers and returns the last of them.
-async fn advance(tx: &mut Tx<'_>, counter: &Counter<'_>, count: u32, now_us: i64) -> Result<i64, IdsError> {
+async fn advance(tx: &mut Tx<'_>, counter: &Counter<'_>, count: u32, times: Times) -> Result<i64, IdsError> {
     let row = tx
         .fetch_optional(
             "INSERT INTO id_registry \
              (organisation_id, artifact_type, project_id, last_assigned_id, created_at_us, updated_at_us) \
-             VALUES ($1, $2, $3, $4, $5, $5) \
+             VALUES ($1, $2, $3, $4, $5, $6) \
              ON CONFLICT (organisation_id, artifact_type, project_id) DO UPDATE SET \
              last_assigned_id = id_registry.last_assigned_id + excluded.last_assigned_id, \
              updated_at_us = excluded.updated_at_us \
@@ -95,7 +108,8 @@ async fn advance(tx: &mut Tx<'_>, counter: &Counter<'_>, count: u32, now_us: i64
                 counter.prefix.into(),
                 counter.project_id.into(),
                 i64::from(count).into(),
-                now_us.into(),
+                times.made_at_us.into(),
+                times.changed_at_us.into(),
             ],
         )
         .await?;
@@ -130,9 +144,12 @@ pub async fn take_next(tx: &mut Tx<'_>, counter: &Counter<'_>, now_us: i64) -> R
     let number = match tx.take_ahead(&counter.lane()) {
         Some(number) => number,
         None => {
-            // With those that the rest of the batch wants: one statement for all of them.
-            let n_more = tx.n_alike();
-            let last = advance(tx, counter, n_more + 1, now_us).await?;
+            // With those that the rest of the batch wants: one statement for all of them. Its event will be the last that
+            // tells of the counter, so the counter says its time.
+            let alike = tx.alike();
+            let n_more = alike.map_or(0, |alike| alike.n);
+            let changed_at_us = alike.map_or(now_us, |alike| alike.last_at_us);
+            let last = advance(tx, counter, n_more + 1, Times { made_at_us: now_us, changed_at_us }).await?;
             let first = last - i64::from(n_more);
             tx.keep_ahead(counter.lane(), first + 1..=last);
             first
@@ -312,7 +329,7 @@ pub async fn reserve(
         check_rate(tx, counter, n_max, now_us).await?;
     }
     check_alone(tx, counter)?;
-    let last = advance(tx, counter, count, now_us).await?;
+    let last = advance(tx, counter, count, Times::both(now_us)).await?;
     let first = last - i64::from(count) + 1;
     let reserved_ids: Vec<String> = (first..=last).map(|number| format_id(counter.prefix, number)).collect();
     keep_reserved(tx, counter, reserved_ids, vec![advanced(counter, last, count)], options, now_us).await

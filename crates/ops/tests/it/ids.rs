@@ -154,6 +154,8 @@ async fn many_callers_at_once_get_every_number_once() {
             async move {
                 let mut given = Vec::new();
                 for _ in 0..5 {
+                    // Those whom one commit serves asked at different times.
+                    stage.clock.set_us(stage.clock.now_us() + 1);
                     given.push(next_id(&stage).await);
                 }
                 given
@@ -164,6 +166,8 @@ async fn many_callers_at_once_get_every_number_once() {
         let expected: BTreeSet<String> = (1..=320).map(|number| format!("US-{number:03}")).collect();
         assert_eq!(found, expected);
         assert_eq!(stage.events().await.len(), 320);
+        let verified = verify(&stage).await;
+        assert_eq!(verified["problems"], json!([]), "{verified}");
     }
 }
 

@@ -7,6 +7,7 @@ use futures::TryStreamExt as _;
 use sqlx::Executor as _;
 
 use super::{Conn, Link};
+use crate::ahead::Alike;
 use crate::dialect;
 use crate::error::StoreError;
 use crate::param::{Param, sqlite_arguments};
@@ -160,9 +161,9 @@ impl<'c> Tx<'c> {
         Tx { conn }
     }
 
-    /// So many writes like this one follow at once; numbers may be kept for them with [`Tx::keep_ahead`].
-    pub fn n_alike(&self) -> u32 {
-        self.conn.ahead.n_alike()
+    /// The writes like this one that follow at once; numbers may be kept for them with [`Tx::keep_ahead`].
+    pub fn alike(&self) -> Option<Alike> {
+        self.conn.ahead.alike()
     }
 
     /// Keeps numbers of a counter, which stands at the last of them already, for the writes that follow.
