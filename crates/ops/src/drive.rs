@@ -21,7 +21,7 @@ use crate::kept_answers;
 use crate::limits::RETRY_AFTER_MS;
 use crate::operation::{Answer, ApplyError, Operation, Read, Write, store_error};
 use crate::record::{Ending, Ticket, error_hash};
-use crate::remote::forward;
+use crate::remote::{Remote, forward};
 use crate::table::Tool;
 use crate::validate::check_input;
 
@@ -82,6 +82,11 @@ impl From<Done> for Success {
     }
 }
 
+/// The service elsewhere that carries the operation out for this caller, if one does.
+fn find_remote<'a, T: Operation>(inner: &'a Inner, ticket: &Ticket) -> Option<&'a Arc<dyn Remote>> {
+    inner.services.remotes.find(T::SERVICE?, &ticket.actor.organisation_id)
+}
+
 pub(crate) fn read<'a, T: Read>(
     inner: &'a Inner,
     tool: &'a Arc<Tool>,
@@ -93,7 +98,7 @@ pub(crate) fn read<'a, T: Read>(
             Ok(admitted) => admitted,
             Err(refused) => return *refused,
         };
-        if let Some(remote) = T::SERVICE.and_then(|service| inner.services.remotes.find(service)) {
+        if let Some(remote) = find_remote::<T>(inner, ticket) {
             return forward(inner, &**remote, tool, ticket, &operation, in_hash).await;
         }
         let dialogue = match Dialogue::open(inner, ticket, &in_hash) {
@@ -134,7 +139,7 @@ pub(crate) fn write<'a, T: Write>(
         if let Err(error) = inner.watch.check_writes(inner.clock.now_us()) {
             return Driven::failed(in_hash, error);
         }
-        if let Some(remote) = T::SERVICE.and_then(|service| inner.services.remotes.find(service)) {
+        if let Some(remote) = find_remote::<T>(inner, ticket) {
             return forward(inner, &**remote, tool, ticket, &operation, in_hash).await;
         }
         let dialogue = match Dialogue::open(inner, ticket, &in_hash) {

@@ -26,10 +26,9 @@ pub fn services(settings: &Settings, catalogue: &LiveCatalogue) -> Result<Remote
         }
         None => Ok(None),
     };
-    Ok(Remotes {
-        tasks: remote("task", "tasks_url", &settings.tasks_url, &settings.tasks_key)?,
-        ids: remote("id", "ids_url", &settings.ids_url, &settings.ids_key)?,
-    })
+    let tasks = remote("task", "tasks_url", &settings.tasks_url, &settings.tasks_key)?;
+    let ids = remote("id", "ids_url", &settings.ids_url, &settings.ids_key)?;
+    Ok(Remotes::of(settings.services_organisation_id().clone(), tasks, ids))
 }
 
 #[derive(Debug)]

@@ -138,6 +138,9 @@ pub struct Settings {
     pub ids_url: Option<String>,
     /// A key for it.
     pub ids_key: Option<String>,
+    /// Whose tasks and ids `tasks_url` and `ids_url` keep; `organisation_id` when absent. Those of every other organisation
+    /// stay here: over there all of them would be one.
+    pub services_organisation_id: Option<OrganisationId>,
     /// NCBI's E-utilities, which `pubmed_search` then asks: `https://eutils.ncbi.nlm.nih.gov/entrez/eutils`.
     pub eutils_url: Option<String>,
     /// A key for more requests a second there.
@@ -218,6 +221,7 @@ impl Default for Settings {
             tasks_key: None,
             ids_url: None,
             ids_key: None,
+            services_organisation_id: None,
             eutils_url: None,
             eutils_key: None,
             eutils_email: None,
@@ -318,6 +322,11 @@ impl Settings {
                 .filter(|lease| !lease.is_zero()),
             issuer_names: self.oauth.iter().map(oauth::Issuer::name).collect(),
         }
+    }
+
+    /// Whose the services of another server are.
+    pub fn services_organisation_id(&self) -> &OrganisationId {
+        self.services_organisation_id.as_ref().unwrap_or(&self.organisation_id)
     }
 
     pub fn slow_call_after(&self) -> Option<Duration> {

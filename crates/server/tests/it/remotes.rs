@@ -65,6 +65,11 @@ async fn another_process_keeps_the_tasks_and_gives_out_the_ids() {
     let confirmed = ok("confirm_reservation", json!({"reservation_id": reserved["reservation_id"]}), None);
     assert_eq!(confirmed["confirmed"], true);
 
+    // Another house with the same key that calls its work by the same name is another caller.
+    let id = json!({"artifact_type": "backlog_story", "project_id": "p"});
+    let other = call(&folder.path().join("other"), &settings, "get_next_available_id", &id, Some("k1"));
+    assert_eq!(other.expect("an id")["next_id"], "US-003");
+
     let queued = json!({"success": true, "tasks_added": 2, "task_ids": ["TASK-001", "TASK-002"]});
     assert_eq!(ok("queue_tasks", batch("p", 1, 2), Some("k2")), queued);
     assert_eq!(ok("queue_tasks", batch("p", 1, 2), Some("k2")), queued, "a repeated batch makes no second task");
