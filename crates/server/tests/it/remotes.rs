@@ -103,6 +103,25 @@ async fn another_process_keeps_the_tasks_and_gives_out_the_ids() {
     assert_eq!(error["message"], "the task service does not accept the key it was given");
 }
 
+#[test]
+fn doctor_tells_of_services_that_are_not_there() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let free = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a port is free");
+    let nobody = format!("http://{free}");
+    let there = Broken::start(&[Act::Answer(200, "{}")]);
+    let mut command = materia();
+    command.arg("--data").arg(folder.path().join("near")).arg("doctor");
+    command.env("MATERIA_TASKS_URL", &there.url).env("MATERIA_IDS_URL", &nobody);
+    let output = command.output().expect("`materia` runs");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("ok     the service of another server answers (tasks_url)"), "{said}");
+    assert!(
+        said.contains("WRONG  the service of another server does not serve (ids_url): it cannot be reached"),
+        "{said}"
+    );
+}
+
 /// What a broken service does with one request.
 #[derive(Clone, Copy)]
 pub enum Act {
