@@ -11,7 +11,6 @@ use contract::event::{Outcome, Touched};
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use serde_path_to_error::Segment;
 use store::{Applied, Keep, StoreError, StoreErrorKind, Tx, WriteError, idempotency};
 
 use crate::context::Context;
@@ -23,7 +22,7 @@ use crate::operation::{Answer, ApplyError, Operation, Read, Write, store_error};
 use crate::record::{Ending, Ticket, error_hash};
 use crate::remote::{Remote, forward};
 use crate::table::Tool;
-use crate::validate::check_input;
+use crate::validate::{self, check_input};
 
 pub(crate) type Drive = for<'a> fn(&'a Inner, &'a Arc<Tool>, &'a Arc<Ticket>, &'a Value) -> BoxFuture<'a, Driven>;
 
@@ -264,12 +263,7 @@ fn misfit<T: Operation>(input: &Value, error: &serde_json::Error) -> OpError {
 /// Where in an input the value is that its type refuses, as far as that can be told.
 fn misfit_path<T: Operation>(input: &Value) -> String {
     let Err(error) = serde_path_to_error::deserialize::<_, T>(input) else { return "input".to_owned() };
-    let steps = error.path().iter().filter_map(|segment| match segment {
-        Segment::Seq { index } => Some(index.to_string()),
-        Segment::Map { key } => Some(key.clone()),
-        Segment::Enum { .. } | Segment::Unknown => None,
-    });
-    let path = steps.collect::<Vec<_>>().join("/");
+    let path = validate::path(error.path());
     if path.is_empty() { "input".to_owned() } else { path }
 }
 
