@@ -65,6 +65,13 @@ pub fn is_reserved(id: &ActorId) -> bool {
     RESERVED_IDS.iter().any(|reserved| id.as_str().eq_ignore_ascii_case(reserved))
 }
 
+/// Whether a reader would take the actor for one of the issuer's people, who are `{issuer}.{sub}`. A key in their name would
+/// hold what is theirs.
+pub fn is_of_issuer(id: &ActorId, issuer: &str) -> bool {
+    let name = id.as_str().get(..issuer.len()).unwrap_or_default();
+    name.eq_ignore_ascii_case(issuer) && id.as_str().get(issuer.len()..).is_some_and(|rest| rest.starts_with('.'))
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Actor {
     pub organisation_id: OrganisationId,

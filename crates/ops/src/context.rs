@@ -26,7 +26,7 @@ use crate::knowledge::Knowledge;
 use crate::literature::Literature;
 use crate::operation::{Told, store_error};
 use crate::record::Ticket;
-use crate::remote::{Journey, Remotes};
+use crate::remote::{Journey, Remote, Remotes, Service};
 use crate::table::Table;
 use crate::watch::LogWatch;
 use crate::witnesses::WitnessPolicy;
@@ -214,6 +214,15 @@ impl Context<'_> {
         acting::claimant(self.actor, self.ticket.acting.as_ref())
     }
 
+    /// Whose the ids are that this call reserves. Those of an approval are the house's that approves: whoever approves the
+    /// same text after a crash is given the same ones, and confirms them.
+    pub fn reserver(&self) -> String {
+        match self.ticket.via {
+            Via::Approval => self.actor.id.to_string(),
+            Via::Direct | Via::Mcp => self.claimant(),
+        }
+    }
+
     /// Whether whoever calls may take a task from somebody else, or back from where it was completed.
     pub fn may_take_back(&self) -> bool {
         acting::may_take_back(self.actor, self.ticket.acting.as_ref())
@@ -234,9 +243,14 @@ impl Context<'_> {
         self.now_us
     }
 
+    /// The service elsewhere that does this for the caller's organisation; none where it is done here.
+    pub fn find_remote(&self, service: Service) -> Option<&Arc<dyn Remote>> {
+        self.services.remotes.find(service, &self.actor.organisation_id)
+    }
+
     /// What goes with a call to a service elsewhere.
     pub fn journey(&self) -> Journey {
-        Journey::of(self.ticket)
+        Journey::of(self.ticket, self.keyring.origin())
     }
 
     /// A connection that can only read.

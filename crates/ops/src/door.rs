@@ -263,6 +263,7 @@ impl Platform {
 
     /// Records requests that were refused before anybody was authenticated, one event per source and reason.
     pub async fn record_refusals(&self, refused: &[Refused]) {
+        self.0.record_unrecorded();
         let now_us = self.0.clock.now_us();
         for refused in refused {
             let Some(event) = refusals::event(refused, now_us) else { continue };
@@ -398,7 +399,10 @@ impl Inner {
     async fn record(&self, ticket: &Arc<Ticket>, tool: Option<&Arc<Tool>>, input: &Value, driven: Driven) -> Reply {
         let Driven { in_hash, mut result, mut outcome, recorded } = driven;
         let audit = match recorded {
-            Some(audit) => audit,
+            Some(audit) => {
+                self.record_unrecorded();
+                audit
+            }
             None => {
                 let (out_hash, code, objects) = match &result {
                     Ok(done) => (done.out_hash.clone(), None, done.objects.as_slice()),
@@ -409,7 +413,7 @@ impl Inner {
                 // A store that did not take the change will not take its event either: it waits in the queue.
                 let must_be_durable = tool.is_some_and(|tool| tool.entry.is_write) && outcome != Outcome::Busy;
                 if let Err(error) = self.keep(event, must_be_durable).await {
-                    self.unrecorded.note_of(&ticket.actor, refusals::NOT_RECORDED);
+                    self.unrecorded.note_unrecorded(&ticket.actor, ticket.recorded_as);
                     // What could not be recorded did not succeed, whatever the operation said. Where it says itself that
                     // the store is not to be had, it says why.
                     if outcome != Outcome::Busy {

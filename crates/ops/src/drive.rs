@@ -11,7 +11,6 @@ use contract::event::{Outcome, Touched};
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use serde_path_to_error::Segment;
 use store::{Applied, Keep, StoreError, StoreErrorKind, Tx, WriteError, idempotency};
 
 use crate::context::Context;
@@ -21,9 +20,9 @@ use crate::kept_answers;
 use crate::limits::RETRY_AFTER_MS;
 use crate::operation::{Answer, ApplyError, Operation, Read, Write, store_error};
 use crate::record::{Ending, Ticket, error_hash};
-use crate::remote::forward;
+use crate::remote::{Remote, forward};
 use crate::table::Tool;
-use crate::validate::check_input;
+use crate::validate::{self, check_input};
 
 pub(crate) type Drive = for<'a> fn(&'a Inner, &'a Arc<Tool>, &'a Arc<Ticket>, &'a Value) -> BoxFuture<'a, Driven>;
 
@@ -82,6 +81,11 @@ impl From<Done> for Success {
     }
 }
 
+/// The service elsewhere that carries the operation out for this caller, if one does.
+fn find_remote<'a, T: Operation>(inner: &'a Inner, ticket: &Ticket) -> Option<&'a Arc<dyn Remote>> {
+    inner.services.remotes.find(T::SERVICE?, &ticket.actor.organisation_id)
+}
+
 pub(crate) fn read<'a, T: Read>(
     inner: &'a Inner,
     tool: &'a Arc<Tool>,
@@ -93,7 +97,7 @@ pub(crate) fn read<'a, T: Read>(
             Ok(admitted) => admitted,
             Err(refused) => return *refused,
         };
-        if let Some(remote) = T::SERVICE.and_then(|service| inner.services.remotes.find(service)) {
+        if let Some(remote) = find_remote::<T>(inner, ticket) {
             return forward(inner, &**remote, tool, ticket, &operation, in_hash).await;
         }
         let dialogue = match Dialogue::open(inner, ticket, &in_hash) {
@@ -134,7 +138,7 @@ pub(crate) fn write<'a, T: Write>(
         if let Err(error) = inner.watch.check_writes(inner.clock.now_us()) {
             return Driven::failed(in_hash, error);
         }
-        if let Some(remote) = T::SERVICE.and_then(|service| inner.services.remotes.find(service)) {
+        if let Some(remote) = find_remote::<T>(inner, ticket) {
             return forward(inner, &**remote, tool, ticket, &operation, in_hash).await;
         }
         let dialogue = match Dialogue::open(inner, ticket, &in_hash) {
@@ -260,12 +264,7 @@ fn misfit<T: Operation>(input: &Value, error: &serde_json::Error) -> OpError {
 /// Where in an input the value is that its type refuses, as far as that can be told.
 fn misfit_path<T: Operation>(input: &Value) -> String {
     let Err(error) = serde_path_to_error::deserialize::<_, T>(input) else { return "input".to_owned() };
-    let steps = error.path().iter().filter_map(|segment| match segment {
-        Segment::Seq { index } => Some(index.to_string()),
-        Segment::Map { key } => Some(key.clone()),
-        Segment::Enum { .. } | Segment::Unknown => None,
-    });
-    let path = steps.collect::<Vec<_>>().join("/");
+    let path = validate::path(error.path());
     if path.is_empty() { "input".to_owned() } else { path }
 }
 

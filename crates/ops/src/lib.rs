@@ -61,6 +61,7 @@ pub use offers::{OFFERS, Offers};
 pub use operation::{Answer, ApplyError, Ended, Operation, Read, Told, Write};
 pub use remote::{Remote, RemoteCall, Remotes, Service};
 pub use table::{Table, TableError, Tool};
+pub use validate::{Misfit, find_misfit};
 pub use watch::{LogStanding, LogWatch};
 pub use witnesses::{WitnessError, WitnessPolicy};
 

@@ -30,6 +30,9 @@ pub struct Refused {
     pub actor: Option<EventActor>,
     pub source: String,
     pub reason: String,
+    /// What was called, where that was known.
+    #[serde(default)]
+    pub operation: Option<String>,
     /// The key that was shown and is in force no more.
     #[serde(default)]
     pub key_id: Option<KeyId>,
@@ -56,6 +59,7 @@ struct Key {
     actor_id: Option<ActorId>,
     source: String,
     reason: &'static str,
+    operation: Option<String>,
     key_id: Option<KeyId>,
 }
 
@@ -78,14 +82,23 @@ impl RefusalCounter {
             Shown::Held(key_id) => (Some(key_id), None),
         };
         let (organisation_id, source) = (house.clone(), source.to_owned());
-        let key = Key { organisation_id, actor_id: None, source, reason, key_id };
+        let key = Key { organisation_id, actor_id: None, source, reason, operation: None, key_id };
         self.count(key, Count { actor: None, claimed_key_id, n: 1 });
     }
 
     /// Counts a request of somebody who was recognised.
     pub fn note_of(&self, actor: &Actor, reason: &'static str) {
+        self.note_actor(actor, reason, None);
+    }
+
+    /// Counts a call whose event cannot be stored.
+    pub(crate) fn note_unrecorded(&self, actor: &Actor, operation: &str) {
+        self.note_actor(actor, NOT_RECORDED, Some(operation.to_owned()));
+    }
+
+    fn note_actor(&self, actor: &Actor, reason: &'static str, operation: Option<String>) {
         let (organisation_id, source) = (actor.organisation_id.clone(), actor.id.to_string());
-        let key = Key { organisation_id, actor_id: Some(actor.id.clone()), source, reason, key_id: None };
+        let key = Key { organisation_id, actor_id: Some(actor.id.clone()), source, reason, operation, key_id: None };
         self.count(key, Count { actor: Some(EventActor::from(actor)), claimed_key_id: None, n: 1 });
     }
 
@@ -96,16 +109,16 @@ impl RefusalCounter {
 
     /// Counts again what was drained and could not be recorded.
     pub fn put_back(&self, refused: Refused, reason: &'static str) {
-        let Refused { organisation_id, actor, source, key_id, claimed_key_id, count, .. } = refused;
+        let Refused { organisation_id, actor, source, operation, key_id, claimed_key_id, count, .. } = refused;
         let actor_id = actor.as_ref().map(|actor| actor.id.clone());
-        let key = Key { organisation_id, actor_id, source, reason, key_id };
+        let key = Key { organisation_id, actor_id, source, reason, operation, key_id };
         self.add(key, Count { actor, claimed_key_id, n: count });
     }
 
     fn add(&self, mut key: Key, mut count: Count) {
         let mut counts = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if !counts.contains_key(&key) && counts.len() >= SOURCES_MAX {
-            (key.actor_id, key.source, key.key_id) = (None, "others".to_owned(), None);
+            (key.actor_id, key.source, key.operation, key.key_id) = (None, "others".to_owned(), None, None);
             count.claimed_key_id = None;
         }
         match counts.entry(key) {
@@ -128,6 +141,7 @@ impl RefusalCounter {
             actor: count.actor.filter(|_| key.actor_id.is_some()),
             source: key.source,
             reason: key.reason.to_owned(),
+            operation: key.operation,
             key_id: key.key_id,
             claimed_key_id: count.claimed_key_id,
             count: count.n,
@@ -152,7 +166,8 @@ pub(crate) fn event(refused: &Refused, now_us: i64) -> Option<EventRow> {
         let key_id = refused.key_id.clone();
         Some(EventActor { id, kind: ActorKind::Service, issuer: None, client_id: None, key_id })
     };
-    let operation = if refused.actor.is_some() { "admit" } else { "authenticate" };
+    let otherwise = if refused.actor.is_some() { "admit" } else { "authenticate" };
+    let operation = refused.operation.as_deref().unwrap_or(otherwise);
     let event = Event {
         call_id: Uuid::now_v7().to_string(),
         time: rfc3339_us(now_us),

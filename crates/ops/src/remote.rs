@@ -7,6 +7,7 @@ use std::sync::Arc;
 use contract::canonical;
 use contract::error::{Kind, OpError};
 use contract::event::Outcome;
+use contract::id::OrganisationId;
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use workflow::approval;
@@ -47,19 +48,38 @@ pub trait Remote: fmt::Debug + Send + Sync {
     fn call(&self, call: RemoteCall) -> BoxFuture<'_, Result<Value, OpError>>;
 }
 
-/// The services that are not here.
+/// The services that are not here. They know all of this house by one key and keep what it has as one organisation's, so
+/// they belong to one organisation here: what is of any other stays in the record.
 #[derive(Debug, Clone, Default)]
 pub struct Remotes {
-    pub tasks: Option<Arc<dyn Remote>>,
-    pub ids: Option<Arc<dyn Remote>>,
+    organisation_id: Option<OrganisationId>,
+    tasks: Option<Arc<dyn Remote>>,
+    ids: Option<Arc<dyn Remote>>,
 }
 
 impl Remotes {
-    pub fn find(&self, service: Service) -> Option<&Arc<dyn Remote>> {
+    pub fn of(
+        organisation_id: OrganisationId,
+        tasks: Option<Arc<dyn Remote>>,
+        ids: Option<Arc<dyn Remote>>,
+    ) -> Remotes {
+        Remotes { organisation_id: Some(organisation_id), tasks, ids }
+    }
+
+    /// Who carries out what an actor of the organisation asks of a service; nobody where that is done here.
+    pub fn find(&self, service: Service, organisation_id: &OrganisationId) -> Option<&Arc<dyn Remote>> {
+        if self.organisation_id.as_ref() != Some(organisation_id) {
+            return None;
+        }
         match service {
             Service::Tasks => self.tasks.as_ref(),
             Service::Ids => self.ids.as_ref(),
         }
+    }
+
+    /// Whose services they are.
+    pub fn organisation_id(&self) -> Option<&OrganisationId> {
+        self.organisation_id.as_ref()
     }
 }
 
@@ -72,11 +92,13 @@ pub struct Journey {
 }
 
 impl Journey {
-    pub(crate) fn of(ticket: &Ticket) -> Journey {
+    /// `house` is the name of its log: servers that share a record share it, and nobody else has it.
+    pub(crate) fn of(ticket: &Ticket, house: &str) -> Journey {
         let call_id = ticket.call_id.to_string();
-        // Whoever calls the service is one actor there, so the keys of our callers must not meet.
+        // Whoever calls the service is one actor there, as may be another house with the same key, so the keys of all their
+        // callers must not meet.
         let key = match &ticket.idempotency_key {
-            Some(key) => canonical::hash(&json!([ticket.actor.organisation_id, ticket.actor.id, key])).ok(),
+            Some(key) => canonical::hash(&json!([house, ticket.actor.organisation_id, ticket.actor.id, key])).ok(),
             None => None,
         };
         let correlation_id = ticket.correlation.task_id.as_ref().map(ToString::to_string);
@@ -130,7 +152,7 @@ async fn ask<T: Operation>(
     operation: &T,
 ) -> Result<Value, OpError> {
     let input = serde_json::to_value(operation).map_err(OpError::internal)?;
-    let journey = Journey::of(ticket);
+    let journey = Journey::of(ticket, inner.keyring.origin());
     for round in 0..ROUNDS_MAX {
         let mut call = journey.call(T::NAME, input.clone());
         if round > 0 {

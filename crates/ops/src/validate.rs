@@ -3,7 +3,9 @@
 use contract::error::{Kind, OpError};
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{ValidationError, Validator};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
+use serde_path_to_error::Segment;
 
 /// A received value longer than this is not repeated in the error.
 const RECEIVED_CHARS_MAX: usize = 80;
@@ -69,4 +71,40 @@ fn shortened(value: &Value) -> Value {
 
 fn cut(text: &str) -> String {
     text.chars().take(RECEIVED_CHARS_MAX).collect()
+}
+
+/// Where a value does not fit its type, and what is expected there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Misfit {
+    /// Names and indexes from the outside in, with a slash between; empty for the whole.
+    pub path: String,
+    pub expected: String,
+}
+
+/// Why a value cannot be read as a type, without any value of it; `None` where it can.
+pub fn find_misfit<T: DeserializeOwned>(value: &Value) -> Option<Misfit> {
+    let error = serde_path_to_error::deserialize::<_, T>(value).err()?;
+    let text = error.inner().to_string();
+    let path = path(error.path());
+    if let Some(name) = text.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`')) {
+        let path = if path.is_empty() { name.to_owned() } else { format!("{path}/{name}") };
+        return Some(Misfit { path, expected: "the field to be there".to_owned() });
+    }
+    // What stands before may repeat the value.
+    let expected = match text.rsplit_once(", expected ").map(|(_, expected)| expected) {
+        Some(expected) if expected == "a map" || expected.starts_with("struct ") => "an object",
+        Some(expected) => expected,
+        None => "a value that fits the method",
+    };
+    Some(Misfit { path, expected: expected.to_owned() })
+}
+
+/// Names and indexes with a slash between.
+pub(crate) fn path(path: &serde_path_to_error::Path) -> String {
+    let steps = path.iter().filter_map(|segment| match segment {
+        Segment::Seq { index } => Some(index.to_string()),
+        Segment::Map { key } => Some(key.clone()),
+        Segment::Enum { .. } | Segment::Unknown => None,
+    });
+    steps.collect::<Vec<_>>().join("/")
 }

@@ -25,6 +25,7 @@ use stored_keys::StoredKeys;
 
 use crate::oauth::{OauthError, Tokens};
 use crate::owner::House;
+use crate::settings::oauth::Issuer;
 use crate::settings::{Auth, Settings};
 
 const SESSION_KEPT_FOR: Duration = Duration::from_secs(12 * 60 * 60);
@@ -99,7 +100,7 @@ impl Authenticator {
             Auth::Token => None,
         };
         Ok(Authenticator {
-            stored_keys: StoredKeys::new(Arc::clone(&house)),
+            stored_keys: StoredKeys::new(Arc::clone(&house), settings.oauth.iter().map(Issuer::name).collect()),
             tokens: Tokens::new(&settings.oauth, &settings.organisation_id).map_err(AuthError::Oauth)?,
             house,
             keys,
@@ -156,11 +157,11 @@ impl Authenticator {
             Credential::House | Credential::Token { .. } => None,
         };
         match (bearer(headers), refusal) {
-            (Some(token), Refusal::KeyRevoked | Refusal::KeyExpired) => {
+            (Some(token), Refusal::KeyRevoked | Refusal::KeyExpired | Refusal::KeyOfPerson) => {
                 key::key_id(token).map_or(Shown::Nothing, Shown::Held)
             }
             (Some(token), _) => key::made_key_id(token).map_or(Shown::Nothing, Shown::Claimed),
-            (None, Refusal::KeyRevoked | Refusal::KeyExpired | Refusal::TokenExpired) => {
+            (None, Refusal::KeyRevoked | Refusal::KeyExpired | Refusal::KeyOfPerson | Refusal::TokenExpired) => {
                 of_session().map_or(Shown::Nothing, Shown::Held)
             }
             (None, _) => Shown::Nothing,
@@ -327,6 +328,28 @@ mod tests {
         check(headers(http::header::AUTHORIZATION, "Bearer the key"), Ok("reader")).await;
         check(headers(http::header::AUTHORIZATION, "Bearer wrong"), Err(Refusal::UnknownToken)).await;
         check(headers(http::header::COOKIE, "materia_session=of another day"), Ok("owner")).await;
+    }
+
+    #[tokio::test]
+    async fn a_key_that_bears_the_name_of_an_issuers_person_opens_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let before = Settings::default();
+        let house = crate::assemble::look(folder.path().to_owned(), &before).await.unwrap();
+        let input = serde_json::json!({"actor_id": "login-example.alice", "roles": ["agent"]});
+        let call = ops::Call { operation: "create_key".to_owned(), input, ..ops::Call::default() };
+        let made = house.call(&owner(&before.organisation_id), call).await.result.unwrap().output;
+        let key = format!("Bearer {}", made["key"].as_str().unwrap());
+        let issuer = serde_json::from_value(serde_json::json!({
+            "issuer": "https://login.example", "audience": "https://materia.example/mcp",
+            "jwks_url": "https://login.example/keys",
+        }));
+        let after = Settings { oauth: vec![issuer.unwrap()], ..Settings::default() };
+        for (settings, expected) in [(before, Ok("login-example.alice")), (after, Err(Refusal::KeyOfPerson))] {
+            let auth = Authenticator::new(&settings, "right", Arc::clone(&house)).unwrap();
+            let headers = headers(http::header::AUTHORIZATION, key.clone().leak());
+            let found = auth.identify(&headers, Sessions::Count).await.map(|caller| caller.actor.id.to_string());
+            assert_eq!(found, expected.map(str::to_owned));
+        }
     }
 
     #[tokio::test]

@@ -56,10 +56,11 @@ struct Arguments {
     /// PostgreSQL URL; without it, an embedded database in the data folder
     #[arg(long, global = true, value_name = "URL")]
     database_url: Option<String>,
-    /// Leave out the facts that come with the program, from now on in this folder; those that were loaded before stay
+    /// For `serve`, `mcp`, `call` and `import`: leave out the facts that come with the program, from now on in this folder;
+    /// those that were loaded before stay
     #[arg(long, global = true)]
     no_starter_data: bool,
-    /// Load the facts that come with the program, where the folder was to be without them
+    /// For the same commands: load the facts that come with the program, where the folder was to be without them
     #[arg(long, global = true, conflicts_with = "no_starter_data")]
     starter_data: bool,
     #[command(subcommand)]
@@ -165,6 +166,15 @@ async fn run() -> anyhow::Result<ExitCode> {
         (false, true) => Some(false),
         (false, false) => None,
     };
+    let loads =
+        matches!(arguments.command, Command::Serve(_) | Command::Mcp(_) | Command::Call(_) | Command::Import(_));
+    let looks = matches!(arguments.command, Command::Config | Command::Doctor);
+    if starter_data.is_some() && !loads && !looks {
+        // It would be accepted and forgotten.
+        anyhow::bail!(
+            "--starter-data and --no-starter-data are for `serve`, `mcp`, `call` and `import`, which load them"
+        );
+    }
     let place = Place { data: data_folder(arguments.data)?, database_url: arguments.database_url, starter_data };
     match arguments.command {
         Command::Serve(arguments) => serve::run(place, arguments).await,

@@ -9,6 +9,7 @@ pub mod http;
 mod idempotency;
 pub mod lifted;
 pub mod listening;
+mod misfit;
 mod offered;
 mod results;
 mod session;

@@ -412,11 +412,9 @@ impl House {
 
     async fn record_refusals(&self) {
         let refused = self.refusals.drain();
-        if refused.is_empty() {
-            return;
-        }
         match self.platform() {
             Some(platform) => platform.record_refusals(&refused).await,
+            None if refused.is_empty() => {}
             None => {
                 if let Err(error) = guest::record_refusals(&self.options.folder, &refused).await {
                     let n_refused: u64 = refused.iter().map(|refused| refused.count).sum();

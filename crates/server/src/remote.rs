@@ -26,10 +26,34 @@ pub fn services(settings: &Settings, catalogue: &LiveCatalogue) -> Result<Remote
         }
         None => Ok(None),
     };
-    Ok(Remotes {
-        tasks: remote("task", "tasks_url", &settings.tasks_url, &settings.tasks_key)?,
-        ids: remote("id", "ids_url", &settings.ids_url, &settings.ids_key)?,
-    })
+    let tasks = remote("task", "tasks_url", &settings.tasks_url, &settings.tasks_key)?;
+    let ids = remote("id", "ids_url", &settings.ids_url, &settings.ids_key)?;
+    Ok(Remotes::of(settings.services_organisation_id().clone(), tasks, ids))
+}
+
+/// A service that the settings place elsewhere, and why it does not serve, if so.
+pub struct Looked {
+    pub setting: &'static str,
+    pub problem: Option<String>,
+}
+
+/// Asks each of the services once whether it is there.
+pub async fn look(settings: &Settings) -> Vec<Looked> {
+    let mut looked = Vec::new();
+    for (setting, url) in [("tasks_url", &settings.tasks_url), ("ids_url", &settings.ids_url)] {
+        let Some(url) = url else { continue };
+        let problem = match Client::new(setting, url, None) {
+            Err(error) => Some(error.to_string()),
+            Ok(client) => match client.look().await {
+                Ok(status) if status.is_server_error() => Some(format!("it answers {}", status.as_u16())),
+                Ok(_) => None,
+                Err(Failure::Slow) => Some("it does not answer in time".to_owned()),
+                Err(Failure::Unreachable(_) | Failure::Unreadable) => Some("it cannot be reached".to_owned()),
+            },
+        };
+        looked.push(Looked { setting, problem });
+    }
+    looked
 }
 
 #[derive(Debug)]

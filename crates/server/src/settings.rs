@@ -13,7 +13,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use contract::actor::Role;
+use contract::actor::{Role, is_of_issuer, is_reserved};
 use contract::id::{ActorId, OrganisationId, ProjectId};
 use contract::strict::Limits;
 use figment::Figment;
@@ -43,6 +43,8 @@ pub enum SettingsError {
     WorkflowFolder(PathBuf),
     #[error("`log` is no filter: expected `error`, `warn`, `info`, `debug`, or a list such as `info,ops=debug`")]
     Log,
+    #[error("`actor_id` of [[api_keys]] is `{actor_id}`, which {whose}; give the key a name of its own")]
+    KeyName { actor_id: ActorId, whose: String },
     #[error("no data folder: give --data, or set MATERIA_DATA or HOME")]
     NoDataFolder,
 }
@@ -138,6 +140,9 @@ pub struct Settings {
     pub ids_url: Option<String>,
     /// A key for it.
     pub ids_key: Option<String>,
+    /// Whose tasks and ids `tasks_url` and `ids_url` keep; `organisation_id` when absent. Those of every other organisation
+    /// stay here: over there all of them would be one.
+    pub services_organisation_id: Option<OrganisationId>,
     /// NCBI's E-utilities, which `pubmed_search` then asks: `https://eutils.ncbi.nlm.nih.gov/entrez/eutils`.
     pub eutils_url: Option<String>,
     /// A key for more requests a second there.
@@ -218,6 +223,7 @@ impl Default for Settings {
             tasks_key: None,
             ids_url: None,
             ids_key: None,
+            services_organisation_id: None,
             eutils_url: None,
             eutils_key: None,
             eutils_email: None,
@@ -281,6 +287,7 @@ impl Settings {
         }
         EnvFilter::try_new(&self.log).map_err(|_| SettingsError::Log)?;
         oauth::check(&self.oauth).map_err(SettingsError::Oauth)?;
+        self.check_key_names()?;
         witness::check(&self.witness, self.witness_cosignatures_min).map_err(SettingsError::Witness)?;
         let addresses = [
             ("listen", self.listen),
@@ -293,6 +300,20 @@ impl Settings {
             (Auth::None, Some((setting, address))) => Err(SettingsError::OpenToTheWorld { setting, address }),
             (Auth::None | Auth::Token, _) => Ok(()),
         }
+    }
+
+    /// As `create_key` does: the acts of a key must not look like somebody else's.
+    fn check_key_names(&self) -> Result<(), SettingsError> {
+        for ApiKey { actor_id, .. } in &self.api_keys {
+            let issuer = self.oauth.iter().map(oauth::Issuer::name).find(|issuer| is_of_issuer(actor_id, issuer));
+            let whose = match issuer {
+                _ if is_reserved(actor_id) => "acts without a key".to_owned(),
+                Some(issuer) => format!("is one of the people whom the issuer `{issuer}` signs in"),
+                None => continue,
+            };
+            return Err(SettingsError::KeyName { actor_id: actor_id.clone(), whose });
+        }
+        Ok(())
     }
 
     /// File names without their ending, as documents are known by.
@@ -318,6 +339,11 @@ impl Settings {
                 .filter(|lease| !lease.is_zero()),
             issuer_names: self.oauth.iter().map(oauth::Issuer::name).collect(),
         }
+    }
+
+    /// Whose the services of another server are.
+    pub fn services_organisation_id(&self) -> &OrganisationId {
+        self.services_organisation_id.as_ref().unwrap_or(&self.organisation_id)
     }
 
     pub fn slow_call_after(&self) -> Option<Duration> {
@@ -378,6 +404,27 @@ mod tests {
             let error = settings.check().unwrap_err().to_string();
             assert!(error.contains("`postgres://`") && !error.contains("secret"), "{error}");
         }
+    }
+
+    #[test]
+    fn a_key_in_the_name_of_somebody_else_is_refused() {
+        let issuer: oauth::Issuer = serde_json::from_value(serde_json::json!({
+            "issuer": "https://login.example", "audience": "https://materia.example/mcp",
+            "jwks_url": "https://login.example/keys",
+        }))
+        .unwrap();
+        let check = |actor_id: &str| {
+            let actor_id = ActorId::parse(actor_id).unwrap();
+            let key = ApiKey { actor_id, sha256: "0".repeat(64), roles: vec![Role::Agent], organisation_id: None };
+            let settings = Settings { api_keys: vec![key], oauth: vec![issuer.clone()], ..Settings::default() };
+            settings.check().map_err(|error| error.to_string())
+        };
+        for (actor_id, whose) in [("owner", "acts without a key"), ("Login-Example.alice", "`login-example` signs in")]
+        {
+            let error = check(actor_id).unwrap_err();
+            assert!(error.contains(whose) && error.contains(actor_id), "{error}");
+        }
+        assert_eq!(check("kagent"), Ok(()));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! `create_key`: a key for a program, shown once.
 
-use contract::actor::{Actor, Credential, RESERVED_IDS, Role, is_reserved};
+use contract::actor::{Actor, Credential, RESERVED_IDS, Role, is_of_issuer, is_reserved};
 use contract::error::OpError;
 use contract::key::{CreateKey, CreatedKey, KEYS_MAX, KeyText};
 use contract::scope::Scope;
@@ -45,7 +45,7 @@ impl Write for CreateKey {
             return Err(OpError::invalid("actor_id", expected));
         }
         let issuers = &ctx.settings().issuer_names;
-        if let Some(issuer) = issuers.iter().find(|issuer| is_of_issuer(self.actor_id.as_str(), issuer)) {
+        if let Some(issuer) = issuers.iter().find(|issuer| is_of_issuer(&self.actor_id, issuer)) {
             let expected = format!("a name of its own: `{issuer}.…` are people whom the issuer `{issuer}` signs in");
             return Err(OpError::invalid("actor_id", expected));
         }
@@ -88,12 +88,6 @@ impl Write for CreateKey {
         };
         Ok(Answer::of(output).leaving(keys::audited(record)))
     }
-}
-
-/// Whether a reader would take the actor for one of the issuer's people. A key in their name would hold what is theirs.
-fn is_of_issuer(actor_id: &str, issuer: &str) -> bool {
-    let name = actor_id.get(..issuer.len()).unwrap_or_default();
-    name.eq_ignore_ascii_case(issuer) && actor_id.get(issuer.len()..).is_some_and(|rest| rest.starts_with('.'))
 }
 
 /// When the key expires by which the caller acts, if it is one and does.

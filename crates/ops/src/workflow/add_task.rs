@@ -18,6 +18,7 @@ use super::{NUMBERING_ROLES, V2_FIELDS};
 use crate::context::{Context, Settings};
 use crate::family::Family;
 use crate::operation::{Answer, ApplyError, Ended, Operation, Told, Write};
+use crate::remote::Service;
 
 pub struct Plan {
     place: TaskPlan,
@@ -53,7 +54,7 @@ impl Write for AddTask {
         let place = TaskPlan::new(ctx, self.project_id.as_ref());
         let tasks = check_inputs(ctx, &place, check_form(ctx, &self.tasks, "")?, Absent::Refused, "").await?;
         check_unfinished(ctx, &place, &tasks).await?;
-        let Some(tracker) = &ctx.services().remotes.tasks else {
+        let Some(tracker) = ctx.find_remote(Service::Tasks) else {
             return Ok(Plan { place, tasks, queued: None, task_ids: Mutex::default() });
         };
         let batch = QueueTasks {

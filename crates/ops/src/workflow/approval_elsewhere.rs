@@ -3,8 +3,8 @@
 //!
 //! The tasks that are asked for are noted before, and taken back where the document is not approved (`asked_tasks.rs`).
 //!
-//! What they are asked goes under keys that are made from the text itself: whoever approves the same text again, after a
-//! crash or at the same time, meets the same ids and the same tasks.
+//! What they are asked goes under keys that are made from the text itself and the name of the house: whoever approves the
+//! same text again here, after a crash or at the same time, meets the same ids and the same tasks.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ use crate::context::Context;
 use crate::door::Via;
 use crate::drive::write_error;
 use crate::operation::{ApplyError, store_error};
-use crate::remote::Remote;
+use crate::remote::{Remote, Service};
 
 /// Reservations that one type may need where ids of the service are taken here.
 const ROUNDS_MAX: u32 = 10;
@@ -37,8 +37,8 @@ const RESERVED_AT_ONCE_MAX: usize = 100;
 
 /// Has the services do their part. What they did is in `request.given`.
 pub async fn prepare(ctx: &Context<'_>, catalogue: &Arc<Catalogue>, request: &mut Request) -> Result<(), OpError> {
-    let remotes = &ctx.services().remotes;
-    if remotes.ids.is_none() && remotes.tasks.is_none() {
+    let (ids, tracker) = (ctx.find_remote(Service::Ids), ctx.find_remote(Service::Tasks));
+    if ids.is_none() && tracker.is_none() {
         return Ok(());
     }
     let mut reader = ctx.read().await?;
@@ -50,10 +50,10 @@ pub async fn prepare(ctx: &Context<'_>, catalogue: &Arc<Catalogue>, request: &mu
     let defined: Vec<Next> =
         draft.next.iter().map(|(next, _)| next).filter(|next| !next.defined.is_empty()).cloned().collect();
     let wanted: Vec<(Next, usize)> = draft.next.into_iter().filter(|(_, n_wanted)| *n_wanted > 0).collect();
-    if remotes.ids.is_none() && !wanted.is_empty() {
+    if ids.is_none() && !wanted.is_empty() {
         return Err(OpError::conflict("tasks are kept elsewhere and ids are not; set `ids_url` beside `tasks_url`"));
     }
-    if let Some(ids) = &remotes.ids {
+    if let Some(ids) = ids {
         let mut given = BTreeMap::new();
         for next in &defined {
             note_defined(ctx, &**ids, request, next).await?;
@@ -67,7 +67,7 @@ pub async fn prepare(ctx: &Context<'_>, catalogue: &Arc<Catalogue>, request: &mu
         }
         request.given.ids = Some(given);
     }
-    if let Some(tracker) = &remotes.tasks {
+    if let Some(tracker) = tracker {
         let mut reader = ctx.read().await?;
         let tasks = approval::plan_tasks(&mut reader, catalogue, request).await.map_err(refusal)?;
         drop(reader);
@@ -280,7 +280,7 @@ fn described(task: &PlannedTask) -> Value {
 /// Keeps the ids for good, and says whether that is done. One that cannot be confirmed is not given out again either: it
 /// only leaves no trace there.
 pub async fn confirm(ctx: &Context<'_>, request: &Request) -> bool {
-    let Some(ids) = &ctx.services().remotes.ids else { return true };
+    let Some(ids) = ctx.find_remote(Service::Ids) else { return true };
     let mut is_confirmed = true;
     for reservation_id in &request.given.reservation_ids {
         let input = json!({ "reservation_id": reservation_id });
@@ -297,7 +297,7 @@ pub async fn confirm(ctx: &Context<'_>, request: &Request) -> bool {
 /// Takes the tasks of a refused approval out of the queue, unless somebody else approved the same text with them. Its ids
 /// lapse with their reservation.
 pub async fn give_back(ctx: &Context<'_>, request: &Request) {
-    let (Some(tracker), Some(asking_id)) = (&ctx.services().remotes.tasks, &request.given.asking_id) else { return };
+    let (Some(tracker), Some(asking_id)) = (ctx.find_remote(Service::Tasks), &request.given.asking_id) else { return };
     let Ok(all) = asked_tasks::find(ctx.store, request).await else { return };
     for asked in all.iter().filter(|asked| asked.asking_id == *asking_id) {
         asked_tasks::take_back(ctx.store, &**tracker, asked, Asking::Ended).await;
@@ -324,7 +324,8 @@ async fn ask_under<T: DeserializeOwned>(
     input: Value,
 ) -> Result<T, OpError> {
     let mut call = ctx.journey().call(operation, input);
-    call.idempotency_key = canonical::hash(key).map_err(OpError::internal)?;
+    // Another house that shares our key may approve the same text.
+    call.idempotency_key = canonical::hash(&json!([ctx.keyring().origin(), key])).map_err(OpError::internal)?;
     call.via = Via::Approval;
     serde_json::from_value(remote.call(call).await?).map_err(|error| {
         OpError::new(Kind::Upstream, "a service answered something else than it should").with_source(error)

@@ -14,7 +14,7 @@ use crate::acting::Acting;
 use crate::door::{Platform, Via};
 use crate::drive::write_error;
 use crate::operation::store_error;
-use crate::remote::{Remote, RemoteCall};
+use crate::remote::{Remote, RemoteCall, Service};
 
 /// How long a note waits for its turn.
 const NOTE_WAIT_MAX: Duration = Duration::from_secs(10);
@@ -56,9 +56,11 @@ impl Platform {
 
     /// Takes back what approvals asked for until then and did not end with, as far as the service answers.
     pub async fn take_back_tasks(&self, until_us: i64) {
-        let Some(tracker) = &self.services().remotes.tasks else { return };
+        let remotes = &self.services().remotes;
+        let Some(organisation_id) = remotes.organisation_id() else { return };
+        let Some(tracker) = remotes.find(Service::Tasks, organisation_id) else { return };
         let left = match self.store().read().await {
-            Ok(mut reader) => asked::find_left(&mut reader, until_us, LEFT_MAX).await,
+            Ok(mut reader) => asked::find_left(&mut reader, organisation_id.as_str(), until_us, LEFT_MAX).await,
             Err(error) => Err(error),
         };
         match left {

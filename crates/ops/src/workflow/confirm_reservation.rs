@@ -15,7 +15,7 @@ use crate::remote::Service;
 
 pub struct Plan {
     organisation_id: String,
-    actor_id: String,
+    reserved_by: String,
     now_us: i64,
 }
 
@@ -36,13 +36,13 @@ impl Write for ConfirmReservation {
     async fn prepare(&self, ctx: &Context<'_>) -> Result<Plan, OpError> {
         Ok(Plan {
             organisation_id: ctx.actor().organisation_id.to_string(),
-            actor_id: ctx.actor().id.to_string(),
+            reserved_by: ctx.reserver(),
             now_us: ctx.now_us(),
         })
     }
 
     async fn apply(&self, plan: &Plan, tx: &mut Tx<'_>) -> Result<Answer<ConfirmedReservation>, ApplyError> {
-        let row = ids::confirm(tx, &plan.organisation_id, &plan.actor_id, &self.reservation_id, plan.now_us).await?;
+        let row = ids::confirm(tx, &plan.organisation_id, &plan.reserved_by, &self.reservation_id, plan.now_us).await?;
         let output =
             ConfirmedReservation { success: True, reservation_id: self.reservation_id.clone(), confirmed: True };
         Ok(Answer::of(output).leaving(row))

@@ -59,7 +59,7 @@ impl Write for ReserveIdRange {
         let expires_after = ctx.settings().reservation_expires_after;
         Ok(Plan {
             counter: CounterPlan::find(ctx, &self.artifact_type, self.project_id.as_ref())?,
-            reserved_by: ctx.actor().id.to_string(),
+            reserved_by: ctx.reserver(),
             reservation_id: Uuid::new_v4(),
             expires_after_us: i64::try_from(expires_after.as_micros()).unwrap_or(i64::MAX),
             // Who may approve could reserve as often by approving here.

@@ -20,6 +20,7 @@ use crate::context::{Context, Settings};
 use crate::family::Family;
 use crate::files::Staging;
 use crate::operation::{Answer, ApplyError, Operation, Write, store_error};
+use crate::remote::Service;
 
 pub struct Plan {
     home: Home,
@@ -108,7 +109,7 @@ impl Write for StoreArtifact {
         Ok(Plan {
             prefix: kind.prefix.clone(),
             number: ids::parse_id(&new.row.key).map_or(0, |(_, number)| number),
-            leap: if ctx.services().remotes.ids.is_some() { Leap::Free } else { Leap::Bounded },
+            leap: if ctx.find_remote(Service::Ids).is_some() { Leap::Free } else { Leap::Bounded },
             staging: Mutex::new(staging),
             new,
             home,

@@ -14,6 +14,7 @@ use workflow::tasks::{self, Absent, InputsError, Library, NewTask, TasksError};
 
 use crate::context::Context;
 use crate::operation::{ApplyError, store_error};
+use crate::remote::Service;
 
 pub struct TaskPlan {
     pub organisation_id: String,
@@ -38,7 +39,7 @@ impl TaskPlan {
             actor_id: ctx.actor().id.to_string(),
             claimant: ctx.claimant(),
             may_take_back: ctx.may_take_back(),
-            leap: if ctx.services().remotes.ids.is_some() { Leap::Free } else { Leap::Bounded },
+            leap: if ctx.find_remote(Service::Ids).is_some() { Leap::Free } else { Leap::Bounded },
             correlation_id: ctx.task_id().map(str::to_owned),
             lease_us: lease.map(|lease| i64::try_from(lease.as_micros()).unwrap_or(i64::MAX)),
             now_us: ctx.now_us(),

@@ -5,12 +5,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use contract::error::OpError;
-use contract::id::{CorrelationId, IdempotencyKey};
+use contract::id::{CorrelationId, IdempotencyKey, OrganisationId};
 use futures::future::BoxFuture;
 use ops::operations::OPERATIONS;
 use ops::{Call, Remote, RemoteCall, Remotes};
 use serde_json::{Value, json};
-use testkit::documents::{EPIC_006, PRD_006};
+use testkit::documents::{BUSINESS_RESEARCH, EPIC_006, IMPLEMENTATION_RESEARCH, PRD_006};
 
 use crate::artifacts::output;
 use crate::script::{Stage, actor, on_sqlite, on_sqlite_with_remotes};
@@ -46,11 +46,16 @@ impl Remote for Far {
     }
 }
 
+/// Whose services the far house has: the organisation of the actors here.
+fn ours() -> OrganisationId {
+    actor("owner").organisation_id
+}
+
 /// A house whose ids and tasks the far one has.
 async fn neighbours(called_by: &'static str) -> (Stage, Far) {
     let far = Far { stage: Arc::new(on_sqlite(OPERATIONS).await), called_by };
     let remote = || Some(Arc::new(far.clone()) as Arc<dyn Remote>);
-    let near = on_sqlite_with_remotes(OPERATIONS, Remotes { tasks: remote(), ids: remote() }).await;
+    let near = on_sqlite_with_remotes(OPERATIONS, Remotes::of(ours(), remote(), remote())).await;
     (near, far)
 }
 
@@ -88,7 +93,7 @@ async fn what_a_service_that_was_set_back_gives_again_is_not_taken_for_new() {
     let far = || async { Far { stage: Arc::new(on_sqlite(OPERATIONS).await), called_by: "owner" } };
     let place = Replaced(Arc::new(Mutex::new(far().await)));
     let remote = || Some(Arc::new(place.clone()) as Arc<dyn Remote>);
-    let near = on_sqlite_with_remotes(OPERATIONS, Remotes { tasks: remote(), ids: remote() }).await;
+    let near = on_sqlite_with_remotes(OPERATIONS, Remotes::of(ours(), remote(), remote())).await;
     near.begin().await;
     let mut given = Vec::new();
     for number in 10..30 {
@@ -166,6 +171,74 @@ async fn a_task_there_is_its_claimants_here_and_nobody_elses() {
 }
 
 #[tokio::test]
+async fn another_organisation_keeps_its_tasks_and_ids_here() {
+    let (near, far) = neighbours("owner").await;
+    near.begin().await;
+    near.store(PRD_006).await;
+    output(near.approve("PRD-006").await);
+    for (operation, input) in [
+        ("get_next_task", json!({"claim": true})),
+        ("update_task_status", json!({"task_id": "TASK-001", "status": "in_progress"})),
+        ("list_tasks", json!({})),
+    ] {
+        let found = near.call("rival", operation, input).await.result;
+        let is_nothing = match &found {
+            Ok(found) => found.output["task"].is_null() && found.output["tasks"].as_array().is_none_or(Vec::is_empty),
+            Err(error) => error.code() == "NOT_FOUND",
+        };
+        assert!(is_nothing, "{operation}: {found:?}");
+    }
+    let hls = || json!({"artifact_type": "hls"});
+    assert_eq!(output(near.call("rival", "get_next_available_id", hls()).await)["next_id"], "HLS-001");
+    let range = json!({"artifact_type": "adr", "count": 1});
+    let reserved = output(near.call("rival", "reserve_id_range", range).await);
+    let handle = || json!({"reservation_id": reserved["reservation_id"]});
+    assert_eq!(near.call("owner", "confirm_reservation", handle()).await.result.unwrap_err().code(), "NOT_FOUND");
+    output(near.call("rival", "confirm_reservation", handle()).await);
+    // Documents, their approval and the tasks that follow from it, too.
+    let n_there = far.stage.tasks().await.len();
+    for (text, approved) in [
+        (BUSINESS_RESEARCH, None),
+        (IMPLEMENTATION_RESEARCH, None),
+        (EPIC_006, Some("EPIC-006")),
+        (PRD_006, Some("PRD-006")),
+    ] {
+        output(near.call("rival", "store_artifact", json!({"artifact_content": text})).await);
+        if let Some(id) = approved {
+            output(near.call("rival", "approve_artifact", json!({"artifact_id": id})).await);
+        }
+    }
+    let listed = output(near.call("rival", "list_tasks", json!({"depends_on": "PRD-006"})).await);
+    let made: Vec<&Value> = listed["tasks"].as_array().unwrap().iter().map(|task| &task["artifact_id"]).collect();
+    assert_eq!(made, ["HLS-002", "HLS-003", "HLS-004"]);
+    assert_eq!(far.stage.tasks().await.len(), n_there);
+    assert_eq!(output(near.call("author", "get_next_available_id", hls()).await)["next_id"], "HLS-004");
+}
+
+#[tokio::test]
+async fn a_reservation_there_is_whose_it_is_here_and_an_approval_confirms_its_own() {
+    let (near, far) = neighbours("owner").await;
+    near.begin().await;
+    let range = json!({"artifact_type": "adr", "count": 2});
+    let reserved = output(near.call("agent", "reserve_id_range", range).await);
+    let handle = || json!({"reservation_id": reserved["reservation_id"]});
+    for name in ["author", "owner"] {
+        let error = near.call(name, "confirm_reservation", handle()).await.result.unwrap_err();
+        assert_eq!(error.code(), "NOT_FOUND", "{name}");
+    }
+    // Nor whoever is there under a name of here.
+    assert_eq!(far.stage.call("agent", "confirm_reservation", handle()).await.result.unwrap_err().code(), "NOT_FOUND");
+    output(near.call("agent", "confirm_reservation", handle()).await);
+    near.store(PRD_006).await;
+    output(near.approve("PRD-006").await);
+    let mut reader = far.stage.store.read().await.unwrap();
+    let sql = "SELECT reserved_by FROM id_reservations WHERE confirmed ORDER BY reserved_by";
+    let rows = reader.fetch_all(sql, &[]).await.unwrap();
+    let found: Vec<String> = rows.iter().map(|row| row.text(0).unwrap()).collect();
+    assert_eq!(found, ["owner", "owner/agent"]);
+}
+
+#[tokio::test]
 async fn a_task_there_belongs_to_the_work_of_the_caller_here() {
     let (near, far) = neighbours("owner").await;
     near.begin().await;
@@ -204,7 +277,7 @@ async fn by_road() -> (Stage, Far, Arc<AtomicBool>) {
     let far = Far { stage: Arc::new(on_sqlite(OPERATIONS).await), called_by: "owner" };
     let road = Road { far: far.clone(), is_cut: Arc::default() };
     let is_cut = Arc::clone(&road.is_cut);
-    let remotes = Remotes { tasks: Some(Arc::new(road)), ids: Some(Arc::new(far.clone())) };
+    let remotes = Remotes::of(ours(), Some(Arc::new(road)), Some(Arc::new(far.clone())));
     (on_sqlite_with_remotes(OPERATIONS, remotes).await, far, is_cut)
 }
 

@@ -8,6 +8,8 @@ pub enum Refusal {
     KeyExpired,
     /// Other hands wrote the row of the key.
     KeyChanged,
+    /// The key bears the name of a person whom an issuer signs in, who came later than the key.
+    KeyOfPerson,
     /// No JWT that we could read, or one that asks for what we do not do.
     MalformedToken,
     ForbiddenAlgorithm,
@@ -36,6 +38,7 @@ impl Refusal {
             Refusal::KeyRevoked => "KEY_REVOKED",
             Refusal::KeyExpired => "KEY_EXPIRED",
             Refusal::KeyChanged => "KEY_CHANGED",
+            Refusal::KeyOfPerson => "KEY_OF_PERSON",
             Refusal::MalformedToken => "MALFORMED_TOKEN",
             Refusal::ForbiddenAlgorithm => "FORBIDDEN_ALGORITHM",
             Refusal::UnknownSigningKey => "UNKNOWN_SIGNING_KEY",
@@ -57,6 +60,9 @@ impl Refusal {
             Refusal::UnknownToken | Refusal::KeyChanged => "the token is not known",
             Refusal::KeyRevoked => "the key was revoked",
             Refusal::KeyExpired => "the key has expired",
+            Refusal::KeyOfPerson => {
+                "the key bears the name of a person whom an issuer signs in; have one made with a name of its own"
+            }
             Refusal::MalformedToken => "the token is not one that this server reads",
             Refusal::ForbiddenAlgorithm => "the token is signed in a way that this server does not accept",
             Refusal::UnknownSigningKey => "the token is signed with a key that its issuer does not publish",

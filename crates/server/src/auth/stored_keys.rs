@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use contract::actor::is_of_issuer;
 use contract::canonical::digest;
 use contract::id::KeyId;
 use ops::keys::{FoundKey, KeyRecord};
@@ -24,13 +25,14 @@ type Remembered = HashMap<KeyId, (Instant, Result<Arc<KeyRecord>, Refusal>)>;
 
 pub struct StoredKeys {
     house: Arc<House>,
+    issuer_names: Vec<String>,
     remembered: Mutex<Remembered>,
     lookups: Semaphore,
 }
 
 impl StoredKeys {
-    pub fn new(house: Arc<House>) -> StoredKeys {
-        StoredKeys { house, remembered: Mutex::default(), lookups: Semaphore::new(LOOKUPS_MAX) }
+    pub fn new(house: Arc<House>, issuer_names: Vec<String>) -> StoredKeys {
+        StoredKeys { house, issuer_names, remembered: Mutex::default(), lookups: Semaphore::new(LOOKUPS_MAX) }
     }
 
     /// Whoever shows `token`, which claims to be the key `key_id`.
@@ -55,6 +57,10 @@ impl StoredKeys {
     fn check(&self, record: &KeyRecord) -> Result<(), Refusal> {
         if record.revoked_at_us.is_some() {
             return Err(Refusal::KeyRevoked);
+        }
+        // Made before the issuer was set, or by a server that does not know it.
+        if self.issuer_names.iter().any(|issuer| is_of_issuer(&record.actor_id, issuer)) {
+            return Err(Refusal::KeyOfPerson);
         }
         match record.expires_at_us {
             Some(expires_at_us) if expires_at_us <= self.house.now_us() => Err(Refusal::KeyExpired),

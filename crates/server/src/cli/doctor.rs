@@ -17,6 +17,7 @@ use crate::oauth;
 use crate::owner::database::DatabaseStanding;
 use crate::owner::witnesses::{Standing, WitnessStanding};
 use crate::owner::{House, HouseError, has_owner};
+use crate::remote::{self, Looked};
 use crate::settings::Settings;
 
 /// One line of the report, with advice where something can be done.
@@ -48,6 +49,7 @@ pub async fn run(place: &Place) -> anyhow::Result<ExitCode> {
             findings.push(Finding::fine("the settings can be read"));
             findings.extend(starter_data(&settings));
             findings.extend(look(place, &settings).await);
+            findings.extend(remote::look(&settings).await.into_iter().map(service));
             findings.extend(search::look(&place.data).await);
         }
         Err(error) => findings.push(Finding::wrong(
@@ -307,6 +309,17 @@ fn witness(found: &WitnessStanding) -> Finding {
         Standing::Ahead { .. } | Standing::Forked { .. } => {
             Finding::wrong(what, "run `materia audit verify`; find out who changed or restored the database")
         }
+    }
+}
+
+/// A service of another server that this one needs.
+fn service(Looked { setting, problem }: Looked) -> Finding {
+    match problem {
+        None => Finding::fine(format!("the service of another server answers ({setting})")),
+        Some(problem) => Finding::wrong(
+            format!("the service of another server does not serve ({setting}): {problem}"),
+            format!("is that server running, and is `{setting}` right? Until then calls for it are refused"),
+        ),
     }
 }
 

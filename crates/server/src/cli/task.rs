@@ -79,7 +79,7 @@ pub async fn run(place: Place, arguments: Arguments) -> anyhow::Result<ExitCode>
     }
     telemetry::start(&settings.log);
     // Those of another server need none here.
-    if settings.tasks_url.is_none() {
+    if settings.tasks_url.is_none() || *settings.services_organisation_id() != settings.organisation_id {
         must_be_there(&place, &settings)?;
     }
     let (operation, mut input) = input(&arguments.command);

@@ -1,11 +1,13 @@
 //! The JSON-RPC envelope, parsed strictly: exact keys, one message, a real id.
 
 use contract::strict::{self, Limits, Problem};
+use ops::Misfit;
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage};
 use serde::Deserialize as _;
 use serde_json::{Value, json};
 
 use super::headers::{META_VERSION, STATELESS_SINCE};
+use super::misfit;
 
 /// Methods this server knows. A request for one of them that does not parse has wrong parameters.
 const METHODS: [&str; 18] = [
@@ -100,21 +102,33 @@ pub fn parse(bytes: &[u8], limits: Limits) -> Result<Envelope, EnvelopeError> {
         }
     })?;
     let id = check_shape(&value)?;
-    let message = ClientJsonRpcMessage::deserialize(&value)
-        .map_err(|_| EnvelopeError::new(id.clone(), -32602, "Invalid params: they do not fit the method"))?;
-    if let JsonRpcMessage::Request(request) = &message
-        && let ClientRequest::CustomRequest(custom) = &request.request
-        && METHODS.contains(&custom.method.as_str())
-    {
-        // Whoever names a revision without a handshake asks for a method that this revision does not have.
-        let is_gone = REMOVED.contains(&custom.method.as_str()) && names_stateless(&value);
-        return Err(if is_gone {
-            EnvelopeError::new(id, METHOD_NOT_FOUND, format!("Method not found: {}", custom.method))
-        } else {
-            EnvelopeError::new(id, -32602, "Invalid params: they do not fit the method")
-        });
+    let message = ClientJsonRpcMessage::deserialize(&value).map_err(|_| unfit(id.clone(), &value))?;
+    if let JsonRpcMessage::Request(request) = &message {
+        let method = value.get("method").and_then(Value::as_str).unwrap_or_default();
+        let is_unfit = matches!(request.request, ClientRequest::CustomRequest(_)) && METHODS.contains(&method);
+        // Whoever names a revision without a handshake asks for a method that this revision does not have. One that shakes
+        // hands all the same is told which revisions there are.
+        let is_gone = REMOVED.contains(&method) && names_stateless(&value) && (is_unfit || method != "initialize");
+        if is_gone {
+            return Err(EnvelopeError::new(id, METHOD_NOT_FOUND, format!("Method not found: {method}")));
+        }
+        if is_unfit {
+            return Err(unfit(id, &value));
+        }
     }
     Ok(Envelope { message, value })
+}
+
+/// Parameters that do not fit the method, with the field and what is expected of it.
+fn unfit(id: Value, value: &Value) -> EnvelopeError {
+    let method = value.get("method").and_then(Value::as_str).unwrap_or_default();
+    let Some(Misfit { path, expected }) = misfit::find(method, value.get("params")) else {
+        return EnvelopeError::new(id, -32602, "Invalid params: they do not fit the method");
+    };
+    let path = format!("/params/{path}").trim_end_matches('/').to_owned();
+    let mut refusal = EnvelopeError::new(id, -32602, format!("Invalid params: expected {expected} at `{path}`"));
+    refusal.data = json!({ "path": path, "expected": expected });
+    refusal
 }
 
 fn names_stateless(value: &Value) -> bool {
@@ -217,8 +231,39 @@ mod tests {
     }
 
     #[test]
+    fn what_does_not_fit_is_told_by_its_field_and_without_its_value() {
+        let told = |method: &str, params: &str| {
+            let text = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{params}}}"#);
+            let error = parse(text.as_bytes(), Limits::DEFAULT).err().unwrap();
+            assert_eq!((error.code, error.data["path"].is_string()), (-32602, true), "{text}");
+            error.message
+        };
+        for (method, params, expected) in [
+            ("tools/call", r#"{"name":"x","arguments":"{SECRET}"}"#, "an object at `/params/arguments`"),
+            ("tools/call", r#"{"arguments":{}}"#, "the field to be there at `/params/name`"),
+            ("tools/call", r#"{"name":7}"#, "a string at `/params/name`"),
+            ("tools/call", r#"{"name":"x","_meta":"SECRET"}"#, "an object at `/params/_meta`"),
+            ("ping", r#"{"_meta":"SECRET"}"#, "an object at `/params/_meta`"),
+            ("resources/read", "{}", "the field to be there at `/params/uri`"),
+            (
+                "initialize",
+                r#"{"protocolVersion":"2025-11-25","capabilities":{}}"#,
+                "the field to be there at `/params/clientInfo`",
+            ),
+            (
+                "initialize",
+                r#"{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"version":"1"}}"#,
+                "the field to be there at `/params/clientInfo/name`",
+            ),
+        ] {
+            assert_eq!(told(method, params), format!("Invalid params: expected {expected}"), "{method} {params}");
+        }
+    }
+
+    #[test]
     fn a_method_that_the_named_revision_lost_is_not_found() {
         let meta = r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}"#;
+        check(&format!(r#"{{"jsonrpc":"2.0","id":1,"method":"ping","params":{{"_meta":{meta}}}}}"#), -32601);
         for method in ["initialize", "logging/setLevel", "resources/subscribe"] {
             check(&format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{{"_meta":{meta}}}}}"#), -32601);
             check(&format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{{}}}}"#), -32602);

@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER};
-use http::{HeaderValue, Request, StatusCode, Uri};
+use http::{HeaderValue, Request, Response, StatusCode, Uri};
 use http_body_util::{BodyExt, Full, Limited};
+use hyper::body::Incoming;
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy;
 use hyper_util::client::legacy::connect::HttpConnector;
@@ -21,6 +22,8 @@ use crate::settings::oauth::is_loopback;
 /// Waits before the second and the third attempt; the seed's 400 ms would come before a fourth.
 const WAITS: [Duration; 2] = [Duration::from_millis(100), Duration::from_millis(200)];
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(5);
+/// Whoever asks how things are does not wait for long.
+const LOOK_TIMEOUT: Duration = Duration::from_secs(2);
 /// Nobody is sent away for longer, whatever a service says.
 const RETRY_AFTER_S_MAX: u64 = 3_600;
 const BODY_BYTES_MAX: usize = 8 * 1024 * 1024;
@@ -128,6 +131,24 @@ impl Client {
         }
     }
 
+    /// Asks once how the service is; any answer shows that it is there. The key does not go along.
+    pub async fn look(&self) -> Result<StatusCode, Failure> {
+        let request = Request::get(format!("{}/health", self.base)).body(Full::new(Bytes::new()));
+        let request = request.map_err(|error| Failure::Unreachable(error.into()))?;
+        match tokio::time::timeout(LOOK_TIMEOUT, self.exchange(request)).await {
+            Ok(response) => Ok(response?.status()),
+            Err(_) => Err(Failure::Slow),
+        }
+    }
+
+    async fn exchange(&self, request: Request<Full<Bytes>>) -> Result<Response<Incoming>, Failure> {
+        let response = match &self.http {
+            Http::Plain(http) => http.request(request).await,
+            Http::Tls(http) => http.request(request).await,
+        };
+        response.map_err(|error| Failure::Unreachable(error.into()))
+    }
+
     async fn attempt(&self, wire: &Wire, call: &RemoteCall) -> Result<Answered, Failure> {
         let mut request = Request::builder()
             .method(wire.method.clone())
@@ -149,11 +170,7 @@ impl Client {
             None => Bytes::new(),
         };
         let request = request.body(Full::new(body)).map_err(|error| Failure::Unreachable(error.into()))?;
-        let response = match &self.http {
-            Http::Plain(http) => http.request(request).await,
-            Http::Tls(http) => http.request(request).await,
-        };
-        let response = response.map_err(|error| Failure::Unreachable(error.into()))?;
+        let response = self.exchange(request).await?;
         let status = response.status();
         let retry_after =
             response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());

@@ -132,6 +132,17 @@ fn a_damaged_database_file_is_called_that_and_a_backup_is_advised() {
 }
 
 #[test]
+fn a_command_that_would_forget_the_choice_of_starter_data_refuses_it() {
+    let folder = testkit::temp_dir();
+    let data = folder.path().join("new");
+    for flag in ["--starter-data", "--no-starter-data"] {
+        let said = run(&data, &["key", "create", "--actor", "x", "--role", "agent", flag]);
+        assert_eq!(said.code, Some(2), "{}", said.out);
+        assert!(!data.exists());
+    }
+}
+
+#[test]
 fn commands_that_look_load_no_starter_data() {
     let folder = testkit::temp_dir();
     let data = folder.path().join("data");

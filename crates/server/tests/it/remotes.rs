@@ -65,6 +65,11 @@ async fn another_process_keeps_the_tasks_and_gives_out_the_ids() {
     let confirmed = ok("confirm_reservation", json!({"reservation_id": reserved["reservation_id"]}), None);
     assert_eq!(confirmed["confirmed"], true);
 
+    // Another house with the same key that calls its work by the same name is another caller.
+    let id = json!({"artifact_type": "backlog_story", "project_id": "p"});
+    let other = call(&folder.path().join("other"), &settings, "get_next_available_id", &id, Some("k1"));
+    assert_eq!(other.expect("an id")["next_id"], "US-003");
+
     let queued = json!({"success": true, "tasks_added": 2, "task_ids": ["TASK-001", "TASK-002"]});
     assert_eq!(ok("queue_tasks", batch("p", 1, 2), Some("k2")), queued);
     assert_eq!(ok("queue_tasks", batch("p", 1, 2), Some("k2")), queued, "a repeated batch makes no second task");
@@ -96,6 +101,25 @@ async fn another_process_keeps_the_tasks_and_gives_out_the_ids() {
     let error = call(&near, &wrong, "list_tasks", &json!({}), None).expect_err("the key is wrong");
     assert_eq!(error["code"], "UPSTREAM");
     assert_eq!(error["message"], "the task service does not accept the key it was given");
+}
+
+#[test]
+fn doctor_tells_of_services_that_are_not_there() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let free = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a port is free");
+    let nobody = format!("http://{free}");
+    let there = Broken::start(&[Act::Answer(200, "{}")]);
+    let mut command = materia();
+    command.arg("--data").arg(folder.path().join("near")).arg("doctor");
+    command.env("MATERIA_TASKS_URL", &there.url).env("MATERIA_IDS_URL", &nobody);
+    let output = command.output().expect("`materia` runs");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("ok     the service of another server answers (tasks_url)"), "{said}");
+    assert!(
+        said.contains("WRONG  the service of another server does not serve (ids_url): it cannot be reached"),
+        "{said}"
+    );
 }
 
 /// What a broken service does with one request.

@@ -54,13 +54,18 @@ pub async fn find(conn: &mut Conn, request: &Request) -> Result<Vec<Asked>, Stor
     rows.iter().map(Asked::read).collect()
 }
 
-/// What was asked for until a time, the oldest first.
-pub async fn find_left(conn: &mut Conn, until_us: i64, limit: u32) -> Result<Vec<Asked>, StoreError> {
+/// What an organisation asked for until a time, the oldest first.
+pub async fn find_left(
+    conn: &mut Conn,
+    organisation_id: &str,
+    until_us: i64,
+    limit: u32,
+) -> Result<Vec<Asked>, StoreError> {
     let rows = conn
         .fetch_all(
             "SELECT organisation_id, project_id, artifact_id, content_sha256, asking_id, acting, made_ids, is_taken_back \
-             FROM asked_tasks WHERE asked_at_us <= $1 ORDER BY asked_at_us LIMIT $2",
-            &[until_us.into(), i64::from(limit).into()],
+             FROM asked_tasks WHERE organisation_id = $1 AND asked_at_us <= $2 ORDER BY asked_at_us LIMIT $3",
+            &[organisation_id.into(), until_us.into(), i64::from(limit).into()],
         )
         .await?;
     rows.iter().map(Asked::read).collect()

@@ -121,6 +121,12 @@ fn a_read_only_broken_or_full_disk_is_waited_out() {
     }
     let events = faulty.target.stop();
     assert_eq!(count(&events, "get_next_available_id", "ok"), 4);
+    // What was refused is told: each call, or how many of an operation.
+    let told = |operation: &str| -> u64 {
+        let refused = events.iter().filter(|event| event.operation == operation && event.outcome == "busy");
+        refused.map(|event| event.body["count"].as_u64().unwrap_or(1)).sum()
+    };
+    assert!(told("get_next_available_id") >= 12 && told("list_artifact_types") >= 6, "{events:?}");
 }
 
 #[test]
