@@ -88,6 +88,8 @@ fn a_file_of_another_format_is_told_apart() {
         assert!(found.last().is_some_and(|line| line.contains(expected)), "{format}: {found:?}");
     };
     check(Format::Pubmed, "PMID- 1\n", "the file holds no XML");
+    check(Format::Pubmed, "<html><body>Bad gateway</body></html>", "this is no pubmed file");
+    check(Format::Pubmed, "<eFetchResult><ERROR>no</ERROR></eFetchResult>", "expected a `PubmedArticleSet`");
     check(Format::Kgx, "a\tb\n1\t2\n", "this is no kgx file");
     check(Format::Hetionet, "a\tb\n1\t2\n", "this is no hetionet file");
     check(Format::Medline, "<PubmedArticleSet/>\n", "has no tag");
