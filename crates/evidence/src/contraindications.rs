@@ -18,12 +18,12 @@ use contract::evidence::record::{Edge, Node, RecordKind, SameAs, Strength};
 use serde_json::Value;
 use store::{Conn, StoreError};
 
-use crate::graph::predicates::{HAS_INGREDIENT, IS_INGREDIENT_OF, holds_both_ways};
+use crate::graph::predicates::{HAS_INGREDIENT, IS_INGREDIENT_OF, WARNS_BY_NOT, holds_both_ways};
 use crate::graph::{Direction, Graph, Hop, NodeNumber};
 use crate::network::{SameThing, quoted, same_things};
 use crate::record::papers::{self, Doubts};
 use crate::record::read;
-use inherits::{Ingredient, Is, inherits};
+use inherits::{Ingredient, Is, inherits, withdrawn};
 
 /// Statements against taking something, along the edge.
 const AGAINST: [&str; 5] =
@@ -47,6 +47,11 @@ const WARNS_OTHERWISE: [&str; 12] = [
     "toxic_to",
     "worsens",
 ];
+
+/// Those, and the ones that begin as a denial does.
+fn warns_otherwise() -> impl Iterator<Item = &'static str> {
+    WARNS_OTHERWISE.into_iter().chain(WARNS_BY_NOT)
+}
 
 const CONSTITUENT: &str = "constituent";
 const INGREDIENT_NOT_VERIFIED: &str = "(ingredient not verified)";
@@ -90,7 +95,7 @@ pub struct Findings {
 /// A statement about an entity, before its evidence was read.
 struct Statement {
     entity: Entity,
-    inherited_from: Option<Ingredient>,
+    inherited_from: Option<Arc<Ingredient>>,
     /// The node that it is recorded of.
     of: Arc<SameThing>,
     hop: Hop,
@@ -124,6 +129,7 @@ pub async fn find(
         recorded.insert(statement.of_whom());
         findings.sources.push(graph.edge_source(statement.hop.edge));
         findings.sources.extend(statement.of.said.iter().flat_map(|(_, sources)| sources));
+        findings.sources.extend(statement.inherited_from.iter().flat_map(|it| &it.sources));
         let result = told(graph, statement, edge, &doubts);
         let place = places.entry((statement.of_whom(), statement.hop.end)).or_insert(findings.results.len());
         match findings.results.get_mut(*place) {
@@ -147,12 +153,14 @@ pub async fn find(
             // What a plant is made of stands for no ingredient that somebody might have looked at.
             let is_put_in = |it: &Ingredient| it.is == Is::Ingredient && !graph.nodes().is_a(it.node, CONSTITUENT);
             let bare = ingredients.iter().filter(|it| is_put_in(it) && !of_ingredient(it));
+            findings.sources.extend(bare.clone().flat_map(|it| &it.sources));
             let bare: Vec<String> = bare.map(|it| graph.nodes().id(it.node).to_owned()).collect();
+            let gone = withdrawn(graph, *entity, &ingredients);
             let others = other_ingredients(conn, organisation_id, entity_id).await?;
-            if ingredients.is_empty() && others.is_empty() {
+            if ingredients.is_empty() && gone.is_empty() && others.is_empty() {
                 findings.notes.push(format!("No ingredient of `{entity_id}` is recorded, so it inherits nothing."));
             }
-            let told = bare.into_iter().chain(others);
+            let told = bare.into_iter().chain(gone).chain(others);
             findings.not_covered.extend(told.map(|it| NotCovered { entity_id: entity_id.to_owned(), ingredient: it }));
         }
     }
@@ -162,11 +170,25 @@ pub async fn find(
 impl Statement {
     /// The entity, and the ingredient that it is recorded of.
     fn of_whom(&self) -> (NodeNumber, Option<NodeNumber>) {
-        (self.entity.node, self.inherited_from.map(|it| it.node))
+        (self.entity.node, self.inherited_from.as_ref().map(|it| it.node))
     }
 
+    /// As its weakest link: whose composition or identity nobody verified, its warning is not verified either.
     fn is_verified(&self, graph: &Graph) -> bool {
-        graph.edge_verified(self.hop.edge) == Some(true)
+        let way = self.inherited_from.as_ref().map_or(Checked::Verified, |it| it.checked).min(self.of.checked);
+        way.min(self.checked(graph)) == Checked::Verified
+    }
+
+    /// The statement alone.
+    fn checked(&self, graph: &Graph) -> Checked {
+        graph.edge_verified(self.hop.edge).into()
+    }
+
+    /// What it is inherited from, where that is checked less well than the statement, or is not verified.
+    fn doubted(&self, graph: &Graph) -> Option<&Ingredient> {
+        let is_doubted =
+            |it: &&Ingredient| it.checked == Checked::NotVerified || !it.checked.carries(self.checked(graph));
+        self.inherited_from.as_deref().filter(is_doubted)
     }
 
     fn strength(&self, graph: &Graph) -> Option<Strength> {
@@ -194,19 +216,19 @@ fn add(known: &mut Contraindication, other: Contraindication) {
 
 fn statements_about(graph: &Graph, entity: Entity) -> Vec<Statement> {
     let mut statements = statements_of(graph, entity, None);
-    let inherited = inherits(graph, entity).into_iter();
-    statements.extend(inherited.flat_map(|ingredient| statements_of(graph, entity, Some(ingredient))));
+    let inherited = inherits(graph, entity).into_iter().map(Arc::new);
+    statements.extend(inherited.flat_map(|ingredient| statements_of(graph, entity, Some(&ingredient))));
     statements
 }
 
 /// Of an entity itself or of something in it, under whichever id.
-fn statements_of(graph: &Graph, entity: Entity, inherited_from: Option<Ingredient>) -> Vec<Statement> {
+fn statements_of(graph: &Graph, entity: Entity, inherited_from: Option<&Arc<Ingredient>>) -> Vec<Statement> {
     let node = inherited_from.map_or(entity.node, |it| it.node);
     let same = same_things(graph, &[node]).into_iter().map(Arc::new);
     let statements = same.flat_map(|of| {
         // A herb has nothing to do with itself, whoever says so.
         let hops = against(graph, of.node).into_iter().filter(|hop| hop.end != node);
-        hops.map(move |hop| Statement { entity, inherited_from, of: Arc::clone(&of), hop })
+        hops.map(move |hop| Statement { entity, inherited_from: inherited_from.cloned(), of: Arc::clone(&of), hop })
     });
     statements.collect()
 }
@@ -227,7 +249,7 @@ fn against(graph: &Graph, node: NodeNumber) -> Vec<Hop> {
     let out = hops_by(graph, node, Direction::Out, &AGAINST);
     let back = AGAINST.into_iter().filter(|predicate| holds_both_ways(predicate)).chain(ALSO_BACK);
     let back = hops_by(graph, node, Direction::In, &back.collect::<Vec<&str>>());
-    let otherwise = hops_by(graph, node, Direction::Out, &WARNS_OTHERWISE);
+    let otherwise = hops_by(graph, node, Direction::Out, &warns_otherwise().collect::<Vec<&str>>());
     out.into_iter().chain(back).chain(otherwise).collect()
 }
 
@@ -257,8 +279,7 @@ fn told(graph: &Graph, statement: &Statement, edge: &Edge, doubts: &Doubts) -> C
     let retracted = doubts.of(edge);
     // Who reads only these words must know it too.
     let evidence = if retracted.is_empty() { evidence } else { format!("[{}] {evidence}", papers::words(&retracted)) };
-    let ingredient = statement.inherited_from;
-    let evidence = match ingredient.filter(|it| it.checked == Checked::NotVerified) {
+    let evidence = match statement.doubted(graph) {
         Some(it) => format!("{} {evidence}", doubt(statement.entity.kind, it.is)),
         None => evidence,
     };
@@ -283,7 +304,7 @@ fn told(graph: &Graph, statement: &Statement, edge: &Edge, doubts: &Doubts) -> C
         references,
         retracted,
         also: Vec::new(),
-        inherited_from: ingredient.map(|it| nodes.id(it.node).to_owned()),
+        inherited_from: statement.inherited_from.as_ref().map(|it| nodes.id(it.node).to_owned()),
         same_as,
         edge_id: edge.id.clone(),
         source: edge.source.clone(),

@@ -291,6 +291,12 @@ impl Graph {
         hops
     }
 
+    /// Those that were withdrawn while edges still name them.
+    pub fn withdrawn_ends(&self, node: NodeNumber, direction: Direction, predicate: u32) -> Vec<NodeNumber> {
+        let ends = self.all_hops(node, direction, Some(predicate)).into_iter().map(|hop| hop.end);
+        ends.filter(|end| !self.nodes.is_there(*end)).collect()
+    }
+
     /// Whether a node has such a neighbour.
     pub fn has_hop(&self, node: NodeNumber, direction: Direction, predicate: u32) -> bool {
         if self.overlay.is_about(node) {

@@ -23,6 +23,7 @@ mod negation;
 mod paper;
 mod provider;
 mod pubmed;
+mod rows;
 mod semmeddb;
 mod trapi;
 mod vocabulary;

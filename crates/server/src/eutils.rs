@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::io::Cursor;
 use std::num::NonZeroU32;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use contract::error::{Kind, OpError};
@@ -22,6 +22,7 @@ use ops::{Literature, LiteratureFound, LiteratureSearch};
 use serde_json::Value;
 
 use crate::outbound::{Answer, Limits, Outbound, OutboundError, may_carry_keys};
+use crate::remembered::Remembered;
 use crate::settings::Settings;
 
 /// NCBI's rules: three requests a second, ten with a key.
@@ -30,8 +31,6 @@ const PER_SECOND_WITH_KEY: NonZeroU32 = NonZeroU32::new(10).unwrap();
 const LIMITS: Limits = Limits { timeout: Duration::from_secs(4), bytes_max: 32 * 1024 * 1024 };
 /// Waits before the second and the third attempt.
 const WAITS: [Duration; 2] = [Duration::from_millis(500), Duration::from_millis(1_500)];
-const REMEMBERED_MAX: usize = 200;
-const REMEMBERED_FOR: Duration = Duration::from_secs(10 * 60);
 
 #[derive(Debug, thiserror::Error)]
 pub enum EutilsError {
@@ -56,7 +55,7 @@ pub fn library(settings: &Settings) -> Result<Option<Arc<dyn Literature>>, Eutil
         key: settings.eutils_key.clone(),
         email: settings.eutils_email.clone(),
         rate: RateLimiter::direct(Quota::per_second(rate)),
-        remembered: Mutex::default(),
+        remembered: Remembered::default(),
     })))
 }
 
@@ -66,7 +65,7 @@ struct Eutils {
     key: Option<String>,
     email: Option<String>,
     rate: DefaultDirectRateLimiter,
-    remembered: Mutex<HashMap<String, (Instant, Bytes)>>,
+    remembered: Remembered,
 }
 
 impl fmt::Debug for Eutils {
@@ -87,8 +86,7 @@ impl Literature for Eutils {
                 SortBy::Journal => "JournalName",
             };
             let fields = [("retmode", "json"), ("retmax", &n_max), ("sort", sort), ("term", &search.query)];
-            let body = self.ask(&self.search, &fields).await?;
-            let Matching { pmids, n } = matching(&body)?;
+            let Matching { pmids, n } = self.ask(&self.search, &fields, matching).await?;
             let documents = self.papers(&pmids).await?;
             let sent: HashSet<&String> = documents.iter().filter_map(|it| it.ids.get("pmid")).collect();
             let not_sent = pmids.iter().filter(|pmid| !sent.contains(pmid)).cloned().collect();
@@ -108,26 +106,21 @@ impl Eutils {
             return Ok(Vec::new());
         }
         let ids = pmids.join(",");
-        let body = self.ask(&self.fetch, &[("retmode", "xml"), ("id", &ids)]).await?;
-        let options = import::Options { source: Format::Pubmed.source(), lang: None };
-        let items = import::open(Format::Pubmed, options, Cursor::new(body)).map_err(unreadable)?;
-        let mut papers = HashMap::new();
-        for item in items {
-            if let Item::Record(record) = item.map_err(unreadable)?
-                && let Record::Document(document) = *record
-                && let Some(pmid) = document.ids.get("pmid").cloned()
-            {
-                papers.insert(pmid, document);
-            }
-        }
+        let mut papers = self.ask(&self.fetch, &[("retmode", "xml"), ("id", &ids)], fetched).await?;
         Ok(pmids.iter().filter_map(|pmid| papers.remove(pmid)).collect())
     }
 
-    async fn ask(&self, client: &Outbound, fields: &[(&str, &str)]) -> Result<Bytes, OpError> {
+    /// What an answer says. Only one that could be read is remembered.
+    async fn ask<T>(
+        &self,
+        client: &Outbound,
+        fields: &[(&str, &str)],
+        read: impl Fn(&Bytes) -> Result<T, OpError>,
+    ) -> Result<T, OpError> {
         let form = form(fields);
         let key = format!("{} {form}", client.uri());
-        if let Some(known) = self.recall(&key) {
-            return Ok(known);
+        if let Some(known) = self.remembered.recall(&key) {
+            return read(&known);
         }
         let mut own = vec![("db", "pubmed"), ("tool", "materia")];
         own.extend(self.email.as_deref().map(|email| ("email", email)));
@@ -142,8 +135,9 @@ impl Eutils {
                 .map_err(OpError::internal)?;
             let fault = match client.send(request).await {
                 Ok(Answer { status, body, .. }) if status.is_success() => {
-                    self.remember(key, body.clone());
-                    return Ok(body);
+                    let answer = read(&body)?;
+                    self.remembered.remember(key, body);
+                    return Ok(answer);
                 }
                 Ok(Answer { status, .. }) => {
                     let fault = OpError::new(Kind::Upstream, format!("PubMed answered {}", status.as_u16()));
@@ -158,20 +152,6 @@ impl Eutils {
             tokio::time::sleep(wait).await;
         }
     }
-
-    fn recall(&self, key: &str) -> Option<Bytes> {
-        let remembered = self.remembered.lock().unwrap_or_else(PoisonError::into_inner);
-        remembered.get(key).filter(|(at, _)| at.elapsed() < REMEMBERED_FOR).map(|(_, body)| body.clone())
-    }
-
-    fn remember(&self, key: String, body: Bytes) {
-        let mut remembered = self.remembered.lock().unwrap_or_else(PoisonError::into_inner);
-        remembered.retain(|_, (at, _)| at.elapsed() < REMEMBERED_FOR);
-        if remembered.len() >= REMEMBERED_MAX {
-            remembered.clear();
-        }
-        remembered.insert(key, (Instant::now(), body));
-    }
 }
 
 fn unreadable(error: impl std::error::Error + Send + Sync + 'static) -> OpError {
@@ -185,14 +165,31 @@ struct Matching {
     n: Option<u64>,
 }
 
-fn matching(body: &[u8]) -> Result<Matching, OpError> {
+fn matching(body: &Bytes) -> Result<Matching, OpError> {
     let answer: Value = serde_json::from_slice(body).map_err(unreadable)?;
-    let list = answer.pointer("/esearchresult/idlist").and_then(Value::as_array);
+    let is_fault = answer.pointer("/esearchresult/ERROR").is_some();
+    let list = answer.pointer("/esearchresult/idlist").and_then(Value::as_array).filter(|_| !is_fault);
     let list = list.ok_or_else(|| OpError::new(Kind::Upstream, "PubMed could not read the query"))?;
     let is_number = |text: &&str| !text.is_empty() && text.len() <= 8 && text.bytes().all(|byte| byte.is_ascii_digit());
     let pmids = list.iter().filter_map(Value::as_str).filter(is_number).map(str::to_owned).collect();
     let n = answer.pointer("/esearchresult/count").and_then(Value::as_str).and_then(|count| count.parse().ok());
     Ok(Matching { pmids, n })
+}
+
+/// The papers of a `PubmedArticleSet`, by their numbers.
+fn fetched(body: &Bytes) -> Result<HashMap<String, Document>, OpError> {
+    let options = import::Options { source: Format::Pubmed.source(), lang: None };
+    let items = import::open(Format::Pubmed, options, Cursor::new(body.clone())).map_err(unreadable)?;
+    let mut papers = HashMap::new();
+    for item in items {
+        if let Item::Record(record) = item.map_err(unreadable)?
+            && let Record::Document(document) = *record
+            && let Some(pmid) = document.ids.get("pmid").cloned()
+        {
+            papers.insert(pmid, document);
+        }
+    }
+    Ok(papers)
 }
 
 /// `application/x-www-form-urlencoded`: everything but letters, digits and four marks by its bytes.
@@ -226,10 +223,18 @@ mod tests {
 
     #[test]
     fn numbers_are_read_and_anything_else_is_an_error() {
-        let found = matching(br#"{"esearchresult": {"count": "5000", "idlist": ["11", "22", "x"]}}"#).unwrap();
+        let matching = |text: &'static str| matching(&Bytes::from_static(text.as_bytes()));
+        let found = matching(r#"{"esearchresult": {"count": "5000", "idlist": ["11", "22", "x"]}}"#).unwrap();
         assert_eq!(found, Matching { pmids: vec!["11".to_owned(), "22".to_owned()], n: Some(5_000) });
-        assert_eq!(matching(br#"{"error": "API rate limit exceeded"}"#).unwrap_err().kind, Kind::Upstream);
-        assert_eq!(matching(b"<html>").unwrap_err().kind, Kind::Upstream);
+        let broken = [
+            r#"{"error": "API rate limit exceeded"}"#,
+            r#"{"esearchresult": {"ERROR": "Search Backend failed", "count": "0", "idlist": []}}"#,
+            r#"{"esearchresult": {"count": "1", "idlist": ["1"#,
+            "<html>",
+        ];
+        for text in broken {
+            assert_eq!(matching(text).unwrap_err().kind, Kind::Upstream, "{text}");
+        }
     }
 
     #[test]

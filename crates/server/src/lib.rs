@@ -15,6 +15,7 @@ pub mod oauth;
 pub mod outbound;
 pub mod owner;
 pub mod pages;
+mod remembered;
 pub mod remote;
 pub mod rest;
 mod search;

@@ -1,5 +1,7 @@
 //! A graph elsewhere over TRAPI: one query each way around the things that are asked about.
 
+use std::collections::HashMap;
+use std::fmt;
 use std::io::Cursor;
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -11,13 +13,16 @@ use contract::evidence::record::Record;
 use evidence::import::{self, Format, Item};
 use futures::future::BoxFuture;
 use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
-use http::Request;
 use http::header::{ACCEPT, CONTENT_TYPE};
+use http::{Request, StatusCode};
 use http_body_util::Full;
 use ops::Knowledge;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 
 use crate::outbound::{Limits, Outbound, OutboundError};
+use crate::remembered::Remembered;
 use crate::settings::Settings;
 
 const LIMITS: Limits = Limits { timeout: Duration::from_secs(6), bytes_max: 64 * 1024 * 1024 };
@@ -30,13 +35,20 @@ const RECORDS_MAX: usize = 50_000;
 pub fn knowledge(settings: &Settings) -> Result<Option<Arc<dyn Knowledge>>, OutboundError> {
     let Some(url) = &settings.trapi_url else { return Ok(None) };
     let client = Outbound::new(url, LIMITS)?;
-    Ok(Some(Arc::new(Trapi { client, rate: RateLimiter::direct(Quota::per_second(PER_SECOND)) })))
+    let rate = RateLimiter::direct(Quota::per_second(PER_SECOND));
+    Ok(Some(Arc::new(Trapi { client, rate, remembered: Remembered::default() })))
 }
 
-#[derive(Debug)]
 struct Trapi {
     client: Outbound,
     rate: DefaultDirectRateLimiter,
+    remembered: Remembered,
+}
+
+impl fmt::Debug for Trapi {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Trapi").field("client", self.client.uri()).finish_non_exhaustive()
+    }
 }
 
 impl Knowledge for Trapi {
@@ -58,6 +70,10 @@ fn query(curies: &[String], subject: &str, object: &str) -> Value {
 
 impl Trapi {
     async fn ask(&self, query: &Value) -> Result<Vec<Record>, OpError> {
+        let query = query.to_string();
+        if let Some(known) = self.remembered.recall(&query) {
+            return records(known);
+        }
         let mut fault = None;
         // A second attempt, for a connection that broke or a server that was busy.
         for _ in 0..2 {
@@ -65,10 +81,15 @@ impl Trapi {
             let request = Request::post("/")
                 .header(CONTENT_TYPE, "application/json")
                 .header(ACCEPT, "application/json")
-                .body(Full::new(Bytes::from(query.to_string())))
+                .body(Full::new(Bytes::from(query.clone())))
                 .map_err(OpError::internal)?;
             match self.client.send(request).await {
-                Ok(answer) if answer.status.is_success() => return records(answer.body),
+                // A query that was only put in a queue is not answered yet.
+                Ok(answer) if answer.status == StatusCode::OK => {
+                    let records = records(answer.body.clone())?;
+                    self.remembered.remember(query, answer.body);
+                    return Ok(records);
+                }
                 Ok(answer) => {
                     let status = answer.status;
                     fault = Some(upstream(&format!("answered {}", status.as_u16())));
@@ -83,10 +104,44 @@ impl Trapi {
     }
 }
 
+/// What an answer says of itself. Servers that fail often do so with a status of 200.
+#[derive(Deserialize)]
+struct Response {
+    #[serde(default)]
+    status: Option<String>,
+    message: Message,
+}
+
+#[derive(Deserialize)]
+struct Message {
+    #[serde(default)]
+    knowledge_graph: Option<HashMap<String, IgnoredAny>>,
+    #[serde(default)]
+    results: Option<Vec<IgnoredAny>>,
+}
+
+impl Response {
+    /// Whether it answers the query: with a knowledge graph, or by saying that there is none.
+    fn is_answer(&self) -> bool {
+        let is_success = self.status.as_deref().map(|status| status.eq_ignore_ascii_case("Success"));
+        let has_results = self.message.results.as_ref().is_some_and(|results| !results.is_empty());
+        match (is_success, &self.message.knowledge_graph) {
+            (Some(true) | None, Some(_)) => true,
+            (Some(true), None) => !has_results,
+            (Some(false), _) | (None, None) => false,
+        }
+    }
+}
+
 /// The knowledge graph of a message. What is wrong in it is left out, as it is when a file is imported.
 fn records(body: Bytes) -> Result<Vec<Record>, OpError> {
+    const OTHER: &str = "answered something else than it should";
+    let response: Response = serde_json::from_slice(&body).map_err(|error| upstream(OTHER).with_source(error))?;
+    if !response.is_answer() {
+        return Err(upstream("could not answer the query"));
+    }
     let options = import::Options { source: Format::Trapi.source(), lang: None };
-    let unreadable = |error| upstream("answered something else than it should").with_source(error);
+    let unreadable = |error| upstream(OTHER).with_source(error);
     let items = import::open(Format::Trapi, options, Cursor::new(body)).map_err(unreadable)?;
     let mut records = Vec::new();
     for item in items.take(RECORDS_MAX) {

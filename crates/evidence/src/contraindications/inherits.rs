@@ -1,5 +1,7 @@
 //! What an entity inherits warnings from: what is in it, what is in that, and the kinds of herb that a herb is one of.
 
+use std::collections::{BTreeSet, VecDeque};
+
 use contract::evidence::checked::Checked;
 use contract::evidence::contraindications::EntityKind;
 
@@ -13,11 +15,13 @@ use crate::resolve::is_herb;
 const INGREDIENTS_MAX: usize = 1_000;
 
 /// Something that warnings are inherited from, and how well it is checked that they are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Ingredient {
     pub node: NodeNumber,
     pub checked: Checked,
     pub is: Is,
+    /// Whose word it is, along the whole way.
+    pub sources: Vec<u32>,
 }
 
 /// What it is to the entity: of several the first.
@@ -33,25 +37,37 @@ pub(super) enum Is {
 
 /// Each once, in the order of their ids.
 pub(super) fn inherits(graph: &Graph, entity: Entity) -> Vec<Ingredient> {
-    let mut found = vec![Ingredient { node: entity.node, checked: Checked::Verified, is: Is::Ingredient }];
-    let mut at = 0;
-    while let Some(from) = found.get(at).copied() {
-        for next in next(graph, entity, from) {
-            // What somebody put in stands for itself, whatever else holds it too.
-            if let Some(known) = found.iter_mut().find(|it| it.node == next.node) {
-                (known.checked, known.is) = (known.checked.max(next.checked), known.is.min(next.is));
+    let itself = Ingredient { node: entity.node, checked: Checked::Verified, is: Is::Ingredient, sources: Vec::new() };
+    let mut found = vec![itself];
+    // Whatever turns out to be reached by a better way is gone through again, so that a short one that nobody verified does not
+    // hide a longer one that somebody did.
+    let mut due = VecDeque::from([0]);
+    while let Some(from) = due.pop_front().and_then(|at: usize| found.get(at).cloned()) {
+        for next in next(graph, entity, &from) {
+            let known = found.iter().position(|it| it.node == next.node);
+            if let Some(at) = known
+                && let Some(known) = found.get_mut(at)
+            {
+                if next.is < known.is || next.checked > known.checked {
+                    due.push_back(at);
+                }
+                // What somebody put in stands for itself, whatever else holds it too.
+                known.is = known.is.min(next.is);
+                if next.checked > known.checked {
+                    (known.checked, known.sources) = (next.checked, next.sources);
+                }
             } else if found.len() < INGREDIENTS_MAX {
+                due.push_back(found.len());
                 found.push(next);
             }
         }
-        at += 1;
     }
     let mut inherited = found.split_off(1);
     inherited.sort_by(|a, b| graph.nodes().id(a.node).cmp(graph.nodes().id(b.node)));
     inherited
 }
 
-fn next(graph: &Graph, entity: Entity, from: Ingredient) -> Vec<Ingredient> {
+fn next(graph: &Graph, entity: Entity, from: &Ingredient) -> Vec<Ingredient> {
     let is_entity = from.node == entity.node;
     let kinds: Vec<&str> = is_kind_of().collect();
     let mut found = Vec::new();
@@ -59,7 +75,10 @@ fn next(graph: &Graph, entity: Entity, from: Ingredient) -> Vec<Ingredient> {
         let checked = from.checked.min(same.checked);
         let reached = |hop: Hop, is: Is| {
             let checked = checked.min(graph.edge_verified(hop.edge).into());
-            Ingredient { node: hop.end, checked, is }
+            let same_by = same.said.iter().flat_map(|(_, sources)| sources);
+            let mut sources: Vec<u32> = from.sources.iter().chain(same_by).copied().collect();
+            sources.push(graph.edge_source(hop.edge));
+            Ingredient { node: hop.end, checked, is, sources }
         };
         let is_mixed = match entity.kind {
             _ if !is_entity => graph.nodes().is_a(same.node, EntityKind::Formulation.name()),
@@ -77,4 +96,21 @@ fn next(graph: &Graph, entity: Entity, from: Ingredient) -> Vec<Ingredient> {
         }
     }
     found
+}
+
+/// The ids of what somebody put in, by itself or in another formulation, and whose record is gone: nothing is known of it here.
+pub(super) fn withdrawn(graph: &Graph, entity: Entity, ingredients: &[Ingredient]) -> BTreeSet<String> {
+    let mixed = ingredients.iter().filter(|it| it.is == Is::Ingredient).map(|it| it.node);
+    let mixed = mixed.filter(|node| graph.nodes().is_a(*node, EntityKind::Formulation.name()));
+    let mut gone = BTreeSet::new();
+    for same in std::iter::once(entity.node).chain(mixed).flat_map(|node| same_things(graph, &[node])) {
+        let out = HAS_INGREDIENT.iter().map(|predicate| (Direction::Out, predicate));
+        let back = IS_INGREDIENT_OF.iter().map(|predicate| (Direction::In, predicate));
+        for (direction, predicate) in out.chain(back) {
+            let Some(predicate) = graph.predicates().find(predicate) else { continue };
+            let ends = graph.withdrawn_ends(same.node, direction, predicate);
+            gone.extend(ends.into_iter().map(|node| graph.nodes().id(node).to_owned()));
+        }
+    }
+    gone
 }

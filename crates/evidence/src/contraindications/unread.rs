@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{AGAINST, WARNS_OTHERWISE};
+use super::{AGAINST, warns_otherwise};
 use crate::graph::predicates::denies;
 use crate::graph::{Direction, Graph, NodeNumber};
 use crate::rest;
@@ -30,7 +30,7 @@ pub fn note(graph: &Graph, node: NodeNumber) -> Option<String> {
         hops.map(move |hop| (direction, graph.predicates().text(hop.predicate)))
     };
     let is_read = |direction: Direction, predicate: &str| {
-        AGAINST.contains(&predicate) || (direction == Direction::Out && WARNS_OTHERWISE.contains(&predicate))
+        AGAINST.contains(&predicate) || (direction == Direction::Out && warns_otherwise().any(|it| it == predicate))
     };
     let unread: BTreeSet<&str> = [Direction::Out, Direction::In]
         .into_iter()
@@ -47,4 +47,23 @@ pub fn note(graph: &Graph, node: NodeNumber) -> Option<String> {
             rest::first(&unread, NAMED_MAX)
         )
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_denies_a_known_statement_is_passed_over() {
+        let known = AGAINST.into_iter().chain(warns_otherwise()).chain(IS_FOR);
+        for predicate in known {
+            assert!(denies(&format!("not_{predicate}")) && !denies(predicate), "{predicate}");
+        }
+        for predicate in ["not_affects", "not_contains", "not_same_as", "not_RO:0002434"] {
+            assert!(denies(predicate), "{predicate}");
+        }
+        for predicate in ["not_indicated_in", "not_not_contraindicated_in", "notable_for", "avoid_in", "not_"] {
+            assert!(!denies(predicate), "{predicate}");
+        }
+    }
 }

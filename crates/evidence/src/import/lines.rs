@@ -17,6 +17,9 @@ pub struct Line {
     pub text: String,
 }
 
+/// The number of a line and what stands in it, or why it is none.
+pub type Numbered<'a> = Result<(u64, &'a [u8]), Rejection>;
+
 pub struct Lines<R> {
     reader: R,
     n_read: u64,
@@ -26,11 +29,28 @@ pub struct Lines<R> {
 
 impl<R: BufRead> Lines<R> {
     pub fn new(reader: R) -> Lines<R> {
-        Lines { reader, n_read: 0, bytes_max: LINE_BYTES_MAX, buffer: Vec::new() }
+        Lines::of(reader, LINE_BYTES_MAX)
+    }
+
+    /// Lines of at most so many bytes.
+    pub fn of(reader: R, bytes_max: usize) -> Lines<R> {
+        Lines { reader, n_read: 0, bytes_max, buffer: Vec::new() }
     }
 
     /// The next line, or why it is none; `None` at the end.
     pub fn read(&mut self) -> Result<Option<Result<Line, Rejection>>, ImportError> {
+        let line = self.read_bytes()?.map(|line| {
+            let (number, bytes) = line?;
+            match std::str::from_utf8(bytes) {
+                Ok(text) => Ok(Line { number, text: text.to_owned() }),
+                Err(_) => Err(Rejection { at: format!("line {number}"), reason: "not UTF-8".to_owned() }),
+            }
+        });
+        Ok(line)
+    }
+
+    /// The same in whatever encoding.
+    pub fn read_bytes(&mut self) -> Result<Option<Numbered<'_>>, ImportError> {
         self.buffer.clear();
         let mut is_too_long = false;
         let mut is_any = false;
@@ -64,21 +84,22 @@ impl<R: BufRead> Lines<R> {
         Ok(Some(self.line(is_too_long)))
     }
 
-    fn line(&self, is_too_long: bool) -> Result<Line, Rejection> {
+    /// The number of the line that was read last.
+    pub fn n_read(&self) -> u64 {
+        self.n_read
+    }
+
+    fn line(&self, is_too_long: bool) -> Numbered<'_> {
         let number = self.n_read;
-        let rejection = |reason| Rejection { at: format!("line {number}"), reason };
         if is_too_long {
-            return Err(rejection(format!("longer than {} bytes", self.bytes_max)));
+            let reason = format!("longer than {} bytes", self.bytes_max);
+            return Err(Rejection { at: format!("line {number}"), reason });
         }
         let mut bytes = self.buffer.as_slice();
         if number == 1 {
             bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
         }
-        let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
-        match std::str::from_utf8(bytes) {
-            Ok(text) => Ok(Line { number, text: text.to_owned() }),
-            Err(_) => Err(rejection("not UTF-8".to_owned())),
-        }
+        Ok((number, bytes.strip_suffix(b"\r").unwrap_or(bytes)))
     }
 }
 
@@ -87,7 +108,7 @@ mod tests {
     use super::*;
 
     fn check(text: &[u8], bytes_max: usize, expected: &[&str]) {
-        let mut lines = Lines { bytes_max, ..Lines::new(text) };
+        let mut lines = Lines::of(text, bytes_max);
         let mut read = Vec::new();
         while let Some(line) = lines.read().unwrap() {
             read.push(match line {

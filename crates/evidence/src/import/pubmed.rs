@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::input::Input;
 use super::paper::{self, note};
 use super::xml::{Element, Step, Xml};
-use super::{ImportError, Item, Options, Parser, Progress};
+use super::{Format, ImportError, Item, Options, Parser, Progress};
 use waiting::{Paper, Waiting};
 
 pub struct Pubmed {
@@ -23,11 +23,13 @@ pub struct Pubmed {
     source: String,
     n_articles: u64,
     waiting: Waiting,
+    is_begun: bool,
 }
 
 impl Pubmed {
     pub fn new(input: Input, options: Options) -> Pubmed {
-        Pubmed { xml: Xml::new(input), source: options.source.id, n_articles: 0, waiting: Waiting::default() }
+        let (xml, source) = (Xml::new(input), options.source.id);
+        Pubmed { xml, source, n_articles: 0, waiting: Waiting::default(), is_begun: false }
     }
 }
 
@@ -59,8 +61,14 @@ impl Pubmed {
             }
             // Their children are the records.
             "PubmedArticleSet" | "PubmedBookArticleSet" => {}
+            // The page of a server that failed holds no papers either, and says nothing of them.
+            _ if !self.is_begun => {
+                let expected = "a `PubmedArticleSet`".to_owned();
+                return Err(ImportError::Unlike { format: Format::Pubmed, expected });
+            }
             _ => self.xml.skip()?,
         }
+        self.is_begun = true;
         Ok(Progress::More)
     }
 

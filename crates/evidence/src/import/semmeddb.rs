@@ -3,52 +3,44 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use contract::evidence::record::{Edge, Evidence, Node, Record};
-use csv::ByteRecord;
 use serde_json::{Value, json};
 
-use super::fence::Fence;
 use super::input::Input;
+use super::rows::Rows;
 use super::vocabulary::{self, Lately};
 use super::{ImportError, Item, Options, Parser, Progress};
 
-const ROW_BYTES_MAX: usize = 1024 * 1024;
+/// Later versions have three more columns, which say nothing that is kept.
 const COLUMNS_MIN: usize = 12;
+const COLUMNS_MAX: usize = 15;
 
 pub struct Semmeddb {
-    rows: csv::Reader<Fence<Input>>,
-    row: ByteRecord,
+    rows: Rows<Input>,
     source: String,
     lately: Lately,
 }
 
 impl Semmeddb {
     pub fn new(input: Input, options: Options) -> Semmeddb {
-        let fence = Fence::new(input, ROW_BYTES_MAX, "a row");
-        let rows = csv::ReaderBuilder::new().has_headers(false).flexible(true).escape(Some(b'\\')).from_reader(fence);
-        Semmeddb { rows, row: ByteRecord::new(), source: options.source.id, lately: Lately::new() }
+        let rows = Rows::new(input, Some(b'\\'));
+        Semmeddb { rows, source: options.source.id, lately: Lately::new() }
     }
 }
 
 impl Parser for Semmeddb {
     fn advance(&mut self, out: &mut VecDeque<Item>) -> Result<Progress, ImportError> {
-        self.rows.get_mut().renew();
-        let line = self.rows.position().line();
-        match self.rows.read_byte_record(&mut self.row) {
-            Ok(true) => {}
-            Ok(false) => return Ok(Progress::Ended),
-            Err(source) => return Err(ImportError::Table { line, source }),
-        }
-        let cells: Vec<String> = self.row.iter().map(decoded).collect();
-        if line == 1 && cells.first().is_some_and(|cell| cell.trim_start_matches('\u{feff}') == "PREDICATION_ID") {
+        let Some(row) = self.rows.read()? else { return Ok(Progress::Ended) };
+        let cells = row.cells.map(|cells| cells.iter().map(decoded).collect::<Vec<String>>());
+        if row.line == 1 && cells.as_ref().is_ok_and(|it| it.first().is_some_and(|cell| cell == "PREDICATION_ID")) {
             return Ok(Progress::More);
         }
-        match statement(&cells, &self.source) {
+        match cells.and_then(|cells| statement(&cells, &self.source)) {
             Ok((nodes, edge)) => {
                 let new = nodes.into_iter().filter(|node| self.lately.is_new(&node.id));
                 out.extend(new.map(|node| Item::of(Record::Node(node))).collect::<Vec<_>>());
                 out.push_back(Item::of(Record::Edge(edge)));
             }
-            Err(reason) => out.push_back(Item::rejected(format!("line {line}"), reason)),
+            Err(reason) => out.push_back(Item::rejected(format!("line {}", row.line), reason)),
         }
         Ok(Progress::More)
     }
@@ -63,14 +55,15 @@ fn decoded(cell: &[u8]) -> String {
 }
 
 fn statement(cells: &[String], source: &str) -> Result<([Node; 2], Edge), String> {
+    let wrong = || format!("{} cells, expected {COLUMNS_MIN} to {COLUMNS_MAX}", cells.len());
+    if !(COLUMNS_MIN..=COLUMNS_MAX).contains(&cells.len()) {
+        return Err(wrong());
+    }
     let [id, sentence, pmid, predicate, subject_cui, subject, subject_type, _, object_cui, object, object_type, ..] =
         cells
     else {
-        return Err(format!("{} cells, expected at least {COLUMNS_MIN}", cells.len()));
+        return Err(wrong());
     };
-    if cells.len() < COLUMNS_MIN {
-        return Err(format!("{} cells, expected at least {COLUMNS_MIN}", cells.len()));
-    }
     for (name, cell) in
         [("PREDICATION_ID", id), ("PREDICATE", predicate), ("SUBJECT_CUI", subject_cui), ("OBJECT_CUI", object_cui)]
     {
@@ -78,6 +71,8 @@ fn statement(cells: &[String], source: &str) -> Result<([Node; 2], Edge), String
             return Err(format!("`{name}` is empty"));
         }
     }
+    check_cui("SUBJECT_CUI", subject_cui)?;
+    check_cui("OBJECT_CUI", object_cui)?;
     let pmid = super::paper::pmid(pmid).ok_or_else(|| "`PMID` is no PubMed number".to_owned())?;
     let nodes = [node(subject_cui, subject, subject_type, source), node(object_cui, object, object_type, source)];
     let (words, is_negated) = match predicate.strip_prefix("NEG_") {
@@ -103,13 +98,21 @@ fn statement(cells: &[String], source: &str) -> Result<([Node; 2], Edge), String
     Ok((nodes, edge))
 }
 
+/// Anything else is a cell of another column: a row whose cells are shifted must not become a statement.
+fn check_cui(column: &str, cui: &str) -> Result<(), String> {
+    let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_concept = |part: &str| part.strip_prefix('C').is_some_and(|rest| rest.len() == 7 && is_digits(rest));
+    let mut parts = cui.split('|').filter(|part| !part.is_empty()).peekable();
+    if parts.peek().is_some() && parts.all(|part| is_concept(part) || is_digits(part)) {
+        return Ok(());
+    }
+    let shown: String = cui.chars().take(40).collect();
+    Err(format!("`{column}` is `{shown}`, expected `C` and seven digits, or the number of a gene"))
+}
+
 /// A concept of UMLS; where there is none, a gene. Further numbers after `|` name the same thing.
 fn node(cui: &str, name: &str, kind: &str, source: &str) -> Node {
-    let id = |part: &str| {
-        let is_concept =
-            part.starts_with('C') && part.get(1..).is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()));
-        if is_concept { format!("UMLS:{part}") } else { format!("NCBIGene:{part}") }
-    };
+    let id = |part: &str| if part.starts_with('C') { format!("UMLS:{part}") } else { format!("NCBIGene:{part}") };
     let mut parts = cui.split('|').filter(|part| !part.is_empty());
     let names = name.split('|').filter(|part| !part.is_empty());
     let mut names: Vec<_> = names.map(|part| vocabulary::name_in(part, "en")).collect();

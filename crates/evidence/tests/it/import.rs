@@ -88,6 +88,8 @@ fn a_file_of_another_format_is_told_apart() {
         assert!(found.last().is_some_and(|line| line.contains(expected)), "{format}: {found:?}");
     };
     check(Format::Pubmed, "PMID- 1\n", "the file holds no XML");
+    check(Format::Pubmed, "<html><body>Bad gateway</body></html>", "this is no pubmed file");
+    check(Format::Pubmed, "<eFetchResult><ERROR>no</ERROR></eFetchResult>", "expected a `PubmedArticleSet`");
     check(Format::Kgx, "a\tb\n1\t2\n", "this is no kgx file");
     check(Format::Hetionet, "a\tb\n1\t2\n", "this is no hetionet file");
     check(Format::Medline, "<PubmedArticleSet/>\n", "has no tag");
@@ -103,4 +105,41 @@ fn a_node_that_stands_twice_in_a_file_counts_as_it_stood_first() {
     assert_eq!(told.len(), 3, "{told:?}");
     assert!(told[0] == told[1] && told[0].contains("first"), "{told:?}");
     assert!(told[2].contains("line 4, node `X:1`") && told[2].contains("the first one counts"), "{told:?}");
+}
+
+/// What was rejected, and the names of the nodes beside it.
+fn rejected_and_named(format: Format, text: &'static str) -> (Vec<String>, Vec<String>) {
+    let told = lines(format, Cursor::new(text));
+    let (rejected, records): (Vec<String>, Vec<String>) = told.into_iter().partition(|it| it.starts_with("rejected"));
+    let records = records.iter().map(|it| serde_json::from_str::<serde_json::Value>(it).unwrap());
+    let names = records.filter_map(|it| Some(it.get("names")?[0]["text"].as_str()?.to_owned()));
+    (rejected, names.collect())
+}
+
+#[test]
+fn a_quotation_mark_that_is_not_closed_spoils_its_line_only() {
+    let rows = "\u{feff}#,รหัสโรค,รายละเอียด,เหตุผล,ICD-10-WHO,ICD-10-TM,ICD-10-TMD\n1,U500,\"แพ้ท้อง,T,N,N,Y\n\
+        2,U501,สตรีหลังคลอด,T,N,N,Y\n3,U502,\"โรค \"\"สาม\"\"\",T,N,N,Y\n4,U503,สั้น,T,N\n\n5,U504,โรคสี่,T,N,N,Y\n";
+    let (rejected, names) = rejected_and_named(Format::Icd10, rows);
+    let unclosed = "a quotation mark is not closed in its line";
+    assert_eq!(rejected, [format!("rejected line 2: {unclosed}"), "rejected line 5: 5 cells, expected 7".to_owned()]);
+    assert_eq!(names, ["สตรีหลังคลอด", "โรค \"สาม\"", "โรคสี่"]);
+
+    let rows = r#""1","10","99000001","INTERACTS_WITH","C0000001","Snorkberry
+"2","11","99000001","CAUSES","","Snorkberry","plnt","1","C0000002","Fictol","phsu","1"
+"3","12","99000001","INTERACTS_WITH","C0000003","Quonkberry","plnt","1","FOO","Fictol","phsu","1"
+"4","13","99000001","TREATS","C0000004","Blorkberry,"plnt","1","C0000002","Fictol","phsu","1",\N,\N,\N
+"5","14","99000001","TREATS","C0000005","Clonkberry","plnt","1","C0000002","Fictol","phsu","1","a","b","c","d"
+"6","15","99000001","TREATS","C0000006","Drunkberry","plnt","1","C0000002","Fictol","phsu","1"
+"#;
+    let (rejected, names) = rejected_and_named(Format::Semmeddb, rows);
+    let expected = [
+        format!("rejected line 1: {unclosed}"),
+        "rejected line 2: `SUBJECT_CUI` is empty".to_owned(),
+        "rejected line 3: `OBJECT_CUI` is `FOO`, expected `C` and seven digits, or the number of a gene".to_owned(),
+        "rejected line 4: `OBJECT_CUI` is `Fictol`, expected `C` and seven digits, or the number of a gene".to_owned(),
+        "rejected line 5: 16 cells, expected 12 to 15".to_owned(),
+    ];
+    assert_eq!(rejected, expected);
+    assert_eq!(names, ["Drunkberry", "Fictol"]);
 }

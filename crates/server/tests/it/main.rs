@@ -33,3 +33,4 @@ mod starter_data;
 mod stdio;
 mod story;
 mod tracker;
+mod upstreams;

@@ -5,12 +5,11 @@ use std::collections::{BTreeMap, VecDeque};
 
 use serde_json::json;
 
-use super::super::fence::Fence;
 use super::super::input::Input;
+use super::super::rows::{Row, Rows};
 use super::super::{Format, ImportError, Item, Parser, Progress, vocabulary};
 use super::{Class, Codes, dotted, is_code};
 
-const ROW_BYTES_MAX: usize = 1024 * 1024;
 const CODE_COLUMNS: [&str; 2] = ["รหัสโรค", "code"];
 const NAME_COLUMNS: [&str; 2] = ["รายละเอียด", "description"];
 const WHO_COLUMN: &str = "ICD-10-WHO";
@@ -22,18 +21,15 @@ pub fn is_header(line: &str) -> bool {
 }
 
 pub struct Table {
-    rows: csv::Reader<Fence<Input>>,
+    rows: Rows<Input>,
     columns: Vec<String>,
     codes: Codes,
 }
 
 impl Table {
     pub fn new(input: Input, source: String) -> Result<Table, ImportError> {
-        let fence = Fence::new(input, ROW_BYTES_MAX, "a row");
-        let mut rows = csv::ReaderBuilder::new().flexible(true).from_reader(fence);
-        let header = rows.headers().map_err(|source| ImportError::Table { line: 1, source })?;
-        let columns: Vec<String> =
-            header.iter().map(|cell| cell.trim_start_matches('\u{feff}').trim().to_owned()).collect();
+        let mut rows = Rows::new(input, None);
+        let columns = rows.read()?.and_then(|header| texts(header).ok()).unwrap_or_default();
         if !is_header(&columns.join(",")) {
             let expected = format!("the columns `{}` and `{}`", CODE_COLUMNS[0], NAME_COLUMNS[0]);
             return Err(ImportError::Unlike { format: Format::Icd10, expected });
@@ -44,25 +40,24 @@ impl Table {
 
 impl Parser for Table {
     fn advance(&mut self, out: &mut VecDeque<Item>) -> Result<Progress, ImportError> {
-        self.rows.get_mut().renew();
-        let line = self.rows.position().line();
-        let mut row = csv::StringRecord::new();
-        match self.rows.read_record(&mut row) {
-            Ok(true) => {}
-            Ok(false) => return Ok(Progress::Ended),
-            Err(error) => {
-                if let csv::ErrorKind::Utf8 { .. } = error.kind() {
-                    out.push_back(Item::rejected(format!("line {line}"), "not UTF-8"));
-                    return Ok(Progress::More);
-                }
-                return Err(ImportError::Table { line, source: error });
+        let Some(row) = self.rows.read()? else { return Ok(Progress::Ended) };
+        let line = row.line;
+        let expected = self.columns.len();
+        let row = texts(row).and_then(|cells| match cells.len() {
+            n if n == expected => Ok(cells),
+            n => Err(format!("{n} cells, expected {expected}")),
+        });
+        let row = match row {
+            Ok(row) => row,
+            Err(reason) => {
+                out.push_back(Item::rejected(format!("line {line}"), reason));
+                return Ok(Progress::More);
             }
-        }
+        };
         let cell = |name: &str| {
             let index = self.columns.iter().position(|column| column == name)?;
-            row.get(index).map(str::trim).filter(|cell| !cell.is_empty())
+            row.get(index).map(String::as_str).filter(|cell| !cell.is_empty())
         };
-        let line = row.position().map_or(line, csv::Position::line);
         let code = CODE_COLUMNS.into_iter().find_map(cell);
         let name = NAME_COLUMNS.into_iter().find_map(cell);
         let (Some(code), Some(name)) = (code.filter(|code| is_code(code)), name) else {
@@ -84,4 +79,9 @@ impl Parser for Table {
         self.codes.push(class, out);
         Ok(Progress::More)
     }
+}
+
+fn texts(row: Row) -> Result<Vec<String>, String> {
+    let text = |cell: &[u8]| std::str::from_utf8(cell).map(|text| text.trim().to_owned());
+    row.cells?.iter().map(text).collect::<Result<_, _>>().map_err(|_| "not UTF-8".to_owned())
 }

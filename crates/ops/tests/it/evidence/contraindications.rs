@@ -213,6 +213,80 @@ async fn warnings_in_other_words_are_told_and_what_is_not_read_is_named() {
 }
 
 #[tokio::test]
+async fn a_warning_that_begins_with_not_is_no_denial() {
+    for stage in both().await {
+        put(&stage, &herbal()).await;
+        // That something is not so says nothing against it.
+        let denials = [edge("N0", "H3", "not_contraindicated_in", "P1"), edge("N1", "H3", "not_interacts_with", "D1")];
+        assert_eq!(put(&stage, &denials).await["rejected"], json!([]));
+        let (found, note) = answered(&stage, json!({"herb_ids": ["H3"]})).await;
+        assert_eq!((&found["no_record"], note.as_str()), (&json!(["H3"]), ""));
+        put(&stage, &[edge("N2", "H3", "not_oddly_worded_in", "P1")]).await;
+        let (found, note) = answered(&stage, json!({"herb_ids": ["H3"]})).await;
+        assert_eq!(found["no_record"], json!(["H3"]));
+        assert!(note.contains("of `H3` (not_oddly_worded_in), which are not read here"), "{note}");
+        let words = ["not_advised_in", "not_recommended_in", "not_safe_in", "not_to_be_used_in"];
+        for word in words {
+            assert_eq!(put(&stage, &[edge(word, "H3", word, "I05")]).await["rejected"], json!([]));
+        }
+        let (found, _) = answered(&stage, json!({"herb_ids": ["H3"]})).await;
+        let also = found["results"][0]["also"].as_array().unwrap().iter().map(|it| it["predicate"].as_str().unwrap());
+        let mut told: Vec<&str> = told_of(&found, "predicate").into_iter().chain(also).collect();
+        told.sort_unstable();
+        assert_eq!((told.as_slice(), &found["no_record"]), (words.as_slice(), &json!([])), "{found}");
+        let path = json!({"start": {"type": "herb", "id": "H3"}, "pattern": "herb -*-> indication"});
+        let found = stage.call("clinician", "query_kg", path).await.result.unwrap().output;
+        assert_eq!(found["paths"][0][1]["id"], "I05", "a walk leads along it too: {found}");
+    }
+}
+
+#[tokio::test]
+async fn a_warning_by_a_composition_that_nobody_verified_is_not_verified_and_tells_whose_it_is() {
+    for stage in both().await {
+        let stage = stage.again_with(made_up()).await;
+        stage.call("owner", "load_starter_data", json!({})).await.result.unwrap();
+        let someone = json!({"record": "source", "id": "someone", "title": "Somebody's list", "licence": "CC-BY-4.0"});
+        let names = json!([{"text": "their tonic", "lang": "en"}]);
+        let mut records = vec![someone, node("F7", "formulation", names), edge("S1", "F7", "contains", "test_root")];
+        for record in &mut records[1..] {
+            record["source"] = json!("someone");
+        }
+        assert_eq!(put(&stage, &records).await["rejected"], json!([]));
+        let ask = async |input: Value| stage.call("clinician", "find_contraindications", input).await.result.unwrap();
+        let avoid = |found: &Value| {
+            let all = found["results"].as_array().unwrap().iter();
+            all.clone().find(|it| it["contraindication_id"] == "made_up_state").unwrap().clone()
+        };
+        let theirs = ask(json!({"formulation_ids": ["F7"]})).await;
+        let result = avoid(&theirs.output);
+        assert_eq!((&result["verified"], &result["inherited_from"]), (&json!(false), &json!("test_root")), "{result}");
+        assert!(result["evidence"].as_str().unwrap().starts_with("(ingredient not verified) Avoid."), "{result}");
+        let licences = theirs.metadata["licences"].to_string();
+        assert!(licences.contains("someone") && licences.contains("CC-BY-4.0"), "{licences}");
+        let ours = avoid(&ask(json!({"formulation_ids": ["test_mixture"]})).await.output);
+        assert_eq!(ours["verified"], true, "{ours}");
+        assert!(ours["evidence"].as_str().unwrap().starts_with("Avoid."), "{ours}");
+    }
+}
+
+#[tokio::test]
+async fn an_ingredient_that_was_withdrawn_is_not_covered() {
+    for stage in both().await {
+        put(&stage, &herbal()).await;
+        let gone = json!({"record": "deletion", "kind": "node", "id": "H2", "source": "herbal"});
+        assert_eq!(put(&stage, &[gone]).await["rejected"], json!([]));
+        let found = find(&stage, json!({"formulation_ids": ["F1"]})).await.unwrap();
+        assert_eq!(told_of(&found, "inherited_from"), ["H1", "H1"], "{found}");
+        assert_eq!(found["not_covered"], json!([{"entity_id": "F1", "ingredient": "H2"}]), "{found}");
+        let gone = json!({"record": "deletion", "kind": "node", "id": "H1", "source": "herbal"});
+        put(&stage, &[gone]).await;
+        let (found, note) = answered(&stage, json!({"formulation_ids": ["F1"]})).await;
+        assert_eq!((&found["results"], note.as_str()), (&json!([]), ""), "{found}");
+        assert_eq!(found["not_covered"].as_array().unwrap().len(), 2, "{found}");
+    }
+}
+
+#[tokio::test]
 async fn who_asks_for_many_unknown_names_is_still_told_of_known_ones() {
     for stage in both().await {
         put(&stage, &herbal()).await;

@@ -1,0 +1,123 @@
+//! Servers that answer wrongly: what is no answer is told as none, and only what was understood is remembered.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use contract::error::Kind;
+use ops::{Knowledge, Literature};
+use server::settings::Settings;
+
+const PAPER: &str = "<PubmedArticleSet><PubmedArticle><MedlineCitation><PMID>99000001</PMID><Article>\
+    <ArticleTitle>Made up</ArticleTitle></Article></MedlineCitation></PubmedArticle></PubmedArticleSet>";
+const GRAPH: &str = r#"{"status": "Success", "message": {"knowledge_graph": {
+    "nodes": {"X:1": {"categories": ["biolink:Drug"], "name": "fictol"}}, "edges": {}}}}"#;
+
+/// A server that gives these answers in their order, the last one from then on, and counts what it is asked.
+fn answering(answers: Vec<(u16, &'static str)>) -> (String, Arc<AtomicUsize>) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address");
+    let n_asked = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&n_asked);
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let at = counted.fetch_add(1, Ordering::SeqCst).min(answers.len() - 1);
+            let (status, body) = answers[at];
+            answer(stream, status, body);
+        }
+    });
+    (format!("http://{address}"), n_asked)
+}
+
+fn answer(mut stream: TcpStream, status: u16, body: &str) {
+    let mut reader = BufReader::new(stream.try_clone().expect("a stream"));
+    let mut n_body = 0;
+    loop {
+        let mut line = String::new();
+        if reader.read_line(&mut line).unwrap_or(0) == 0 || line.trim().is_empty() {
+            break;
+        }
+        if let Some(length) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+            n_body = length.trim().parse().expect("a length");
+        }
+    }
+    reader.read_exact(&mut vec![0; n_body]).expect("a body");
+    let head = format!("HTTP/1.1 {status} So\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", body.len());
+    stream.write_all((head + body).as_bytes()).ok();
+}
+
+fn trapi(answers: Vec<(u16, &'static str)>) -> (Arc<dyn Knowledge>, Arc<AtomicUsize>) {
+    let (url, n_asked) = answering(answers);
+    let settings = Settings { trapi_url: Some(url), ..Settings::default() };
+    (server::trapi::knowledge(&settings).expect("an address").expect("a server"), n_asked)
+}
+
+fn pubmed(answers: Vec<(u16, &'static str)>) -> (Arc<dyn Literature>, Arc<AtomicUsize>) {
+    let (url, n_asked) = answering(answers);
+    let settings = Settings { eutils_url: Some(url), ..Settings::default() };
+    (server::eutils::library(&settings).expect("an address").expect("a library"), n_asked)
+}
+
+#[tokio::test]
+async fn a_trapi_server_that_fails_in_a_good_tone_was_not_asked() {
+    let about = async |status: u16, body: &'static str| {
+        trapi(vec![(status, body)]).0.about(&["X:1".to_owned()]).await.map(|records| records.len())
+    };
+    for (status, body) in [
+        (200, "<html>Bad gateway</html>"),
+        (200, ""),
+        (200, "[]"),
+        (200, "\"error\""),
+        (200, r#"{"detail": "no"}"#),
+        (200, r#"{"status": "Failed", "description": "no"}"#),
+        (200, r#"{"status": "QueryNotTraversable", "message": {"knowledge_graph": {"nodes": {}, "edges": {}}}}"#),
+        (200, r#"{"message": {}}"#),
+        (200, r#"{"status": "Success", "message": {"results": [{}]}}"#),
+        (200, r#"{"message": {"knowledge_graph": []}}"#),
+        (200, r#"{"message": {"knowledge_graph": {"nodes": {"#),
+        (202, r#"{"status": "Queued"}"#),
+        (202, GRAPH),
+    ] {
+        let refused = about(status, body).await.expect_err(body);
+        assert_eq!(refused.kind, Kind::Upstream, "{body}");
+    }
+    for body in [
+        r#"{"status": "Success", "message": {"knowledge_graph": null, "results": []}}"#,
+        r#"{"status": "Success", "message": {}}"#,
+        r#"{"message": {"knowledge_graph": {"nodes": {}, "edges": {}}}}"#,
+    ] {
+        assert_eq!(about(200, body).await.expect(body), 0, "{body}");
+    }
+    assert_eq!(about(200, GRAPH).await.expect("a graph"), 2, "once each way");
+}
+
+#[tokio::test]
+async fn what_a_trapi_server_answered_well_is_remembered_and_nothing_else() {
+    let (graph, n_asked) = trapi(vec![(200, r#"{"status": "Failed"}"#), (200, GRAPH)]);
+    let asked = ["X:1".to_owned()];
+    assert!(graph.about(&asked).await.is_err());
+    for _ in 0..2 {
+        assert_eq!(graph.about(&asked).await.expect("a graph").len(), 2);
+        assert_eq!(n_asked.load(Ordering::SeqCst), 3, "one failure, one query each way");
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_paper_is_an_error_and_is_not_remembered() {
+    for broken in [
+        "<html><body>Bad gateway</body></html>",
+        "<eFetchResult><ERROR>cannot retrieve</ERROR></eFetchResult>",
+        "<PubmedArticleSet><PubmedArticle>",
+        "",
+    ] {
+        let (library, n_asked) = pubmed(vec![(200, broken), (200, PAPER)]);
+        assert_eq!(library.find("99000001").await.expect_err(broken).kind, Kind::Upstream, "{broken}");
+        for _ in 0..2 {
+            assert!(library.find("99000001").await.expect("an answer").is_some(), "{broken}");
+            assert_eq!(n_asked.load(Ordering::SeqCst), 2, "{broken}");
+        }
+    }
+    let (library, _) = pubmed(vec![(200, "<PubmedArticleSet></PubmedArticleSet>")]);
+    assert_eq!(library.find("99000001").await.expect("an answer"), None);
+}
