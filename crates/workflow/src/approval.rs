@@ -8,8 +8,8 @@ mod next;
 mod numbers;
 mod owners;
 
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ::store::{Conn, StoreError, Tx};
 use contract::canonical;
@@ -70,6 +70,15 @@ pub struct Given {
     /// How many inputs those tasks have.
     pub n_inputs: usize,
 }
+    /// What those tasks do without.
+    pub lacking: BTreeSet<Lacking>,
+}
+
+/// A recommended input that no document fills, or several: its tasks are made without it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Lacking {
+    pub generator: String,
+    pub input_name: String,
 
 /// What an approval would do, before ids are given.
 #[derive(Debug)]
@@ -87,6 +96,7 @@ pub struct PlannedTask {
     pub generator: String,
     pub inputs: Vec<GeneratorInput>,
 }
+    pub lacking: Vec<Lacking>,
 
 /// Checks the prerequisites and says what comes next, without changing anything.
 pub async fn preview(conn: &mut Conn, catalogue: &Catalogue, request: &Request) -> Result<Draft, ApprovalError> {
@@ -122,8 +132,9 @@ pub async fn plan_tasks(
     let mut planned = Vec::new();
     for (artifact_type, id) in numbered.sub_artifacts {
         let written = written(&numbered.id_mapping, &id);
-        let (generator, inputs) = resolve(conn, catalogue, request, &lineage, &artifact_type, written).await?;
-        planned.push(PlannedTask { artifact_id: id, generator, inputs });
+        let Resolution { generator, inputs, lacking } =
+            resolve(conn, catalogue, request, &lineage, &artifact_type, written).await?;
+        planned.push(PlannedTask { artifact_id: id, generator, inputs, lacking });
     }
     Ok(planned)
 }
@@ -224,6 +235,7 @@ pub struct Outcome {
 pub async fn approve(tx: &mut Tx<'_>, catalogue: &Catalogue, request: &Request) -> Result<Outcome, ApprovalError> {
     let candidate = Candidate::check(tx, catalogue, request).await?;
     let next = next::find(catalogue, &candidate)?;
+    pub lacking: BTreeSet<Lacking>,
     owners::check(tx, catalogue, request, &candidate.row, &next).await?;
     let mut numbered = number(tx, catalogue, request, &next).await?;
     let text = rewrite(catalogue, &candidate, &numbered.id_mapping);
@@ -242,26 +254,28 @@ pub async fn approve(tx: &mut Tx<'_>, catalogue: &Catalogue, request: &Request) 
     numbered.rows.push(audited);
     let lineage = Lineage::read(tx, catalogue, request.place(), row.clone(), text).await?;
     let (mut task_ids, mut n_inputs) = (Vec::new(), request.given.n_inputs);
-    let mut of_type: BTreeMap<&str, (String, Vec<GeneratorInput>)> = BTreeMap::new();
+    let mut lacking = request.given.lacking.clone();
+    let mut of_type: BTreeMap<&str, Resolution> = BTreeMap::new();
     for (artifact_type, id) in &numbered.sub_artifacts {
         if request.given.task_ids.is_some() {
             break;
         }
-        let inputs = match of_type.entry(artifact_type) {
+        let resolved = match of_type.entry(artifact_type) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(place) => {
                 let written = written(&numbered.id_mapping, id);
                 place.insert(resolve(tx, catalogue, request, &lineage, artifact_type, written).await?)
             }
         };
-        n_inputs += inputs.1.len();
+        n_inputs += resolved.inputs.len();
+        lacking.extend(resolved.lacking.iter().cloned());
         let new = NewTask {
             organisation_id: &request.organisation_id,
             project_id: &request.project_id,
             artifact_id: id,
-            generator: &inputs.0,
+            generator: &resolved.generator,
             description: None,
-            inputs: &inputs.1,
+            inputs: &resolved.inputs,
             unseen_inputs: &[],
             correlation_id: request.correlation_id.as_deref(),
             created_by: &request.approved_by,
@@ -294,6 +308,7 @@ pub async fn approve(tx: &mut Tx<'_>, catalogue: &Catalogue, request: &Request) 
 /// Each row once: as the first change found it, and as the last one left it.
 fn as_left(rows: Vec<AuditedRow>) -> Vec<AuditedRow> {
     let mut left: Vec<AuditedRow> = Vec::with_capacity(rows.len());
+        lacking,
     for row in rows {
         match left.iter_mut().find(|known| known.kind == row.kind && known.id == row.id) {
             Some(known) => *known = AuditedRow { found: known.found.clone(), ..row },
@@ -351,7 +366,13 @@ async fn number(
     Ok(numbered)
 }
 
-/// The generator of a type and its inputs.
+/// The generator of a type, and what was found for it.
+struct Resolution {
+    generator: String,
+    inputs: Vec<GeneratorInput>,
+    lacking: Vec<Lacking>,
+}
+
 async fn resolve(
     conn: &mut Conn,
     catalogue: &Catalogue,
@@ -359,7 +380,7 @@ async fn resolve(
     lineage: &Lineage,
     artifact_type: &str,
     artifact_id: &str,
-) -> Result<(String, Vec<GeneratorInput>), ApprovalError> {
+) -> Result<Resolution, ApprovalError> {
     let generator = catalogue
         .find_type(artifact_type)
         .and_then(|kind| catalogue.find_generator(kind.generator.as_deref()?))
@@ -376,7 +397,9 @@ async fn resolve(
         });
     }
     let inputs = resolved.inputs.into_iter().map(|input| input.described(&request.default_project_id)).collect();
-    Ok((generator.name.clone(), inputs))
+    let lacking = resolved.lacking.into_iter();
+    let lacking = lacking.map(|input_name| Lacking { generator: generator.name.clone(), input_name }).collect();
+    Ok(Resolution { generator: generator.name.clone(), inputs, lacking })
 }
 
 fn ids_error(error: IdsError) -> ApprovalError {
