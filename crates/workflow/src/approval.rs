@@ -21,7 +21,7 @@ use crate::audited::AuditedRow;
 use crate::catalogue::{Catalogue, Numbering};
 use crate::ids::{self, IdsError};
 use crate::metadata;
-use crate::placeholders::{self, HOW_WRITTEN, NO_ID};
+use crate::placeholders::{self, HOW_WRITTEN, NO_ID, UNSHOWN};
 use crate::tasks::{self, NewTask, TasksError};
 
 use candidate::Candidate;
@@ -29,6 +29,7 @@ pub use inputs::Lineage;
 pub use next::Next;
 use numbers::FinalId;
 pub use numbers::{is_known, is_taken, last_known};
+pub use owners::find_maker;
 
 /// What is to be approved, by whom.
 #[derive(Debug, Clone)]
@@ -69,7 +70,6 @@ pub struct Given {
     pub asking_id: Option<String>,
     /// How many inputs those tasks have.
     pub n_inputs: usize,
-}
     /// What those tasks do without.
     pub lacking: BTreeSet<Lacking>,
 }
@@ -79,6 +79,7 @@ pub struct Given {
 pub struct Lacking {
     pub generator: String,
     pub input_name: String,
+}
 
 /// What an approval would do, before ids are given.
 #[derive(Debug)]
@@ -95,15 +96,15 @@ pub struct PlannedTask {
     pub artifact_id: String,
     pub generator: String,
     pub inputs: Vec<GeneratorInput>,
-}
     pub lacking: Vec<Lacking>,
+}
 
 /// Checks the prerequisites and says what comes next, without changing anything.
 pub async fn preview(conn: &mut Conn, catalogue: &Catalogue, request: &Request) -> Result<Draft, ApprovalError> {
     let candidate = Candidate::check(conn, catalogue, request).await?;
     let mut found = Vec::new();
     let next = next::find(catalogue, &candidate)?;
-    owners::check(conn, catalogue, request, &candidate.row, &next).await?;
+    owners::check(conn, catalogue, request, &candidate, &next).await?;
     for next in next {
         let n_wanted = numbers::n_wanted(conn, request, &next).await?;
         found.push((next, n_wanted));
@@ -199,6 +200,12 @@ pub enum ApprovalError {
     SecondOfOne { token: String, line: usize, artifact_type: String },
     #[error("`{id}` in line {line} belongs to {owner}; write a placeholder such as {example}, or an id of your own")]
     IdOfOther { id: String, line: usize, owner: String, example: String },
+    #[error("`{token}` in line {line} {UNSHOWN}")]
+    Unshown { token: String, line: usize },
+    #[error("{id} in line {line} is written otherwise than ids are; write `{id}`")]
+    OddId { id: String, line: usize },
+    #[error("{id} was given to a document of {owner}; name {owner} as the parent, or take an id of your own")]
+    GivenToOther { id: String, owner: String },
     #[error("Mandatory input '{name}' missing for task {artifact_id}")]
     MissingInput { name: String, artifact_id: String },
     #[error("Mandatory input '{name}' of task {artifact_id} is ambiguous: {candidates} fit; name one in the metadata")]
@@ -228,6 +235,7 @@ pub struct Outcome {
     pub sub_artifacts: Vec<String>,
     pub task_ids: Vec<String>,
     pub n_inputs: usize,
+    pub lacking: BTreeSet<Lacking>,
     /// Every row of an audited table that changed.
     pub rows: Vec<AuditedRow>,
 }
@@ -235,8 +243,7 @@ pub struct Outcome {
 pub async fn approve(tx: &mut Tx<'_>, catalogue: &Catalogue, request: &Request) -> Result<Outcome, ApprovalError> {
     let candidate = Candidate::check(tx, catalogue, request).await?;
     let next = next::find(catalogue, &candidate)?;
-    pub lacking: BTreeSet<Lacking>,
-    owners::check(tx, catalogue, request, &candidate.row, &next).await?;
+    owners::check(tx, catalogue, request, &candidate, &next).await?;
     let mut numbered = number(tx, catalogue, request, &next).await?;
     let text = rewrite(catalogue, &candidate, &numbered.id_mapping);
     let status = candidate.kind.approved_status();
@@ -301,6 +308,7 @@ pub async fn approve(tx: &mut Tx<'_>, catalogue: &Catalogue, request: &Request) 
         sub_artifacts: numbered.sub_artifacts.into_iter().map(|(_, id)| id).collect(),
         task_ids: request.given.task_ids.clone().unwrap_or(task_ids),
         n_inputs,
+        lacking,
         rows: as_left(numbered.rows),
     })
 }
@@ -308,7 +316,6 @@ pub async fn approve(tx: &mut Tx<'_>, catalogue: &Catalogue, request: &Request) 
 /// Each row once: as the first change found it, and as the last one left it.
 fn as_left(rows: Vec<AuditedRow>) -> Vec<AuditedRow> {
     let mut left: Vec<AuditedRow> = Vec::with_capacity(rows.len());
-        lacking,
     for row in rows {
         match left.iter_mut().find(|known| known.kind == row.kind && known.id == row.id) {
             Some(known) => *known = AuditedRow { found: known.found.clone(), ..row },

@@ -255,6 +255,9 @@ impl From<ApprovalError> for ApplyError {
             | ApprovalError::TemplateToken { .. }
             | ApprovalError::SecondOfOne { .. }
             | ApprovalError::IdOfOther { .. }
+            | ApprovalError::Unshown { .. }
+            | ApprovalError::OddId { .. }
+            | ApprovalError::GivenToOther { .. }
             | ApprovalError::MissingInput { .. }
             | ApprovalError::AmbiguousInput { .. }
             | ApprovalError::IdTaken { .. }
