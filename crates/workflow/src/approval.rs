@@ -8,8 +8,8 @@ mod next;
 mod numbers;
 mod owners;
 
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ::store::{Conn, StoreError, Tx};
 use contract::canonical;
@@ -21,7 +21,7 @@ use crate::audited::AuditedRow;
 use crate::catalogue::{Catalogue, Numbering};
 use crate::ids::{self, IdsError};
 use crate::metadata;
-use crate::placeholders::{self, HOW_WRITTEN, NO_ID};
+use crate::placeholders::{self, HOW_WRITTEN, NO_ID, UNSHOWN};
 use crate::tasks::{self, NewTask, TasksError};
 
 use candidate::Candidate;
@@ -29,6 +29,7 @@ pub use inputs::Lineage;
 pub use next::Next;
 use numbers::FinalId;
 pub use numbers::{is_known, is_taken, last_known};
+pub use owners::find_maker;
 
 /// What is to be approved, by whom.
 #[derive(Debug, Clone)]
@@ -69,6 +70,15 @@ pub struct Given {
     pub asking_id: Option<String>,
     /// How many inputs those tasks have.
     pub n_inputs: usize,
+    /// What those tasks do without.
+    pub lacking: BTreeSet<Lacking>,
+}
+
+/// A recommended input that no document fills, or several: its tasks are made without it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Lacking {
+    pub generator: String,
+    pub input_name: String,
 }
 
 /// What an approval would do, before ids are given.
@@ -86,6 +96,7 @@ pub struct PlannedTask {
     pub artifact_id: String,
     pub generator: String,
     pub inputs: Vec<GeneratorInput>,
+    pub lacking: Vec<Lacking>,
 }
 
 /// Checks the prerequisites and says what comes next, without changing anything.
@@ -93,7 +104,7 @@ pub async fn preview(conn: &mut Conn, catalogue: &Catalogue, request: &Request) 
     let candidate = Candidate::check(conn, catalogue, request).await?;
     let mut found = Vec::new();
     let next = next::find(catalogue, &candidate)?;
-    owners::check(conn, catalogue, request, &candidate.row, &next).await?;
+    owners::check(conn, catalogue, request, &candidate, &next).await?;
     for next in next {
         let n_wanted = numbers::n_wanted(conn, request, &next).await?;
         found.push((next, n_wanted));
@@ -122,8 +133,9 @@ pub async fn plan_tasks(
     let mut planned = Vec::new();
     for (artifact_type, id) in numbered.sub_artifacts {
         let written = written(&numbered.id_mapping, &id);
-        let (generator, inputs) = resolve(conn, catalogue, request, &lineage, &artifact_type, written).await?;
-        planned.push(PlannedTask { artifact_id: id, generator, inputs });
+        let Resolution { generator, inputs, lacking } =
+            resolve(conn, catalogue, request, &lineage, &artifact_type, written).await?;
+        planned.push(PlannedTask { artifact_id: id, generator, inputs, lacking });
     }
     Ok(planned)
 }
@@ -188,6 +200,12 @@ pub enum ApprovalError {
     SecondOfOne { token: String, line: usize, artifact_type: String },
     #[error("`{id}` in line {line} belongs to {owner}; write a placeholder such as {example}, or an id of your own")]
     IdOfOther { id: String, line: usize, owner: String, example: String },
+    #[error("`{token}` in line {line} {UNSHOWN}")]
+    Unshown { token: String, line: usize },
+    #[error("{id} in line {line} is written otherwise than ids are; write `{id}`")]
+    OddId { id: String, line: usize },
+    #[error("{id} was given to a document of {owner}; name {owner} as the parent, or take an id of your own")]
+    GivenToOther { id: String, owner: String },
     #[error("Mandatory input '{name}' missing for task {artifact_id}")]
     MissingInput { name: String, artifact_id: String },
     #[error("Mandatory input '{name}' of task {artifact_id} is ambiguous: {candidates} fit; name one in the metadata")]
@@ -217,6 +235,7 @@ pub struct Outcome {
     pub sub_artifacts: Vec<String>,
     pub task_ids: Vec<String>,
     pub n_inputs: usize,
+    pub lacking: BTreeSet<Lacking>,
     /// Every row of an audited table that changed.
     pub rows: Vec<AuditedRow>,
 }
@@ -224,7 +243,7 @@ pub struct Outcome {
 pub async fn approve(tx: &mut Tx<'_>, catalogue: &Catalogue, request: &Request) -> Result<Outcome, ApprovalError> {
     let candidate = Candidate::check(tx, catalogue, request).await?;
     let next = next::find(catalogue, &candidate)?;
-    owners::check(tx, catalogue, request, &candidate.row, &next).await?;
+    owners::check(tx, catalogue, request, &candidate, &next).await?;
     let mut numbered = number(tx, catalogue, request, &next).await?;
     let text = rewrite(catalogue, &candidate, &numbered.id_mapping);
     let status = candidate.kind.approved_status();
@@ -242,26 +261,28 @@ pub async fn approve(tx: &mut Tx<'_>, catalogue: &Catalogue, request: &Request) 
     numbered.rows.push(audited);
     let lineage = Lineage::read(tx, catalogue, request.place(), row.clone(), text).await?;
     let (mut task_ids, mut n_inputs) = (Vec::new(), request.given.n_inputs);
-    let mut of_type: BTreeMap<&str, (String, Vec<GeneratorInput>)> = BTreeMap::new();
+    let mut lacking = request.given.lacking.clone();
+    let mut of_type: BTreeMap<&str, Resolution> = BTreeMap::new();
     for (artifact_type, id) in &numbered.sub_artifacts {
         if request.given.task_ids.is_some() {
             break;
         }
-        let inputs = match of_type.entry(artifact_type) {
+        let resolved = match of_type.entry(artifact_type) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(place) => {
                 let written = written(&numbered.id_mapping, id);
                 place.insert(resolve(tx, catalogue, request, &lineage, artifact_type, written).await?)
             }
         };
-        n_inputs += inputs.1.len();
+        n_inputs += resolved.inputs.len();
+        lacking.extend(resolved.lacking.iter().cloned());
         let new = NewTask {
             organisation_id: &request.organisation_id,
             project_id: &request.project_id,
             artifact_id: id,
-            generator: &inputs.0,
+            generator: &resolved.generator,
             description: None,
-            inputs: &inputs.1,
+            inputs: &resolved.inputs,
             unseen_inputs: &[],
             correlation_id: request.correlation_id.as_deref(),
             created_by: &request.approved_by,
@@ -287,6 +308,7 @@ pub async fn approve(tx: &mut Tx<'_>, catalogue: &Catalogue, request: &Request) 
         sub_artifacts: numbered.sub_artifacts.into_iter().map(|(_, id)| id).collect(),
         task_ids: request.given.task_ids.clone().unwrap_or(task_ids),
         n_inputs,
+        lacking,
         rows: as_left(numbered.rows),
     })
 }
@@ -351,7 +373,13 @@ async fn number(
     Ok(numbered)
 }
 
-/// The generator of a type and its inputs.
+/// The generator of a type, and what was found for it.
+struct Resolution {
+    generator: String,
+    inputs: Vec<GeneratorInput>,
+    lacking: Vec<Lacking>,
+}
+
 async fn resolve(
     conn: &mut Conn,
     catalogue: &Catalogue,
@@ -359,7 +387,7 @@ async fn resolve(
     lineage: &Lineage,
     artifact_type: &str,
     artifact_id: &str,
-) -> Result<(String, Vec<GeneratorInput>), ApprovalError> {
+) -> Result<Resolution, ApprovalError> {
     let generator = catalogue
         .find_type(artifact_type)
         .and_then(|kind| catalogue.find_generator(kind.generator.as_deref()?))
@@ -376,7 +404,9 @@ async fn resolve(
         });
     }
     let inputs = resolved.inputs.into_iter().map(|input| input.described(&request.default_project_id)).collect();
-    Ok((generator.name.clone(), inputs))
+    let lacking = resolved.lacking.into_iter();
+    let lacking = lacking.map(|input_name| Lacking { generator: generator.name.clone(), input_name }).collect();
+    Ok(Resolution { generator: generator.name.clone(), inputs, lacking })
 }
 
 fn ids_error(error: IdsError) -> ApprovalError {

@@ -4,6 +4,7 @@
 //! Whatever is stored or queued under a number that somebody chose raises the counter, so what it gives is always free.
 
 mod gaps;
+mod reserved;
 
 use std::collections::BTreeSet;
 
@@ -12,6 +13,7 @@ use uuid::Uuid;
 
 use crate::audited::{self, AuditedRow, ReservationRow};
 pub use gaps::is_given;
+pub use reserved::find_holders;
 
 /// Names one counter.
 #[derive(Debug, Clone)]

@@ -2,10 +2,12 @@
 //!
 //! One pass over the lines; everything keeps its line number (from 1), so that messages can say which line to mend.
 
+mod shown;
 mod spans;
 
 use std::borrow::Cow;
 
+pub use shown::as_shown;
 pub use spans::without_code;
 use spans::{Kind, spans};
 

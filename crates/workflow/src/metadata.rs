@@ -3,8 +3,11 @@
 //! Any id or parent label is accepted on any type; values may carry quotes, emphasis, links and suffixes such as
 //! `Draft (v3)`.
 
+mod file_stem;
 #[cfg(test)]
 mod tests;
+
+use std::collections::BTreeSet;
 
 use contract::workflow::artifacts::CONTENT_CHARS_MIN;
 
@@ -13,12 +16,12 @@ use crate::catalogue::{Catalogue, DocumentType};
 use crate::ids::find_canonical;
 use crate::markdown::{Document, Field};
 use crate::placeholders::{Kind, tokens};
+use file_stem::find_file_stem;
 
 pub const VERSION_MAX: u32 = 999;
 /// The highest that a document may begin with here.
 pub const FIRST_VERSION_MAX: u32 = 99;
 const TITLE_CHARS: std::ops::RangeInclusive<usize> = 5..=200;
-const FILE_STEM_CHARS_MAX: usize = 120;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MetadataError {
@@ -243,85 +246,24 @@ fn has_long_number(catalogue: &Catalogue, value: &str) -> bool {
     })
 }
 
-/// The type and file name of a document without an id: from the name that was given, else from its first heading.
-fn find_file_stem<'c>(
-    catalogue: &'c Catalogue,
-    document: &Document<'_>,
-    file_name: Option<&str>,
-) -> Result<(&'c DocumentType, String), MetadataError> {
-    let idless = || catalogue.types().iter().filter_map(|kind| Some((kind, kind.file_suffix.as_deref()?)));
-    let missing =
-        || MetadataError::Missing { field: "artifact_id", expected: "a line such as `**PRD ID:** PRD-006`".into() };
-    if let Some(name) = file_name {
-        if name.contains(['/', '\\', '%', '\0']) || name.contains("..") {
-            return Err(MetadataError::Traversal { field: "file_name", received: shown(name) });
-        }
-        let stem = name.strip_suffix(".md").unwrap_or(name);
-        let is_plain = stem.starts_with(|c: char| c.is_ascii_alphanumeric())
-            && stem.len() <= FILE_STEM_CHARS_MAX
-            && stem.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-');
-        let kind = idless().find(|(_, suffix)| stem.len() > suffix.len() + 1 && stem.ends_with(&format!("_{suffix}")));
-        return match kind {
-            Some((kind, _)) if is_plain => Ok((kind, stem.to_owned())),
-            Some(_) | None => {
-                let suffixes: Vec<&str> = idless().map(|(_, suffix)| suffix).collect();
-                let expected = format!("letters, digits, `_` and `-`, ending in one of _{}", suffixes.join(", _"));
-                Err(wrong("file_name", name, expected))
-            }
-        };
-    }
-    let title = document.title().map(|heading| heading.title).ok_or_else(missing)?;
-    let lower = title.to_lowercase();
-    let (kind, suffix) = idless().find(|(kind, _)| lower.contains(&kind.title.to_lowercase())).ok_or_else(missing)?;
-    let product = match document.field("Product") {
-        Some(field) => field.value.to_owned(),
-        // The heading is `Product Business Research`, in either order and with any dash between.
-        None => without(title, &kind.title),
-    };
-    let words: Vec<&str> =
-        product.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect();
-    let stem = format!("{}_{suffix}", words.join("_"));
-    if words.is_empty() {
-        let expected = "a file name, since the title has no letters from a to z and no digits to make one of";
-        return Err(wrong("file_name", title, expected));
-    }
-    if stem.len() > FILE_STEM_CHARS_MAX {
-        let expected = format!("a file name, since the title makes one of more than {FILE_STEM_CHARS_MAX} characters");
-        return Err(wrong("file_name", title, expected));
-    }
-    Ok((kind, stem))
-}
-
-/// `text` without the first occurrence of `part`, whatever the case.
-fn without(text: &str, part: &str) -> String {
-    let starts = text.char_indices().map(|(index, _)| index);
-    let found = starts
-        .into_iter()
-        .find(|start| text.get(*start..*start + part.len()).is_some_and(|slice| slice.eq_ignore_ascii_case(part)));
-    match found.and_then(|start| Some((text.get(..start)?, text.get(start + part.len()..)?))) {
-        Some((before, after)) => format!("{before} {after}"),
-        None => text.to_owned(),
-    }
-}
-
 /// From the field `Version`, else from a suffix of the status, else 1.
 pub fn version(document: &Document<'_>) -> Result<u32, MetadataError> {
     let mut said = Vec::new();
     for field in document.fields_of("Version").filter(|field| !is_none(field.value)) {
-        said.push((field, parse_version(field.value)?));
+        said.push((field, parse_version(field.value, field.line)?));
     }
     if let Some(version) = check_agreement("Version", said)? {
         return Ok(version);
     }
-    let suffix = document.field("Status").and_then(|field| field.value.split_once(['(', '[']));
-    match suffix.map(|(_, after)| after.trim_start()).filter(|after| after.starts_with(['v', 'V'])) {
-        Some(after) => parse_version(after),
+    let suffix = document.field("Status").and_then(|field| Some((field.value.split_once(['(', '['])?.1, field.line)));
+    match suffix.filter(|(after, _)| after.trim_start().starts_with(['v', 'V'])) {
+        Some((after, line)) => parse_version(after.trim_start(), line),
         None => Ok(1),
     }
 }
 
 /// `2`, `v2`, `2.0`, `2 (draft)`. A version between two others is none.
-fn parse_version(text: &str) -> Result<u32, MetadataError> {
+fn parse_version(text: &str, line: usize) -> Result<u32, MetadataError> {
     let digits = text.trim_start_matches(|c: char| !c.is_ascii_digit());
     // `v`, `Version` or a word before the number change nothing; a sign does.
     let before = text.strip_suffix(digits).unwrap_or_default();
@@ -332,7 +274,7 @@ fn parse_version(text: &str) -> Result<u32, MetadataError> {
     let is_whole = parts.bytes().all(|byte| byte == b'.' || byte == b'0');
     match digits.parse() {
         Ok(version @ 1..=VERSION_MAX) if is_whole && is_plain => Ok(version),
-        Ok(_) | Err(_) => Err(wrong("Version", text, format!("a whole number from 1 to {VERSION_MAX}"))),
+        Ok(_) | Err(_) => Err(wrong("Version", text, format!("a whole number from 1 to {VERSION_MAX} in line {line}"))),
     }
 }
 
@@ -409,20 +351,27 @@ pub fn find_parent(
     check_agreement("parent_id", [(field, parent_id.clone())].into_iter().chain(same_type))
 }
 
+/// Every document that the metadata name as a parent: a story may name the requirements and the epic above them.
+pub fn find_parents(catalogue: &Catalogue, document: &Document<'_>) -> BTreeSet<String> {
+    let fields = document.fields().iter().filter(|field| is_parent_field(field));
+    fields.filter_map(|field| leading_id(catalogue, field.value)).map(str::to_owned).collect()
+}
+
 /// The field `Title`; else the first heading without the id and the name of the type.
-fn find_title(document: &Document<'_>, kind: &DocumentType) -> Result<String, MetadataError> {
-    let title = match document.field("Title").map(|field| bare(field.value)).filter(|title| !title.is_empty()) {
-        Some(title) => title.to_owned(),
+pub fn find_title(document: &Document<'_>, kind: &DocumentType) -> Result<String, MetadataError> {
+    let (title, line) = match document.field("Title").filter(|field| !bare(field.value).is_empty()) {
+        Some(field) => (bare(field.value).to_owned(), field.line),
         None => {
             let missing = || MetadataError::Missing { field: "title", expected: "a first heading".into() };
-            heading_title(document.title().ok_or_else(missing)?.title, kind)
+            let heading = document.title().ok_or_else(missing)?;
+            (heading_title(heading.title, kind), heading.line)
         }
     };
     let title: String = title.chars().filter(|c| !is_invisible(*c)).collect();
     if TITLE_CHARS.contains(&title.chars().count()) {
         return Ok(title);
     }
-    Err(wrong("title", &title, format!("{} to {} characters", TITLE_CHARS.start(), TITLE_CHARS.end())))
+    Err(wrong("title", &title, format!("{} to {} characters in line {line}", TITLE_CHARS.start(), TITLE_CHARS.end())))
 }
 
 fn heading_title(heading: &str, kind: &DocumentType) -> String {

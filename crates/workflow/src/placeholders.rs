@@ -2,26 +2,32 @@
 
 mod defined;
 mod hidden;
+mod title;
 mod twice;
 mod unfit;
 mod unnumbered;
+mod unshown;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::catalogue::Catalogue;
 use crate::ids::parse_number;
 
-pub use defined::{Defined, find_defined};
+pub use defined::{Defined, find_defined, find_odd};
 pub use hidden::find_hidden;
 pub use twice::{Twice, find_twice};
 pub use unfit::{find_foreign, find_second};
 pub use unnumbered::find_unnumbered;
+pub use unshown::find_unshown;
 
 /// How a placeholder is written, for who wrote one otherwise.
 pub const HOW_WRITTEN: &str = "write the placeholder alone, in capitals and with no mark inside";
 
 /// What is wrong with a word that [`find_unnumbered`] finds.
 pub const NO_ID: &str = "is neither an id nor a placeholder; write an id, or one capital three times as in HLS-AAA";
+
+/// What is wrong with a placeholder that [`find_unshown`] finds.
+pub const UNSHOWN: &str = "stands in a comment or in code alone; write it into the text, or take it out";
 
 /// An id-like word in a text: a known prefix, a hyphen, and letters or digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1342,7 +1342,7 @@ export interface Operations {
           marker: string;
           valid_values: string[];
         })[];
-        /** `id_format`: what matches may be defined once only. */
+        /** `id_format`: what matches may be defined once only. `template_sections`: matches that are the same count once. */
         unique?: boolean;
         validation_type: "automated" | "agent" | "manual";
       })[];

@@ -99,7 +99,7 @@ pub struct Criterion {
     /// `id_format`: the metadata field that must match, instead of the id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub field: Option<String>,
-    /// `id_format`: what matches may be defined once only.
+    /// `id_format`: what matches may be defined once only. `template_sections`: matches that are the same count once.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unique: bool,
     /// `references_valid`: what is looked at.

@@ -72,6 +72,7 @@ pub async fn prepare(ctx: &Context<'_>, catalogue: &Arc<Catalogue>, request: &mu
         let tasks = approval::plan_tasks(&mut reader, catalogue, request).await.map_err(refusal)?;
         drop(reader);
         request.given.n_inputs = tasks.iter().map(|task| task.inputs.len()).sum();
+        request.given.lacking = tasks.iter().flat_map(|task| task.lacking.iter().cloned()).collect();
         let task_ids = queue(ctx, &**tracker, catalogue, request, &tasks).await?;
         request.given.task_ids = Some(task_ids);
     }

@@ -10,7 +10,7 @@ use contract::workflow::artifacts::{ApproveArtifact, ApprovedArtifact, MEANING_D
 use serde_json::Value;
 use store::Tx;
 use uuid::Uuid;
-use workflow::approval::{self, ApprovalError, Given, Outcome, Request};
+use workflow::approval::{self, ApprovalError, Given, Lacking, Outcome, Request};
 use workflow::catalogue::Catalogue;
 use workflow::{artifacts, metadata, tasks};
 
@@ -181,6 +181,17 @@ fn log_stages(outcome: &Outcome, task_id: Option<&str>, is_confirmed: bool) {
     stage!("id_range_reserved", reservation_id = outcome.reservation_ids.join(", "));
     stage!("placeholders_replaced", placeholder_ids_replaced = count(outcome.id_mapping.len()));
     stage!("artifact_status_updated", old_status = outcome.old_status, new_status = outcome.row.status);
+    for Lacking { generator, input_name } in &outcome.lacking {
+        tracing::warn!(
+            event = "recommended_input_missing",
+            tool_name = ApproveArtifact::NAME,
+            task_id,
+            artifact_id,
+            generator,
+            input_name,
+            "No document, or more than one, fits a recommended input; its tasks do without it"
+        );
+    }
     stage!("generator_inputs_resolved", inputs_count = count(outcome.n_inputs));
     stage!("tasks_created", tasks_created = count(outcome.task_ids.len()));
     if is_confirmed {
@@ -244,6 +255,9 @@ impl From<ApprovalError> for ApplyError {
             | ApprovalError::TemplateToken { .. }
             | ApprovalError::SecondOfOne { .. }
             | ApprovalError::IdOfOther { .. }
+            | ApprovalError::Unshown { .. }
+            | ApprovalError::OddId { .. }
+            | ApprovalError::GivenToOther { .. }
             | ApprovalError::MissingInput { .. }
             | ApprovalError::AmbiguousInput { .. }
             | ApprovalError::IdTaken { .. }

@@ -8,9 +8,10 @@ use contract::error::OpError;
 use contract::workflow::artifacts::{StoreArtifact, StoredArtifact};
 use store::Tx;
 use workflow::address::Address;
-use workflow::approval::content_hash;
+use workflow::approval::{self, ApprovalError, content_hash};
 use workflow::artifacts::{self, ArtifactRow, Met, NewArtifact};
 use workflow::audited::AuditedRow;
+use workflow::catalogue::Catalogue;
 use workflow::ids::{self, Counter, Leap, Noting};
 use workflow::metadata;
 
@@ -23,6 +24,7 @@ use crate::operation::{Answer, ApplyError, Operation, Write, store_error};
 use crate::remote::Service;
 
 pub struct Plan {
+    catalogue: Arc<Catalogue>,
     home: Home,
     new: Arc<NewArtifact>,
     /// Its files, which are written while the record is.
@@ -115,6 +117,7 @@ impl Write for StoreArtifact {
             home,
             refused_status,
             stored: Mutex::default(),
+            catalogue,
         })
     }
 
@@ -173,6 +176,12 @@ impl Plan {
             let mut error = OpError::new(refusal.kind, refusal.message.clone());
             error.details = refusal.details.clone();
             return Err(error.into());
+        }
+        // One that names no parent yet may still name the right one.
+        if self.new.row.parent_id.is_some()
+            && let Some(owner) = approval::find_maker(tx, &self.catalogue, &self.new.row, &self.new.content).await?
+        {
+            return Err(ApprovalError::GivenToOther { id: self.new.row.key.clone(), owner }.into());
         }
         let noting = match self.counter() {
             // An id that was chosen by hand is never given out.

@@ -114,6 +114,29 @@ async fn what_cannot_be_stored_or_approved_does_not_pass_its_checklist() {
         (format!("{PRD_006}\nUS-AAA\n"), "PRD-006", "`US-AAA` cannot be given an id: a document of type prd is not"),
         (format!("{EPIC_006}\nPRD-\u{410}\u{410}\u{410}\n"), "EPIC-006", "is written as no placeholder is"),
         (epic, "EPIC-006", "`parent_id`: expected one id in line 6"),
+        (EPIC_006.replacen("**Version:** 1", "**Version:** 0", 1), "EPIC-006", "a whole number from 1 to 999 in line"),
+        (
+            EPIC_006.replacen("**Version:** 1", "**Version:** 1000", 1),
+            "EPIC-006",
+            "a whole number from 1 to 999 in line",
+        ),
+        (
+            PRD_006.replacen(PRD_006.lines().next().unwrap(), "# PRD-006: Hi", 1),
+            "PRD-006",
+            "5 to 200 characters in line 1",
+        ),
+        (
+            PRD_006.replacen(PRD_006.lines().next().unwrap(), &format!("# PRD-006: {}", "x".repeat(201)), 1),
+            "PRD-006",
+            "5 to 200 characters in line 1",
+        ),
+        (
+            prd(6, &[("### HLS-AAA", "### HLS-050"), ("### HLS-BBB", "### HLS-050"), ("HLS-AAA", "HLS-050")]),
+            "PRD-006",
+            "`HLS-050` stands for two documents",
+        ),
+        (PRD_006.replacen("### HLS-AAA", "### hls-050: Log in\n\n### HLS-AAA", 1), "PRD-006", "write `HLS-050`"),
+        (format!("{PRD_006}\n<!-- HLS-DDD -->\n"), "PRD-006", "`HLS-DDD` stands in a comment or in code alone"),
     ] {
         let input = json!({"artifact_content": text, "artifact_id": id});
         let found = output(stage.call("author", "validate_artifact", input).await);
@@ -138,4 +161,127 @@ async fn a_document_is_named_as_its_file_is_and_a_long_number_is_told() {
     let text = EPIC_006.replace("EPIC-006", "EPIC-1234567890");
     let error = stage.call("author", "store_artifact", json!({"artifact_content": text})).await.result.unwrap_err();
     assert!(error.message.contains("an id of at most nine digits"), "{}", error.message);
+}
+
+/// A story of its own.
+fn story(id: &str, parent_id: &str) -> String {
+    format!(
+        "# {id}: A story of its own\n\n## Metadata\n- **Story ID:** {id}\n- **Parent PRD:** {parent_id}\n\
+         - **Parent Epic:** EPIC-006\n- **Status:** Draft\n\n## User Story Statement\nAs a developer, I want this and that, so that it works.\n"
+    )
+}
+
+async fn check_refused_with_line(stage: &Stage, text: &str, at: &str, id: &str, message: &str) {
+    let line = text.lines().position(|line| line.contains(at)).unwrap() + 1;
+    stage.store(text).await;
+    check_refused(stage, stage.approve(id), -32000, &message.replace("LINE", &line.to_string())).await;
+}
+
+#[tokio::test]
+async fn a_story_has_the_id_that_was_given_to_it_and_no_document_of_another_takes_it() {
+    for stage in both().await {
+        stage.begin().await;
+        for text in [prd(6, &[]), prd(10, &[]), prd(11, &[("HLS-AAA", "HLS-050")])] {
+            stage.store(&text).await;
+        }
+        for id in ["PRD-006", "PRD-010", "PRD-011"] {
+            output(stage.approve(id).await);
+        }
+        // By the approval that queued it, and then by hand.
+        let message = |id: &str, owner: &str| {
+            format!("{id} was given to a document of {owner}; name {owner} as the parent, or take an id of your own")
+        };
+        let taken = json!({"artifact_content": story("HLS-002", "PRD-010")});
+        let stored = stage.call("author", "store_artifact", taken);
+        check_refused(&stage, stored, -32000, &message("HLS-002", "PRD-006")).await;
+        stage.store(&story("HLS-050", "PRD-010")).await;
+        check_refused(&stage, stage.approve("HLS-050"), -32000, &message("HLS-050", "PRD-011")).await;
+        stage.store(&story("HLS-002", "PRD-006")).await;
+        output(stage.approve("HLS-002").await);
+        let own = story("HLS-050", "PRD-011").replacen("- **Status", "- **Version:** 2\n- **Status", 1);
+        stage.store(&own).await;
+        output(stage.approve("HLS-050").await);
+        // A story that was made for another story may name the requirements above it.
+        let cut = story("HLS-001", "PRD-006") + "\nTo be cut into US-AAA.\n";
+        stage.store(&cut).await;
+        output(stage.approve("HLS-001").await);
+        let below =
+            |id: &str, parent_id: &str| story(id, parent_id).replacen("Status:** Draft", "Status:** Backlog", 1);
+        let taken = json!({"artifact_content": below("US-001", "PRD-010")});
+        let stored = stage.call("author", "store_artifact", taken);
+        check_refused(&stage, stored, -32000, &message("US-001", "HLS-001")).await;
+        stage.store(&below("US-001", "PRD-006")).await;
+        output(stage.approve("US-001").await);
+    }
+}
+
+#[tokio::test]
+async fn an_id_that_somebody_else_reserved_is_not_written_by_hand() {
+    for stage in both().await {
+        stage.begin().await;
+        let reserve = json!({"artifact_type": "hls", "count": 2});
+        let reserved = output(stage.call("author", "reserve_id_range", reserve.clone()).await);
+        let confirm = json!({"reservation_id": reserved["reservation_id"]});
+        output(stage.call("author", "confirm_reservation", confirm).await);
+        let text = prd(3, &[("HLS-AAA", "HLS-001")]);
+        let message = "`HLS-001` in line LINE belongs to whoever reserved it; write a placeholder such as HLS-AAA, \
+                       or an id of your own";
+        check_refused_with_line(&stage, &text, "### HLS-001", "PRD-003", message).await;
+        // Whoever reserved it writes it, and so does everybody when it has lapsed.
+        let own = prd(4, &[("HLS-AAA", "HLS-002")]);
+        output(stage.call("author", "store_artifact", json!({ "artifact_content": own })).await);
+        output(stage.approve("PRD-004").await);
+        let reserved = output(stage.call("author", "reserve_id_range", reserve).await);
+        let lapsed = reserved["reserved_ids"][0].as_str().unwrap().to_owned();
+        stage.clock.set_us(stage.clock.now_us() + 16 * 60_000_000);
+        stage.store(&prd(5, &[("HLS-AAA", &lapsed)])).await;
+        output(stage.approve("PRD-005").await);
+    }
+}
+
+#[tokio::test]
+async fn an_id_by_hand_is_read_however_its_heading_is_written() {
+    let stage = on_sqlite(OPERATIONS).await;
+    stage.begin().await;
+    stage.store(&prd(3, &[("HLS-AAA", "HLS-030")])).await;
+    output(stage.approve("PRD-003").await);
+    let taken = "`HLS-030` in line LINE belongs to PRD-003; write a placeholder such as HLS-AAA, or an id of your own";
+    let odd = "HLS-030 in line LINE is written otherwise than ids are; write `HLS-030`";
+    for (number, heading, message) in [
+        (10, "### 1. HLS-030: Mine", taken),
+        (11, "### §3.1 HLS-030: Mine", taken),
+        (12, "### [HLS-030](x): Mine", taken),
+        (13, "### HLS\u{2011}030: Mine", odd),
+        (14, "### hls-030: Mine", odd),
+    ] {
+        let text = prd(number, &[("### HLS-CCC", &format!("{heading}\n\n### HLS-CCC"))]);
+        check_refused_with_line(&stage, &text, heading, &format!("PRD-{number:03}"), message).await;
+    }
+}
+
+#[tokio::test]
+async fn one_id_by_hand_is_not_given_to_two_stories() {
+    let stage = on_sqlite(OPERATIONS).await;
+    stage.begin().await;
+    let text = prd(3, &[("### HLS-AAA", "### HLS-050"), ("### HLS-BBB", "### HLS-050"), ("HLS-AAA", "HLS-050")]);
+    let lines: Vec<usize> =
+        text.lines().zip(1..).filter(|(it, _)| it.starts_with("### HLS-050")).map(|it| it.1).collect();
+    let [first, second] = lines[..] else { panic!("{lines:?}") };
+    stage.store(&text).await;
+    let message = format!(
+        "`HLS-050` stands for two documents, in line {first} and in line {second}; give each a placeholder of its own"
+    );
+    check_refused(&stage, stage.approve("PRD-003"), -32000, &message).await;
+}
+
+#[tokio::test]
+async fn a_placeholder_that_no_reader_sees_is_given_no_id() {
+    let stage = on_sqlite(OPERATIONS).await;
+    stage.begin().await;
+    for (number, hidden) in [(3, "<!-- the next story will be HLS-DDD -->"), (4, "```\nexample: HLS-DDD\n```")] {
+        let text = prd(number, &[("## Appendix", &format!("{hidden}\n\n## Appendix"))]);
+        let message =
+            "`HLS-DDD` in line LINE stands in a comment or in code alone; write it into the text, or take it out";
+        check_refused_with_line(&stage, &text, "HLS-DDD", &format!("PRD-{number:03}"), message).await;
+    }
 }

@@ -218,13 +218,16 @@ async fn metadata_that_contradicts_itself_is_not_stored() {
         ),
         (
             EPIC_006.replacen("**Version:** 1", "**Version:** 1.5", 1),
-            "`Version`: expected a whole number from 1 to 999",
+            "`Version`: expected a whole number from 1 to 999 in line 10",
         ),
         // Attack case 27.
         (EPIC_006.replacen("ID:** EPIC-006", "ID:** ../../etc/EPIC-006", 1), "Resource name contains path traversal"),
         (EPIC_006.replacen("ID:** EPIC-006", "ID:** EPIC-006/../../x", 1), "Resource name contains path traversal"),
         (EPIC_006.replacen("ID:** EPIC-006", "ID:** EPIC-006/x", 1), "`artifact_id`: expected one id in line 5"),
-        (EPIC_006.replacen("**Version:** 1", "**Version:** -1", 1), "`Version`: expected a whole number from 1 to 999"),
+        (
+            EPIC_006.replacen("**Version:** 1", "**Version:** -1", 1),
+            "`Version`: expected a whole number from 1 to 999 in line 10",
+        ),
     ] {
         check_refused(&stage, store(text), -32602, &format!("Invalid params: {message}")).await;
     }

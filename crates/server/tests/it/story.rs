@@ -89,6 +89,9 @@ async fn tell(database_url: Option<&str>) {
     check_other_resources(&client).await;
     let nothing = json!({"name": "approve_artifact", "arguments": {"artifact_id": "Patient_HN12345_HIV"}});
     client.request("tools/call", nothing).await;
+    let other = PRD_006.replace("PRD-006", "PRD-007").replace("AI_Agent_MCP_Server_business", "Nowhere_business");
+    client.call("store_artifact", json!({ "artifact_content": other })).await;
+    client.call("approve_artifact", json!({"artifact_id": "PRD-007"})).await;
     check_log(&data.with_extension("log"));
 }
 
@@ -175,6 +178,11 @@ fn check_log(path: &Path) {
         ("success", json!(true)),
     ] {
         assert_eq!(entry[field], value, "{field} in {entry}");
+    }
+    let lacking: Vec<_> = lines.iter().filter(|line| line["event"] == "recommended_input_missing").collect();
+    let [lacking] = lacking[..] else { panic!("{lacking:?}") };
+    for (field, value) in [("level", "WARN"), ("artifact_id", "PRD-007"), ("input_name", "business_research")] {
+        assert_eq!(lacking[field], value, "{field} in {lacking}");
     }
     let added =
         lines.iter().find(|line| line["event"] == "add_task_invocation_completed").expect("the entry of add_task");

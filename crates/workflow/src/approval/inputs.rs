@@ -39,6 +39,8 @@ pub struct Resolved {
     /// Mandatory inputs that several documents fill, with some of them. Nobody says which, and a guess would be stated
     /// as a fact.
     pub ambiguous: Vec<(String, Vec<String>)>,
+    /// Recommended inputs that nothing fills, or several documents: tasks do without them.
+    pub lacking: Vec<String>,
 }
 
 /// What fills a rule.
@@ -123,12 +125,17 @@ impl Lineage {
         for rule in &generator.inputs {
             let found = self.find(conn, catalogue, place, rule, research).await?;
             let is_mandatory = rule.classification == InputClass::Mandatory;
+            let is_recommended = rule.classification == InputClass::Recommended;
             let filled =
                 |row: ArtifactRow| ResolvedInput { name: rule.name.clone(), classification: rule.classification, row };
             match (rule.exclusive_group.as_deref(), found) {
                 (None, Found::One(_, row)) => resolved.inputs.push(filled(*row)),
                 (None, Found::Several(keys)) if is_mandatory => resolved.ambiguous.push((rule.name.clone(), keys)),
                 (None, Found::Nothing) if is_mandatory => resolved.missing.push(rule.name.clone()),
+                (None, Found::Several(_) | Found::Nothing) if is_recommended => {
+                    resolved.lacking.push(rule.name.clone())
+                }
+                // A conditional one.
                 (None, Found::Several(_) | Found::Nothing) => {}
                 (Some(group), Found::One(distance, row)) => {
                     let kept = &mut groups.entry(group).or_default().nearest;

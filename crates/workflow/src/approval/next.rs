@@ -41,7 +41,7 @@ pub fn find(catalogue: &Catalogue, candidate: &Candidate<'_>) -> Result<Vec<Next
     if let Some((token, line)) = placeholders::find_unnumbered(catalogue, candidate.kind, text) {
         return Err(ApprovalError::Unnumbered { token, line });
     }
-    if let Some(Twice { token, first_line, second_line }) = placeholders::find_twice(catalogue, text) {
+    if let Some(Twice { token, first_line, second_line }) = placeholders::find_twice(catalogue, candidate.kind, text) {
         return Err(ApprovalError::OneForTwo { token, first_line, second_line });
     }
     if let Some(token) = placeholders::find_foreign(catalogue, candidate.kind, text) {
@@ -57,6 +57,12 @@ pub fn find(catalogue: &Catalogue, candidate: &Candidate<'_>) -> Result<Vec<Next
             line: second.line,
             artifact_type: candidate.kind.name.clone(),
         });
+    }
+    if let Some(token) = placeholders::find_unshown(catalogue, text) {
+        return Err(ApprovalError::Unshown { token: token.text.to_owned(), line: token.line });
+    }
+    if let Some(Defined { id, line }) = placeholders::find_odd(catalogue, candidate.kind, text) {
+        return Err(ApprovalError::OddId { id, line });
     }
     let found = placeholders::find(catalogue, text);
     let number = crate::ids::parse_id(&candidate.row.key).map_or(0, |(_, number)| number);

@@ -4,26 +4,33 @@ use std::collections::BTreeSet;
 
 use ::store::{Conn, StoreError};
 
+use super::candidate::Candidate;
 use super::{ApprovalError, Next, Request};
-use crate::artifacts::{self, ArtifactRow};
+use crate::artifacts::{self, ArtifactRow, Place};
 use crate::catalogue::{Catalogue, DocumentType};
-use crate::placeholders;
+use crate::ids::{self, Counter};
+use crate::markdown::Document;
+use crate::{metadata, placeholders};
 
 /// How far up parents are followed.
 const GENERATIONS_MAX: usize = 32;
 
-/// Refuses an id that somebody else's document has.
+/// Refuses an id that somebody else's document has: the document's own, and those that it gives to others.
 pub async fn check(
     conn: &mut Conn,
     catalogue: &Catalogue,
     request: &Request,
-    row: &ArtifactRow,
+    candidate: &Candidate<'_>,
     next: &[Next],
 ) -> Result<(), ApprovalError> {
+    let row = &candidate.row;
+    if let Some(owner) = find_claimant(conn, catalogue, request, candidate).await? {
+        return Err(ApprovalError::GivenToOther { id: row.key.clone(), owner });
+    }
     if next.iter().all(|next| next.defined.is_empty()) {
         return Ok(());
     }
-    let family = family(conn, request, row).await?;
+    let family = family(conn, request.place(), row.key.clone(), row.parent_id.clone()).await?;
     for next in next {
         for defined in &next.defined {
             if let Some(owner) = find_other(conn, catalogue, request, &family, next, &defined.id).await? {
@@ -39,12 +46,76 @@ pub async fn check(
     Ok(())
 }
 
-/// The document and those above it: what a specification is cut into may name the story as its parent.
-async fn family(conn: &mut Conn, request: &Request, row: &ArtifactRow) -> Result<BTreeSet<String>, StoreError> {
-    let mut keys = BTreeSet::from([row.key.clone()]);
-    let mut above = row.parent_id.clone();
+/// The document whose approval had a document of this id queued, where that is no kin of the one that now has the id.
+pub async fn find_maker(
+    conn: &mut Conn,
+    catalogue: &Catalogue,
+    row: &ArtifactRow,
+    content: &str,
+) -> Result<Option<String>, StoreError> {
+    let place = Place { organisation_id: &row.organisation_id, project_id: &row.project_id };
+    let mut makers = queued_from(conn, place, &row.key).await?;
+    makers.retain(|key| catalogue.type_of_id(key).is_some_and(|kind| is_cut(kind, &row.artifact_type)));
+    find_stranger(conn, catalogue, row, content, makers).await
+}
+
+/// Another document that has given the id of this one to a document of its own: by a task, or in its approved text.
+async fn find_claimant(
+    conn: &mut Conn,
+    catalogue: &Catalogue,
+    request: &Request,
+    Candidate { row, content, .. }: &Candidate<'_>,
+) -> Result<Option<String>, StoreError> {
+    let maker = find_maker(conn, catalogue, row, content).await?;
+    if maker.is_some() || !row.has_id {
+        return Ok(maker);
+    }
+    let prefix = row.key.split('-').next().unwrap_or_default();
+    let definers = find_definers(conn, catalogue, request, &row.artifact_type, prefix, &row.key).await?;
+    find_stranger(conn, catalogue, row, content, definers).await
+}
+
+/// The first of some documents, unless one of them is kin: above the document, or below a parent that it names, as a story
+/// may name the requirements above the one that it was made for.
+async fn find_stranger(
+    conn: &mut Conn,
+    catalogue: &Catalogue,
+    row: &ArtifactRow,
+    content: &str,
+    keys: Vec<String>,
+) -> Result<Option<String>, StoreError> {
+    if keys.is_empty() || keys.iter().any(|key| Some(key) == row.parent_id.as_ref()) {
+        return Ok(None);
+    }
+    let place = Place { organisation_id: &row.organisation_id, project_id: &row.project_id };
+    let parents = metadata::find_parents(catalogue, &Document::parse(content));
+    let above = family(conn, place, row.key.clone(), row.parent_id.clone()).await?;
+    for key in &keys {
+        let parent_id = artifacts::find(conn, place, key, None).await?.and_then(|it| it.parent_id);
+        let theirs = family(conn, place, key.clone(), parent_id).await?;
+        let kind = |id: &String| catalogue.type_of_id(id).map(|kind| kind.name.as_str());
+        // Who names others of the same types belongs to those, whatever is above both.
+        let contradicts =
+            |parent: &String| !theirs.contains(parent) && theirs.iter().any(|other| kind(other) == kind(parent));
+        let is_below = !theirs.is_disjoint(&parents) && !parents.iter().any(contradicts);
+        if above.contains(key) || parents.contains(key) || is_below {
+            return Ok(None);
+        }
+    }
+    Ok(keys.into_iter().next())
+}
+
+/// A document and those above it: what a specification is cut into may name the story as its parent.
+async fn family(
+    conn: &mut Conn,
+    place: Place<'_>,
+    key: String,
+    parent_id: Option<String>,
+) -> Result<BTreeSet<String>, StoreError> {
+    let mut keys = BTreeSet::from([key]);
+    let mut above = parent_id;
     while let (Some(id), true) = (above.take(), keys.len() <= GENERATIONS_MAX) {
-        above = artifacts::find(conn, request.place(), &id, None).await?.and_then(|parent| parent.parent_id);
+        above = artifacts::find(conn, place, &id, None).await?.and_then(|parent| parent.parent_id);
         if !keys.insert(id) {
             break;
         }
@@ -62,25 +133,41 @@ async fn find_other(
     id: &str,
 ) -> Result<Option<String>, StoreError> {
     let stored = artifacts::find(conn, request.place(), id, None).await?;
-    if let Some(parent_id) = stored.and_then(|row| row.parent_id) {
-        if parent_id == request.artifact_id {
-            return Ok(None);
-        }
-        if !family.contains(&parent_id) {
-            return Ok(Some(parent_id));
-        }
+    let parent_id = stored.and_then(|row| row.parent_id);
+    match &parent_id {
+        Some(parent_id) if *parent_id == request.artifact_id => return Ok(None),
+        Some(other) if !family.contains(other) => return Ok(Some(other.clone())),
+        Some(_) | None => {}
     }
-    let queued_from = queued_from(conn, request, id).await?;
+    let queued_from = queued_from(conn, request.place(), id).await?;
     if queued_from.contains(&request.artifact_id) {
         return Ok(None);
     }
     // A task is given other documents too; it is made for one that is cut into such documents.
-    let mut makers =
-        queued_from.into_iter().filter(|key| catalogue.type_of_id(key).is_some_and(|kind| is_cut(kind, next)));
+    let mut makers = queued_from
+        .into_iter()
+        .filter(|key| catalogue.type_of_id(key).is_some_and(|kind| is_cut(kind, &next.artifact_type)));
     if let Some(owner) = makers.next() {
         return Ok(Some(owner));
     }
+    if parent_id.is_none() && is_reserved_by_other(conn, request, next, id).await? {
+        return Ok(Some("whoever reserved it".to_owned()));
+    }
     find_definer(conn, catalogue, request, next, id).await
+}
+
+/// Whether an id is kept for somebody who neither wrote the document nor approves it.
+async fn is_reserved_by_other(conn: &mut Conn, request: &Request, next: &Next, id: &str) -> Result<bool, StoreError> {
+    let counter =
+        Counter { organisation_id: &request.organisation_id, prefix: &next.prefix, project_id: &request.project_id };
+    for holder in ids::find_holders(conn, &counter, id, request.approved_at_us).await? {
+        if holder != request.approved_by
+            && !artifacts::has_stored(conn, request.place(), &request.artifact_id, &holder).await?
+        {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Another document, approved in some version, that gives the id to a document of its own making.
@@ -91,41 +178,52 @@ pub async fn find_definer(
     next: &Next,
     id: &str,
 ) -> Result<Option<String>, StoreError> {
-    for kind in catalogue.types().iter().filter(|kind| is_cut(kind, next)) {
-        if let Some(owner) = find_definer_of(conn, catalogue, request, kind, &next.prefix, id).await? {
-            return Ok(Some(owner));
-        }
-    }
-    Ok(None)
+    let definers = find_definers(conn, catalogue, request, &next.artifact_type, &next.prefix, id).await?;
+    Ok(definers.into_iter().next())
 }
 
-/// Whether documents of a type are cut into such as come next.
-fn is_cut(kind: &DocumentType, next: &Next) -> bool {
-    kind.decomposes_into.iter().any(|it| it.artifact_type == next.artifact_type)
+async fn find_definers(
+    conn: &mut Conn,
+    catalogue: &Catalogue,
+    request: &Request,
+    artifact_type: &str,
+    prefix: &str,
+    id: &str,
+) -> Result<Vec<String>, StoreError> {
+    let mut found = Vec::new();
+    for kind in catalogue.types().iter().filter(|kind| is_cut(kind, artifact_type)) {
+        found.extend(find_definers_of(conn, catalogue, request, kind, prefix, id).await?);
+    }
+    Ok(found)
+}
+
+/// Whether documents of a type are cut into those of another.
+fn is_cut(kind: &DocumentType, artifact_type: &str) -> bool {
+    kind.decomposes_into.iter().any(|it| it.artifact_type == artifact_type)
 }
 
 /// The documents that the tasks of an id are given.
-async fn queued_from(conn: &mut Conn, request: &Request, id: &str) -> Result<Vec<String>, StoreError> {
+async fn queued_from(conn: &mut Conn, place: Place<'_>, id: &str) -> Result<Vec<String>, StoreError> {
     let rows = conn
         .fetch_all(
             "SELECT i.artifact_id FROM tasks AS t JOIN task_inputs AS i \
              ON i.organisation_id = t.organisation_id AND i.task_id = t.task_id \
              WHERE t.organisation_id = $1 AND t.project_id = $2 AND t.artifact_id = $3 \
              ORDER BY t.task_number, i.position",
-            &[request.organisation_id.as_str().into(), request.project_id.as_str().into(), id.into()],
+            &[place.organisation_id.into(), place.project_id.into(), id.into()],
         )
         .await?;
     rows.iter().map(|row| row.text(0)).collect()
 }
 
-async fn find_definer_of(
+async fn find_definers_of(
     conn: &mut Conn,
     catalogue: &Catalogue,
     request: &Request,
     kind: &DocumentType,
     prefix: &str,
     id: &str,
-) -> Result<Option<String>, StoreError> {
+) -> Result<Vec<String>, StoreError> {
     let rows = conn
         .fetch_all(
             "SELECT a.artifact_key, a.status, a.content_sha256 FROM artifacts AS a JOIN artifact_contents AS c \
@@ -142,15 +240,16 @@ async fn find_definer_of(
             ],
         )
         .await?;
+    let mut found = Vec::new();
     for row in rows {
         let (key, status, sha256) = (row.text(0)?, row.text(1)?, row.text(2)?);
         // What was withdrawn since keeps its ids: they are never given to others.
         if kind.is_approved(&status) || kind.is_withdrawn(&status) {
             let text = artifacts::read_content(conn, &request.organisation_id, &sha256).await?;
             if placeholders::find_defined(catalogue, kind, prefix, &text).iter().any(|it| it.id == id) {
-                return Ok(Some(key));
+                found.push(key);
             }
         }
     }
-    Ok(None)
+    Ok(found)
 }

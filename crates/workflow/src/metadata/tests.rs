@@ -90,6 +90,9 @@ fn a_title_that_makes_no_file_name_is_told_why() {
         let error = read(&format!("# Business Research: {product}\n\n**Status:** Draft")).unwrap_err().to_string();
         assert!(error.contains(why), "{error}");
     }
+    let error = read("# งานวิจัยธุรกิจสมุนไพร\n\n**Status:** Draft").unwrap_err();
+    assert!(matches!(error, MetadataError::Wrong { field: "file_name", .. }), "{error:?}");
+    assert!(error.to_string().contains("none can be made from this title"), "{error}");
 }
 
 #[test]
@@ -105,6 +108,8 @@ fn research_is_known_by_its_file_name() {
     {
         assert!(matches!(named(name), Err(MetadataError::Traversal { .. })), "{name}");
     }
+    let thai = named("สมุนไพร_business_research").unwrap_err().to_string();
+    assert!(thai.contains("Latin letters (a to z, A to Z), digits, `_` and `-`"), "{thai}");
     for name in
         ["CON", ".git_business_research", "-x_business_research", "é_business_research", "_business_research", "x"]
     {

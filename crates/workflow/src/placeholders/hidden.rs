@@ -2,20 +2,10 @@
 //! still see one after its approval.
 
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
-
-use regex::{Captures, Regex};
 
 use super::{Kind, Token, parts, split, tokens, words};
 use crate::catalogue::Catalogue;
-use crate::markdown::{Document, Line, without_code};
-use crate::metadata::is_invisible;
-
-/// What a browser shows nothing of, and characters by their number.
-#[expect(clippy::expect_used, reason = "the expression is a constant, and the tests use it")]
-static MARKUP: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"<!--.*?-->|</?[A-Za-z][^<>]*>|&#(?:x(?P<hex>[0-9A-Fa-f]{1,6})|(?P<dec>[0-9]{1,7}));").expect("a regex")
-});
+use crate::markdown::{Document, Line, as_shown, without_code};
 
 /// The first word that hides a placeholder, with its line: `HLS-AAA-1`, `HLS-AAAs`, `**HLS**-AAA`, `hls-aaa`, or one with
 /// a character in it that cannot be seen.
@@ -62,51 +52,6 @@ fn find_dressed(catalogue: &Catalogue, line: &str) -> Option<String> {
     let plain = as_shown(line)?;
     let had = count(line);
     count(&plain).into_iter().find(|(text, n)| *n > had.get(text).copied().unwrap_or(0)).map(|(text, _)| text)
-}
-
-/// A line as its reader sees it, if that is not how it is written: without emphasis, tags, escapes and what takes no room,
-/// every dash a hyphen.
-fn as_shown(line: &str) -> Option<String> {
-    let is_dressed = |c: char| !c.is_ascii() || ['*', '_', '`', '~', '\\', '<', '&'].contains(&c);
-    if !line.contains(is_dressed) {
-        return None;
-    }
-    let bare = MARKUP.replace_all(line, |found: &Captures<'_>| {
-        let hex = found.name("hex").and_then(|digits| u32::from_str_radix(digits.as_str(), 16).ok());
-        let code = hex.or_else(|| found.name("dec").and_then(|digits| digits.as_str().parse().ok()));
-        code.and_then(char::from_u32).map(String::from).unwrap_or_default()
-    });
-    let shown = bare.chars().filter(|c| !is_invisible(*c) && !['\u{ad}', '*', '_', '`', '~', '\\'].contains(c));
-    let shown = shown.map(|c| match c {
-        '\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{fe58}' | '\u{fe63}' => '-',
-        // The wide forms of ASCII.
-        '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(c) - 0xfee0).unwrap_or(c),
-        _ => latin(c),
-    });
-    Some(shown.collect())
-}
-
-/// The Latin capital that a Cyrillic or Greek one looks like.
-fn latin(c: char) -> char {
-    const ALIKE: [(&str, char); 16] = [
-        ("АΑ", 'A'),
-        ("ВΒ", 'B'),
-        ("С", 'C'),
-        ("ЕΕ", 'E'),
-        ("НΗ", 'H'),
-        ("ІΙ", 'I'),
-        ("Ј", 'J'),
-        ("КΚ", 'K'),
-        ("МΜ", 'M'),
-        ("Ν", 'N'),
-        ("ОΟ", 'O'),
-        ("РΡ", 'P'),
-        ("Ѕ", 'S'),
-        ("ТΤ", 'T'),
-        ("ХΧ", 'X'),
-        ("УΥ", 'Y'),
-    ];
-    ALIKE.iter().find(|(alike, _)| alike.contains(c)).map_or(c, |(_, latin)| *latin)
 }
 
 /// A whole word that is a placeholder but for its capitals. Code, addresses and file names are written small for reasons of
@@ -167,6 +112,7 @@ mod tests {
             "HLS–AAA",
             "HLS&#45;AAA",
             "HLS&#x2d;AAA",
+            "HLS&ndash;AAA",
             "<b>HLS</b>-AAA",
             "HLS<!-- x -->-AAA",
             "ＨＬＳ－ＡＡＡ",

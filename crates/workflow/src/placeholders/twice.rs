@@ -1,12 +1,14 @@
-//! One placeholder that stands for two documents: both would get the same id.
+//! One placeholder, or one id by hand, that stands for two documents: both would have the same id.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::defined::find_defined_twice;
+use super::title::Titled;
 use super::{Kind, tokens};
-use crate::catalogue::Catalogue;
+use crate::catalogue::{Catalogue, DocumentType};
 use crate::markdown::{Document, item, parse_heading, plain};
 
-/// A placeholder and the two lines that give it different titles.
+/// A placeholder or an id, and the two lines that give it different titles.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Twice {
     pub token: String,
@@ -16,14 +18,25 @@ pub struct Twice {
 
 /// Where a title counts: a heading of another level, or a list elsewhere, may speak of the same document in other words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Place {
+pub(super) enum Place {
     Headings { level: usize },
     List { section_line: usize },
 }
 
+impl Place {
+    pub(super) fn is_list(self) -> bool {
+        matches!(self, Place::List { .. })
+    }
+}
+
+/// The first placeholder, or id of a document that this one is cut into, that the text gives to two documents.
+pub fn find_twice(catalogue: &Catalogue, kind: &DocumentType, text: &str) -> Option<Twice> {
+    find_placeholder_twice(catalogue, text).or_else(|| find_defined_twice(catalogue, kind, text))
+}
+
 /// The first placeholder that two headings of one level, or two items of one section, give different titles; or else two
 /// rows of the first table that has it, where nothing but the table says what it stands for.
-pub fn find_twice(catalogue: &Catalogue, text: &str) -> Option<Twice> {
+fn find_placeholder_twice(catalogue: &Catalogue, text: &str) -> Option<Twice> {
     let document = Document::parse(text);
     let mut seen: BTreeMap<(Place, String), (usize, String)> = BTreeMap::new();
     let mut section_line = 0;
@@ -37,10 +50,10 @@ pub fn find_twice(catalogue: &Catalogue, text: &str) -> Option<Twice> {
             (None, None) => continue,
         };
         let Some((token, title)) = titled(catalogue, said) else { continue };
-        let (first_line, first) = seen.entry((place, token.to_owned())).or_insert_with(|| (line.number, title.clone()));
+        let (first_line, first) = seen.entry((place, token.clone())).or_insert_with(|| (line.number, title.clone()));
         if *first != title {
             let (first_line, second_line) = (*first_line, line.number);
-            return Some(Twice { token: token.to_owned(), first_line, second_line });
+            return Some(Twice { token, first_line, second_line });
         }
     }
     let titled = seen.into_keys().map(|(_, token)| token).collect();
@@ -58,22 +71,21 @@ fn find_in_tables(catalogue: &Catalogue, document: &Document<'_>, titled: &BTree
             table = line.number;
             continue;
         }
-        let Some((token, title)) = titled_row(catalogue, line.text).filter(|(token, _)| !titled.contains(*token))
-        else {
+        let Some((token, title)) = titled_row(catalogue, line.text).filter(|(token, _)| !titled.contains(token)) else {
             continue;
         };
         let (first_table, first_line, first) =
-            seen.entry(token.to_owned()).or_insert_with(|| (table, line.number, title.clone()));
+            seen.entry(token.clone()).or_insert_with(|| (table, line.number, title.clone()));
         if *first_table == table && *first != title {
             let (first_line, second_line) = (*first_line, line.number);
-            return Some(Twice { token: token.to_owned(), first_line, second_line });
+            return Some(Twice { token, first_line, second_line });
         }
     }
     None
 }
 
 /// `| HLS-AAA | Title | … |`, or the same after a number, or `| HLS-AAA: Title | … |`.
-fn titled_row<'a>(catalogue: &Catalogue, line: &'a str) -> Option<(&'a str, String)> {
+fn titled_row(catalogue: &Catalogue, line: &str) -> Option<(String, String)> {
     let mut cells = cells(line).into_iter();
     let mut cell = cells.next()?;
     if is_number(cell) {
@@ -88,7 +100,7 @@ fn titled_row<'a>(catalogue: &Catalogue, line: &'a str) -> Option<(&'a str, Stri
     let token = tokens(catalogue, bare).into_iter().next()?;
     let title = plain(cells.next()?);
     let is_alone = token.text == bare && token.kind() == Kind::Placeholder;
-    (is_alone && !title.is_empty()).then_some((token.text, title))
+    (is_alone && !title.is_empty()).then(|| (token.text.to_owned(), title))
 }
 
 /// `1`, `2.`, `#`, or nothing.
@@ -113,13 +125,11 @@ pub(super) fn is_mark(c: char) -> bool {
     ['*', '_', '`', '[', ']'].contains(&c)
 }
 
-/// `HLS-AAA: Title`, whatever marks stand around the placeholder.
-fn titled<'a>(catalogue: &Catalogue, said: &'a str) -> Option<(&'a str, String)> {
-    let said = said.trim_start_matches(is_mark);
-    let token = tokens(catalogue, said).into_iter().next()?;
-    let after = said.get(token.text.len()..)?.trim_start_matches(is_mark).trim_start();
-    let title = plain(after.strip_prefix([':', '-', '–', '—'])?.trim_start_matches(is_mark));
-    (token.start == 0 && token.kind() == Kind::Placeholder && !title.is_empty()).then_some((token.text, title))
+/// `HLS-AAA: Title`, whatever stands around the placeholder.
+fn titled(catalogue: &Catalogue, said: &str) -> Option<(String, String)> {
+    let Titled { id, kind, title, .. } = Titled::read(catalogue, said)?;
+    let title = plain(&title);
+    (kind == Kind::Placeholder && !title.is_empty()).then_some((id, title))
 }
 
 #[cfg(test)]
@@ -127,7 +137,8 @@ mod tests {
     use super::*;
 
     fn twice(text: &str) -> Option<(String, usize, usize)> {
-        let found = find_twice(&Catalogue::built_in().unwrap(), text)?;
+        let catalogue = Catalogue::built_in().unwrap();
+        let found = find_twice(&catalogue, catalogue.find_type("prd").unwrap(), text)?;
         Some((found.token, found.first_line, found.second_line))
     }
 
@@ -138,11 +149,21 @@ mod tests {
             "### **HLS-AAA**: Log in\n\n### [HLS-AAA] – Log out",
             "1. HLS-AAA: Log in\n\n2. HLS-AAA: Log out",
             "- **HLS-AAA:** Log in\n- HLS-BBB: x\n- **HLS-AAA:** Log out",
+            "### 1. HLS-AAA: Log in\n### 2. [HLS-AAA](x): Log out",
         ] {
             assert_eq!(twice(text).map(|(token, first, _)| (token, first)), Some(("HLS-AAA".to_owned(), 1)), "{text}");
         }
         let found = twice("# T\n### HLS-AAA: Log in\n### HLS-AAA: Log out").unwrap();
         assert_eq!((found.1, found.2), (2, 3));
+    }
+
+    #[test]
+    fn one_id_by_hand_for_two_documents_is_named_with_both_lines() {
+        for text in
+            ["# T\n### HLS-050: Log in\n### HLS-050: Log out", "x\n### 1. HLS-050: Log in\n### hls-050: Log out"]
+        {
+            assert_eq!(twice(text), Some(("HLS-050".to_owned(), 2, 3)), "{text}");
+        }
     }
 
     #[test]
@@ -181,7 +202,8 @@ mod tests {
             "### HLS-AAA: Log in\n#### HLS-AAA: Steps",
             "### HLS-AAA: Log in\n- HLS-AAA: comes first\n## Risks\n- HLS-AAA: is large",
             "### HLS-AAA\n### HLS-AAA: Log in",
-            "### HLS-001: Log in\n### HLS-001: Log out",
+            "### HLS-001: Log in\n### HLS-001: Log in (continued)\n#### HLS-001: Steps",
+            "## Related Documents\n- HLS-001: comes first\n- HLS-001: is large",
             "```\n### HLS-AAA: Log in\n### HLS-AAA: Log out\n```",
         ] {
             assert_eq!(twice(text), None, "{text}");

@@ -22,7 +22,7 @@ pub fn n_blocking(catalogue: &Catalogue, kind: &DocumentType, document: &Documen
         let rest = text.get(at + open.len()..).unwrap_or_default();
         // A marker may go on in the next line, and need not end.
         let inner = rest.split([']', '］', '】']).next().unwrap_or_default();
-        let words = words(inner.trim_start_matches(|c: char| c.is_whitespace() || ['*', '_', '`'].contains(&c)));
+        let words = words(inner);
         blocking.iter().any(|marker| is_marked(&words, marker))
     });
     marked.count()
@@ -109,6 +109,12 @@ mod tests {
             "[see [REQUIRES ADR]",
             "[REQUIRES ADR [1]]",
             "[**REQUIRES ADR**]",
+            "[REQUIRES **ADR**]",
+            "[REQUIRES <b>SPIKE</b>]",
+            "[REQUIRES&nbsp;SPIKE]",
+            "[REQUIRES&#32;ADR<br>soon]",
+            "[REQ\u{ad}UIRES `SPIKE`]",
+            "[REQUIR\u{415}S SPIKE]",
         ] {
             check(&format!("## Open Questions\n{marker}\n"), 1);
         }

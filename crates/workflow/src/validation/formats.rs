@@ -8,7 +8,7 @@ use super::Subject;
 use super::report::{Verdict, shown};
 use crate::catalogue::Rule;
 use crate::markdown::{Comment, Line};
-use crate::metadata;
+use crate::metadata::{self, MetadataError};
 
 pub fn check(subject: &Subject<'_>, rule: &Rule) -> Verdict {
     let Some(pattern) = &rule.pattern else {
@@ -41,16 +41,29 @@ fn check_field(subject: &Subject<'_>, rule: &Rule, pattern: &Regex, label: &str)
         return Verdict::fail(format!("the metadata has no line `**{label}:**`"));
     };
     if pattern.is_match(field.value) {
-        // The pattern may be content with the first of two statuses.
-        if label.eq_ignore_ascii_case("Status")
-            && let Err(error) = metadata::find_status(subject.kind, &subject.document)
-        {
-            return Verdict::fail(error.to_string());
-        }
-        return Verdict::pass(format!("{label} is '{}'", shown(field.value)));
+        let problems = if label.eq_ignore_ascii_case("Status") { unstorable(subject) } else { Vec::new() };
+        return Verdict::of(&problems, || format!("{label} is '{}'", shown(field.value)));
     }
     let description = rule.criterion.description.trim_end_matches('.');
     Verdict::fail(format!("line {}: {label} is '{}'; expected: {description}", field.line, shown(field.value)))
+}
+
+/// What of status, version and title no document is stored with: the pattern may be content with the first of two
+/// statuses, and no criterion of its own asks for the others.
+fn unstorable(subject: &Subject<'_>) -> Vec<String> {
+    let (kind, document) = (subject.kind, &subject.document);
+    let errors = [
+        metadata::find_status(kind, document).err(),
+        metadata::version(document).err(),
+        metadata::find_title(document, kind).err(),
+    ];
+    let told = |error: MetadataError| match error {
+        MetadataError::Missing { field, expected } => format!("`{field}`: expected {expected}"),
+        MetadataError::Wrong { .. } | MetadataError::Traversal { .. } | MetadataError::Contradiction { .. } => {
+            error.to_string()
+        }
+    };
+    errors.into_iter().flatten().map(told).collect()
 }
 
 /// A number is defined where it begins a line, a list item, a table row or a heading; elsewhere it is only referred to.

@@ -6,8 +6,7 @@ use contract::workflow::checklists::AppliesTo;
 use super::Subject;
 use super::report::{Verdict, shown};
 use crate::catalogue::{DocumentType, Marker, Rule};
-use crate::markdown::{Document, Line, parse_field};
-use crate::metadata::is_invisible;
+use crate::markdown::{Document, Line, as_shown, parse_field};
 
 /// An open question with the lines that belong to it.
 #[derive(Debug)]
@@ -37,15 +36,23 @@ fn find_label(line: &str) -> Option<(&str, &str)> {
     parse_field(line).or_else(|| line.find("**").and_then(|start| parse_field(line.get(start..)?)))
 }
 
-/// What stands in brackets, as if everybody wrote it alike: capitals, and one space between two words.
+/// What stands in brackets, as if everybody wrote it alike: capitals, one space between two words, and nothing that its
+/// reader does not see.
 pub fn words(inner: &str) -> String {
-    let parts = inner.split(|c: char| c.is_whitespace() || is_invisible(c)).filter(|word| !word.is_empty());
-    parts.map(str::to_uppercase).collect::<Vec<String>>().join(" ")
+    let line: String = inner.chars().map(|c| if c.is_whitespace() { ' ' } else { c }).collect();
+    let shown = as_shown(&line).unwrap_or(line);
+    shown.split_whitespace().map(str::to_uppercase).collect::<Vec<String>>().join(" ")
 }
 
-/// Whether words are a marker, or go on after it: `BLOCKED BY US-012`, `REQUIRES SPIKE: latency`.
+/// Whether words are a marker, or go on after it: `BLOCKED BY US-012`, `REQUIRES SPIKE: latency`. Spaces say nothing: what
+/// takes no room may stand in the place of one.
 pub fn is_marked(words: &str, marker: &str) -> bool {
-    words.strip_prefix(marker).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
+    let mut rest = words;
+    for wanted in marker.chars().filter(|c| !c.is_whitespace()) {
+        let Some(after) = rest.trim_start().strip_prefix(wanted) else { return false };
+        rest = after;
+    }
+    !rest.starts_with(char::is_alphanumeric)
 }
 
 /// `[REQUIRES SPIKE]`: a known marker however it is written, or capitals in brackets that look like one: at least two
@@ -240,6 +247,7 @@ mod tests {
             found("x [REQUIRES SPIKE] y [REQUIRES PM + TECH LEAD]"),
             ["REQUIRES SPIKE", "REQUIRES PM + TECH LEAD"]
         );
+        assert_eq!(found("[REQUIRES **ADR**] [Requires&nbsp;<b>Spike</b>]"), ["REQUIRES ADR", "REQUIRES SPIKE"]);
         assert_eq!(found("[BLOCKED BY US-012] [REQUIRES MAGIC]"), ["BLOCKED BY US-012", "REQUIRES MAGIC"]);
         assert_eq!(found("[ ] [x] [Title] [OK] [link](x) [requires magic] [unclosed"), Vec::<String>::new());
     }

@@ -1,5 +1,7 @@
 //! `template_sections`: headings that must be there, and what must stand below them.
 
+use std::collections::BTreeSet;
+
 use super::Subject;
 use super::report::{Verdict, shown};
 use crate::catalogue::Rule;
@@ -56,11 +58,17 @@ fn check_text(rule: &Rule, section: &Section<'_, '_>, count: Count, problems: &m
         problems.push(format!("{}: expected: {description}", place(section)));
     }
     let Some(pattern) = &rule.pattern else { return };
-    let n_matches = pattern.find_iter(&text).count();
+    // Written alike or not, the same words are the same.
+    let written_alike = |found: &str| found.split_whitespace().collect::<String>().to_uppercase();
+    let n_matches = match rule.criterion.unique {
+        true => pattern.find_iter(&text).map(|found| written_alike(found.as_str())).collect::<BTreeSet<_>>().len(),
+        false => pattern.find_iter(&text).count(),
+    };
+    let what = if rule.criterion.unique { "different matches" } else { "places" };
     if n_matches == 0 {
         problems.push(format!("{}: expected: {description}", place(section)));
     } else if count == Count::Matches {
-        check_count(rule, section, n_matches, "places", problems);
+        check_count(rule, section, n_matches, what, problems);
     }
 }
 

@@ -11,7 +11,7 @@ use super::Subject;
 use super::markers::{is_marked, words};
 use super::report::{Verdict, shown};
 use crate::markdown::without_code;
-use crate::placeholders::{self, HOW_WRITTEN, NO_ID};
+use crate::placeholders::{self, Defined, HOW_WRITTEN, NO_ID, UNSHOWN};
 
 /// Words that stand for something still to be written.
 #[expect(clippy::expect_used, reason = "the expression is a constant, and the tests use it")]
@@ -37,7 +37,7 @@ pub fn check(subject: &Subject<'_>) -> Verdict {
     if let Some((word, line)) = placeholders::find_unnumbered(subject.catalogue, subject.kind, subject.text) {
         problems.push(format!("line {line}: `{}` {NO_ID}", shown(&word)));
     }
-    if let Some(twice) = placeholders::find_twice(subject.catalogue, subject.text) {
+    if let Some(twice) = placeholders::find_twice(subject.catalogue, subject.kind, subject.text) {
         let placeholders::Twice { token, first_line, second_line } = twice;
         problems.push(format!("lines {first_line} and {second_line}: `{token}` stands for two documents"));
     }
@@ -54,6 +54,12 @@ pub fn check(subject: &Subject<'_>) -> Verdict {
             "line {line}: `{}`: a document of type {name} is cut into one document of its own number",
             token.text
         ));
+    }
+    if let Some(token) = placeholders::find_unshown(subject.catalogue, subject.text) {
+        problems.push(format!("line {}: `{}` {UNSHOWN}", token.line, token.text));
+    }
+    if let Some(Defined { id, line }) = placeholders::find_odd(subject.catalogue, subject.kind, subject.text) {
+        problems.push(format!("line {line}: {id} is written otherwise than ids are; write `{id}`"));
     }
     let waiting = placeholders::find(subject.catalogue, subject.text);
     if !subject.is_first_status {

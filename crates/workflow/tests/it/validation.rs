@@ -308,6 +308,11 @@ fn an_evidence_review_needs_citations_that_resolve() {
     assert_eq!(find(&result, "CQ-04").passed, Some(true));
     assert_eq!(find(&result, "CQ-05").passed, Some(false));
     assert_eq!(find(&result, "UT-01").details.as_deref(), Some("line 5: [PMID:333] is not among the references"));
+    let again = validate("REV-001", &text.replace("PMID:22", "PMID: 1"));
+    assert_eq!(
+        find(&again, "CQ-04").details.as_deref(),
+        Some("line 3, 'Findings': found 2 different matches, expected at least 3")
+    );
     let none = validate("REV-001", "# REV-001: Nothing");
     assert_eq!(find(&none, "UT-01").details.as_deref(), Some("nothing is cited"));
 }
