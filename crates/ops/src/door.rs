@@ -153,14 +153,15 @@ impl Platform {
         let default_project_id = options.settings.default_project_id.to_string();
         options.services.evidence.attach(store.clone());
         let files = Files::start(store.clone(), options.files, default_project_id);
+        let seals = Arc::new(Seals::new(&options.keyring));
         let inner = Inner {
             store,
             services: options.services,
             settings: options.settings,
             table,
             sealer: Sealer::new(&options.keyring),
-            seals: Arc::new(Seals::new(&options.keyring)),
-            known_keys: KnownKeys::open(options.known_keys_file),
+            known_keys: KnownKeys::open(options.known_keys_file, Arc::clone(&seals)),
+            seals,
             keyring: options.keyring,
             witness_policy: options.witness_policy,
             files,

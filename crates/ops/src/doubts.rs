@@ -122,6 +122,8 @@ impl Platform {
         if let Err(error) = self.store().append_events(events).await {
             tracing::error!(error = %error, "Doubts could not be recorded; the next start may not know of them");
             self.watch().put_back(doubts);
+        } else {
+            self.watch().forget_held();
         }
     }
 

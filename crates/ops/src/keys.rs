@@ -239,6 +239,9 @@ fn list<T: Serialize>(items: &[T]) -> Result<String, StoreError> {
     serde_json::to_string(items).map_err(|_| StoreError::other("a list of a key cannot be written"))
 }
 
-fn listed<T: DeserializeOwned>(text: &str) -> Result<Vec<T>, StoreError> {
-    serde_json::from_str(text).map_err(|_| StoreError::other("a key in the table has a role or scope that is none"))
+/// In the one form that [`list`] writes.
+fn listed<T: DeserializeOwned + Serialize>(text: &str) -> Result<Vec<T>, StoreError> {
+    let items: Option<Vec<T>> = serde_json::from_str(text).ok();
+    let items = items.ok_or(StoreError::other("a key in the table has a role or scope that is none"))?;
+    if list(&items)? == text { Ok(items) } else { Err(StoreError::other("a list of a key is in another form")) }
 }

@@ -1,14 +1,21 @@
 //! The notary: gives events their place in the log within a second, and signs checkpoints within a minute.
 
+mod head;
+
+pub use head::{Afterwards, is_headed};
+
+use std::time::Duration;
+
 use contract::error::OpError;
-use ledger::checkpoint::{Checkpoint, SignedCheckpoint};
+use ledger::checkpoint::SignedCheckpoint;
 use ledger::hash::Hash;
 use ledger::keyring::Keyring;
 use ledger::policy::Policy;
 use ledger::proof::{root_at, subtrees_for_root};
 use ledger::tree::{Frontier, TreeHead};
 use store::log::{self, Sequenced, StoredCheckpoint};
-use store::{Conn, Engine, LogIdentity, Reader, StoreError};
+use store::{Applied, Apply, Conn, Keep, LogIdentity, Reader, StoreError, WriteError};
+use tokio::time::Instant;
 
 use crate::audit;
 use crate::backup::as_f64;
@@ -18,6 +25,7 @@ use crate::watch::{Contradiction, KeptCheckpoint, LogWatch, SEQUENCED_WITHIN_US,
 
 const CHECKPOINT_EVERY_US: i64 = 60_000_000;
 pub(crate) const CHECKPOINT_EVENTS_MAX: u64 = 1_000;
+const PROBE_WAIT_MAX: Duration = Duration::from_secs(5);
 
 #[derive(Debug, thiserror::Error)]
 pub enum NotaryError {
@@ -27,17 +35,6 @@ pub enum NotaryError {
     Sign(#[source] OpError),
     #[error("the log does not continue what was signed: {0}")]
     Contradicted(String),
-}
-
-/// Ends a head that the last process of a house left when it had written everything.
-const CLOSED: &str = "closed";
-
-/// What comes after a head.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Afterwards {
-    MoreMayCome,
-    /// Nothing, until the next process.
-    Closed,
 }
 
 pub struct Notary {
@@ -51,6 +48,15 @@ impl Notary {
 
     /// Sequences everything that waits, and signs a checkpoint where one is due. Returns the new checkpoint, if any.
     pub async fn work(&self) -> Result<Option<StoredCheckpoint>, NotaryError> {
+        let worked = self.step().await;
+        // What was found against the log is recorded once it is the right one again.
+        if worked.is_ok() && self.platform.watch().is_holding() {
+            self.platform.record_doubts().await;
+        }
+        worked
+    }
+
+    async fn step(&self) -> Result<Option<StoredCheckpoint>, NotaryError> {
         let sequenced = self.sequence_all().await;
         self.platform.watch().note_sequencing(tried(&sequenced), self.now_us());
         match sequenced {
@@ -117,7 +123,7 @@ impl Notary {
         let kept = log::latest_checkpoint(&mut conn).await.map_err(NotaryError::Store)?;
         drop(conn);
         let watch = self.platform.watch();
-        if watch.is_doubtful(head.size) || watch.seen() != Some(head) {
+        if watch.is_doubtful(head.size) || watch.seen() != Some(head) || self.is_replaced().await {
             self.continued().await?;
         }
         if let Some(kept) = &kept {
@@ -160,7 +166,8 @@ impl Notary {
         };
         drop(conn);
         let checkpoint = audit::checkpoint_of(keyring, &state).map_err(NotaryError::Sign)?;
-        let signed = keyring.sign(checkpoint.with_number(last_number.saturating_add(1)));
+        let headed = checkpoint.with_extensions(vec![head::HEADED.to_owned()]);
+        let signed = headed.and_then(|checkpoint| keyring.sign(checkpoint.with_number(last_number.saturating_add(1))));
         let note = signed.map_err(|error| NotaryError::Sign(OpError::internal(error)))?.to_string();
         let checkpoint = StoredCheckpoint { tree_size, note, created_at_us: now_us };
         let added = self.platform.store().add_checkpoint(checkpoint.clone(), after_size).await;
@@ -174,13 +181,19 @@ impl Notary {
     /// The log, if it continues everything that was signed, and what that is; what was found is remembered.
     async fn continued(&self) -> Result<(log::LogState, Vec<KeptCheckpoint>), NotaryError> {
         let watch = self.platform.watch();
-        let kept = watch.kept();
+        // Before the log is read: another task may see it longer meanwhile.
+        let (kept, seen) = (watch.kept(), watch.seen());
         let mut conn = self.read().await?;
         let mut found = continued(&mut conn, self.platform.keyring(), &kept).await.map_err(NotaryError::Store)?;
         if let Ok(state) = &found
-            && let Some(strayed) = strayed(&mut conn, state, watch.seen()).await.map_err(NotaryError::Store)?
+            && let Some(strayed) = strayed(&mut conn, state, seen).await.map_err(NotaryError::Store)?
         {
             found = Err(strayed);
+        }
+        drop(conn);
+        if found.is_ok() && self.is_replaced().await {
+            let reason = "the file of the database was replaced or removed under this process".to_owned();
+            found = Err(Contradiction { reason, is_certain: true });
         }
         watch.note_contradiction(found.as_ref().err().cloned());
         match found {
@@ -190,6 +203,19 @@ impl Notary {
             }
             Err(contradiction) => Err(NotaryError::Contradicted(contradiction.reason)),
         }
+    }
+
+    /// Whether writes find another file than the one that is read.
+    async fn is_replaced(&self) -> bool {
+        let store = self.platform.store();
+        if !store.ping().await.is_err_and(|error| error.is_about_another_file()) {
+            return false;
+        }
+        // It was so at the last write; a write that changes nothing tells whether it still is.
+        let nothing: Apply<()> =
+            Box::new(|_tx| Box::pin(async { Ok(Applied { value: (), event: None, keep: Keep::Changes }) }));
+        let written = store.write(None, Instant::now() + PROBE_WAIT_MAX, nothing).await;
+        matches!(written, Err(WriteError::Store(error)) if error.is_about_another_file())
     }
 
     pub(crate) async fn keep(&self, checkpoint: StoredCheckpoint) -> Result<(), NotaryError> {
@@ -229,49 +255,11 @@ impl Notary {
         Ok(signed)
     }
 
-    /// The log as this process last found it to continue all that was signed, signed; `None` before that, and where it is
-    /// `last`. It gets no row and no number: kept beside the database, it tells whoever comes after a kill which events had their places.
-    pub fn sign_head(
-        &self,
-        last: Option<TreeHead>,
-        after: Afterwards,
-    ) -> Result<Option<(TreeHead, String)>, NotaryError> {
-        let seen = self.platform.watch().seen();
-        let Some(head) = seen.filter(|head| head.size > 0 && Some(*head) != last) else { return Ok(None) };
-        let lines = match after {
-            Afterwards::MoreMayCome => Vec::new(),
-            Afterwards::Closed => vec![CLOSED.to_owned()],
-        };
-        let keyring = self.platform.keyring();
-        let checkpoint = Checkpoint::new(keyring.origin(), head.size, head.root);
-        let signed = checkpoint.and_then(|checkpoint| keyring.sign(checkpoint.with_extensions(lines)?));
-        let note = signed.map_err(|error| NotaryError::Sign(OpError::internal(error)))?.to_string();
-        Ok(Some((head, note)))
-    }
-
     /// Whether an event has no place yet, by its call. Where several servers write, one may always come.
     pub async fn find_waiting(&self) -> Result<Option<String>, NotaryError> {
         let mut conn = self.read().await?;
         let oldest = log::oldest_waiting(&mut conn, i64::MAX).await.map_err(NotaryError::Store)?;
         Ok(oldest.map(|(call_id, _)| call_id))
-    }
-
-    /// Doubts an event that came after the last process had closed the house, by the word of the head that it left. Where a
-    /// database server keeps the record, other houses may have written it. Answers whether the house had been closed.
-    pub async fn doubt_added(&self, head: &str) -> Result<bool, NotaryError> {
-        let Ok(signed) = SignedCheckpoint::parse(head.as_bytes()) else { return Ok(false) };
-        let is_closed = signed.unverified().extensions().iter().any(|line| line == CLOSED);
-        if !is_closed {
-            return Ok(false);
-        }
-        if self.platform.store().engine() == Engine::Sqlite
-            && self.size().await? == signed.unverified().size()
-            && let Some(call_id) = self.find_waiting().await?
-        {
-            let what = format!("the event of call {call_id} came into the database while no process of this house ran");
-            self.platform.watch().note_added(what);
-        }
-        Ok(true)
     }
 
     /// Compares the log with a checkpoint that was kept outside the database: is it still a prefix of what is there?

@@ -11,6 +11,7 @@ use ledger::tree::TreeHead;
 use serde::{Deserialize, Serialize};
 
 use crate::doubts::Doubt;
+use crate::held_doubts;
 
 /// An event that waits longer than this for its place was forgotten, or nothing gets a place any more.
 pub(crate) const SEQUENCED_WITHIN_US: i64 = 60_000_000;
@@ -19,6 +20,9 @@ const SEEN_AGAIN_AFTER_US: i64 = 5_000_000;
 
 /// The store must have refused the sequencer for so long, and more than once, before it is believed to have stopped.
 const STOPPED_AFTER_US: i64 = 3_000_000;
+
+/// The log did not continue what was signed, and does again.
+const ROLLED_BACK: &str = "ROLLED_BACK";
 
 /// So many doubts are told by one process; whoever has to look has begun by then.
 const TOLD_MAX: usize = 1_000;
@@ -78,6 +82,7 @@ pub struct KeptCheckpoint {
 
 pub struct LogWatch {
     checkpoint_file: Option<PathBuf>,
+    doubts_file: Option<PathBuf>,
     memory: Mutex<Memory>,
 }
 
@@ -94,6 +99,8 @@ struct Memory {
     waiting: Option<(String, i64, i64)>,
     /// Doubts that no event tells of yet.
     doubts: Vec<Doubt>,
+    /// Some of them lie beside the database, until the log tells of them.
+    is_holding: bool,
     /// What of them was told, so that none is told twice.
     told: HashSet<String>,
     /// The last doubt that something is wrong, of this process or an earlier one.
@@ -131,7 +138,54 @@ impl LogWatch {
         metrics::gauge!("materia_log_contradicted").set(0.0);
         metrics::gauge!("materia_log_lag_seconds").set(0.0);
         metrics::gauge!("materia_log_stopped").set(0.0);
-        LogWatch { checkpoint_file, memory: Mutex::default() }
+        let doubts_file = checkpoint_file.as_deref().map(held_doubts::file);
+        let watch = LogWatch { checkpoint_file, doubts_file, memory: Mutex::default() };
+        watch.take_up_doubts();
+        watch
+    }
+
+    /// Takes up what an earlier process could not record.
+    fn take_up_doubts(&self) {
+        let held = match self.doubts_file.as_deref().map(held_doubts::read) {
+            Some(Ok(held)) => held,
+            Some(Err(error)) => {
+                tracing::error!(error = %error, "Doubts of an earlier process could not be read beside the database");
+                return;
+            }
+            None => return,
+        };
+        self.memory().is_holding = !held.is_empty();
+        self.put_back(held.into_iter().map(|what| Doubt::wrong(ROLLED_BACK, what)).collect());
+    }
+
+    /// Keeps a doubt that cannot be recorded while the log is not the right one; beside the database for the next process.
+    fn hold(&self, doubt: Doubt) {
+        if !self.doubt(&doubt) {
+            return;
+        }
+        if let Some(Err(error)) = self.doubts_file.as_deref().map(|file| held_doubts::add(file, &doubt.what)) {
+            tracing::warn!(error = %error, "A doubt could not be kept beside the database");
+        }
+        let mut memory = self.memory();
+        memory.doubts.push(doubt);
+        memory.is_holding = true;
+    }
+
+    pub(crate) fn is_holding(&self) -> bool {
+        self.memory().is_holding
+    }
+
+    /// The log tells of all of them.
+    pub(crate) fn forget_held(&self) {
+        let mut memory = self.memory();
+        if !memory.is_holding || !memory.doubts.is_empty() {
+            return;
+        }
+        memory.is_holding = false;
+        drop(memory);
+        if let Some(Err(error)) = self.doubts_file.as_deref().map(held_doubts::forget) {
+            tracing::warn!(error = %error, "Doubts that were recorded still lie beside the database");
+        }
     }
 
     /// What the log must continue. To be read before the log is: it may only have grown since.
@@ -261,6 +315,12 @@ impl LogWatch {
 
     pub(crate) fn note_contradiction(&self, found: Option<Contradiction>) {
         let before = self.change(|memory| std::mem::replace(&mut memory.contradiction, found.clone()));
+        let is_certain = |contradiction: &&Contradiction| contradiction.is_certain;
+        if let Some(certain) = found.as_ref().filter(is_certain)
+            && before.as_ref().filter(is_certain).is_none()
+        {
+            self.hold(Doubt::wrong(ROLLED_BACK, certain.reason.clone()));
+        }
         match found {
             Some(Contradiction { reason, .. }) if before.is_none() => {
                 tracing::error!(reason, "The log does not continue what was signed; no checkpoint is signed over it");

@@ -361,6 +361,7 @@ impl House {
         )
         .map_err(HouseError::Platform)?;
         if let Err(error) = notary::check(folder, &platform, &witnesses).await {
+            notary::hold_refusal(folder, &error);
             platform.close().await;
             return Err(HouseError::Rollback(error));
         }

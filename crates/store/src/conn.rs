@@ -91,7 +91,7 @@ impl Conn {
         }
     }
 
-    pub(crate) fn engine(&self) -> Engine {
+    pub fn engine(&self) -> Engine {
         match self.link {
             Link::Sqlite(_) => Engine::Sqlite,
             Link::Postgres(_) => Engine::Postgres,

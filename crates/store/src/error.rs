@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::dialect;
+use crate::presence::FILE_IS_ANOTHER;
 
 /// A failed read or statement. `Display` shows neither SQL, values nor paths; the driver's error is the source.
 ///
@@ -78,6 +79,11 @@ impl StoreError {
     /// Whether our own code refused what a row holds, although each cell is of its type.
     pub fn is_about_a_value(&self) -> bool {
         self.kind == StoreErrorKind::Other && self.cause.is::<Reason>()
+    }
+
+    /// Whether the file of the database is not the one any more that this process opened.
+    pub fn is_about_another_file(&self) -> bool {
+        self.cause.downcast_ref::<Reason>().is_some_and(|reason| reason.0 == FILE_IS_ANOTHER)
     }
 
     /// Whether the same may succeed later, full disk included.

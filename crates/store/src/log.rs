@@ -8,7 +8,7 @@ mod checkpoints;
 
 pub use checkpoints::{
     StoredCheckpoint, checkpoints_after, count_checkpoints, count_empty_checkpoints, find_checkpoint,
-    is_older_than_identity, latest_checkpoint, newest_checkpoints,
+    is_older_than_identity, latest_checkpoint, newest_checkpoints, tables_with_others,
 };
 
 use std::collections::HashMap;

@@ -18,7 +18,8 @@ use crate::param::Param;
 
 pub(crate) const IS_OLDER: &str =
     "the database does not have what this process wrote to it: it was rolled back or replaced";
-const FILE_IS_ANOTHER: &str = "the file of the database was replaced or removed under this process; restart the server";
+pub(crate) const FILE_IS_ANOTHER: &str =
+    "the file of the database was replaced or removed under this process; restart the server";
 pub(crate) const FIND_EVENT: &str = "SELECT 1 FROM events WHERE call_id = $1";
 
 #[derive(Default)]

@@ -425,6 +425,7 @@ fn task_error(error: TasksError) -> ApprovalError {
     match error {
         TasksError::Store(error) => ApprovalError::Store(error),
         TasksError::AlreadyQueued { artifact_id } => ApprovalError::AlreadyQueued { artifact_id },
+        TasksError::NoNumberLeft => ApprovalError::Ids(IdsError::NoNumberLeft { prefix: "TASK".to_owned() }),
         TasksError::Unknown { .. }
         | TasksError::IllegalTransition { .. }
         | TasksError::ClaimedByAnother { .. }

@@ -47,6 +47,8 @@ pub enum TasksError {
     ClaimedByAnother { task_id: String, claimed_by: String, until: String },
     #[error("task {task_id} is completed, and only an approver may reopen it")]
     MayNotReopen { task_id: String },
+    #[error("no number is left for TASK")]
+    NoNumberLeft,
     #[error("could not reach the task table")]
     Store(#[from] StoreError),
 }

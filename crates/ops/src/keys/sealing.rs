@@ -1,30 +1,37 @@
 //! Looking up keys, and giving rows their seals that were written before there were any or under an earlier signing key.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
 use contract::error::OpError;
-use contract::event::Event;
+use contract::event::{Event, Outcome};
 use contract::id::KeyId;
+use contract::key::RevokeKey;
 use ledger::hash::Hash;
 use ledger::tree::Frontier;
 use store::{Applied, Apply, Conn, Keep, StoreError, log};
 use tokio::time::Instant;
 
+use super::known::Vouched;
 use super::{FoundKey, KeyRecord, StoredKey, audited, find, read_page, set_seal};
 use crate::door::Platform;
 use crate::doubts::Doubt;
 use crate::drive::write_error;
 use crate::notary::{NotaryError, continued};
-use crate::operation::store_error;
+use crate::operation::{Operation as _, store_error};
 
 const PAGE: i64 = 1_000;
 const LEAVES_PAGE: u32 = 1_000;
 const WAIT_MAX: Duration = Duration::from_secs(30);
 
-/// The last hash that the log tells of a key, by organisation and id.
-type LastHashes = HashMap<(String, String), String>;
+/// What the log tells of keys.
+#[derive(Default)]
+struct ToldKeys {
+    /// The last hash of each, by organisation and id.
+    last: HashMap<(String, String), String>,
+    revoked: BTreeSet<String>,
+}
 
 impl Platform {
     /// The key of this id, for whoever must find out who is calling. It has no event: the call that follows has one, and
@@ -84,14 +91,20 @@ impl Platform {
             .into_iter()
             .filter_map(|stored| stored.record.clone().filter(|record| is_old(&stored, record)))
             .collect();
-        let is_first = !self.known_keys().is_sealed(&signing_key);
-        if is_first && !others.is_empty() {
-            let told = self.last_hashes(&mut reader).await?;
+        let (is_first, vouched) = (!self.known_keys().is_sealed(&signing_key), self.known_keys().vouched());
+        if !is_first && vouched == Vouched::Broken {
+            let what = "`keys.known`, which remembers beside the database what was revoked, was changed by other hands";
+            self.doubt(Doubt::wrong("KEY_CHANGED", what.to_owned()));
+        }
+        let is_asked = vouched != Vouched::Yes || (is_first && !others.is_empty());
+        if is_asked && let Some(told) = self.told_keys(&mut reader).await? {
+            self.known_keys().vouch(told.revoked.iter().map(String::as_str));
             let is_told = |record: &KeyRecord| {
                 let place = (record.organisation_id.to_string(), record.key_id.to_string());
-                told.get(&place).is_some_and(|told| audited(record).sha256.as_ref() == Some(told))
+                told.last.get(&place).is_some_and(|told| audited(record).sha256.as_ref() == Some(told))
             };
-            due.extend(others.into_iter().filter_map(|stored| stored.record).filter(is_told));
+            let unsealed = others.into_iter().filter(|_| is_first).filter_map(|stored| stored.record);
+            due.extend(unsealed.filter(is_told));
         }
         drop(reader);
         if !due.is_empty() {
@@ -123,7 +136,7 @@ impl Platform {
 
     /// What the log tells of keys, recomputed from its first event: a row vouches for nothing here, and an event that was
     /// changed, hidden or taken out makes another root than the one that was signed. Then nothing is told.
-    async fn last_hashes(&self, conn: &mut Conn) -> Result<LastHashes, OpError> {
+    async fn told_keys(&self, conn: &mut Conn) -> Result<Option<ToldKeys>, OpError> {
         let kept = self.watch().kept();
         let state = match continued(conn, self.keyring(), &kept).await.map_err(store_error)? {
             Ok(state) => state,
@@ -131,14 +144,14 @@ impl Platform {
                 return Err(OpError::internal(NotaryError::Contradicted(contradiction.reason)));
             }
         };
-        let (mut tree, mut last) = (Frontier::new(), LastHashes::new());
+        let (mut tree, mut told) = (Frontier::new(), ToldKeys::default());
         while tree.size() < state.frontier.size() {
             let leaves = log::read_leaves(conn, tree.size(), LEAVES_PAGE).await.map_err(store_error)?;
             let bodies = leaves.iter().map_while(|leaf| leaf.event.as_ref().map(|event| event.body.as_str()));
             let n_before = tree.size();
             for body in bodies {
                 tree.append(Hash::leaf(body.as_bytes()));
-                note_keys(body, &mut last);
+                told.note(body);
             }
             if tree.size() == n_before {
                 break;
@@ -146,24 +159,30 @@ impl Platform {
         }
         if tree.head() != state.frontier.head() {
             tracing::error!(
-                "The log is not whole, so that no key was sealed by its word; `materia audit verify` tells more"
+                "The log is not whole, so that nothing of keys is taken from its word; `materia audit verify` tells more"
             );
-            return Ok(LastHashes::new());
+            return Ok(None);
         }
-        Ok(last)
+        Ok(Some(told))
     }
 }
 
-fn note_keys(body: &str, last: &mut LastHashes) {
-    // Most events are about something else, and need not be read.
-    if !body.contains("\"type\":\"key\"") {
-        return;
-    }
-    let Ok(event) = serde_json::from_str::<Event>(body) else { return };
-    let organisation_id = event.organisation_id.to_string();
-    for object in event.objects.into_iter().filter(|object| object.kind == "key") {
-        if let Some(sha256) = object.sha256 {
-            last.insert((organisation_id.clone(), object.id), sha256);
+impl ToldKeys {
+    fn note(&mut self, body: &str) {
+        // Most events are about something else, and need not be read.
+        if !body.contains("\"type\":\"key\"") {
+            return;
+        }
+        let Ok(event) = serde_json::from_str::<Event>(body) else { return };
+        let is_revoked = event.operation == RevokeKey::NAME && event.outcome == Outcome::Ok;
+        let organisation_id = event.organisation_id.to_string();
+        for object in event.objects.into_iter().filter(|object| object.kind == "key") {
+            if is_revoked {
+                self.revoked.insert(object.id.clone());
+            }
+            if let Some(sha256) = object.sha256 {
+                self.last.insert((organisation_id.clone(), object.id), sha256);
+            }
         }
     }
 }

@@ -1,7 +1,10 @@
-//! Seals over API keys and jobs: what the tables say of them counts as the house wrote it and not otherwise.
+//! Seals over API keys and jobs, and over what is remembered of keys beside the database: what is said of them counts as the
+//! house wrote it and not otherwise.
 //!
 //! A seal is a MAC over everything that decides, by a secret that comes from the log's signing key and is not in the
 //! database. While two signing keys overlap a row carries one of each, so that servers with either key file know it.
+
+use std::collections::BTreeSet;
 
 use contract::canonical;
 use ledger::keyring::Keyring;
@@ -14,19 +17,21 @@ use crate::jobs;
 
 const KEYS: &str = "materia api key v1";
 const JOBS: &str = "materia job v1";
+const KNOWN: &str = "materia known keys v1";
 /// A row has one seal, or two while keys overlap.
 const SEALS_MAX: usize = 2;
 
 pub(crate) struct Seals {
     keys: Vec<hmac::Key>,
     jobs: Vec<hmac::Key>,
+    known: Vec<hmac::Key>,
 }
 
 impl Seals {
     pub fn new(keyring: &Keyring) -> Seals {
         let secrets =
             |purpose| keyring.secrets(purpose).iter().map(|secret| hmac::Key::new(hmac::HMAC_SHA256, secret)).collect();
-        Seals { keys: secrets(KEYS), jobs: secrets(JOBS) }
+        Seals { keys: secrets(KEYS), jobs: secrets(JOBS), known: secrets(KNOWN) }
     }
 
     /// The text beside a row: hex digits of each seal, that of the current signing key first.
@@ -37,6 +42,16 @@ impl Seals {
     /// Did whoever holds one of our signing keys write the row as it is?
     pub fn hold(&self, key: &KeyRecord, text: &str) -> bool {
         hold(&self.keys, &sealed(key), text)
+    }
+
+    /// As [`Seals::seal`], for the lines of `keys.known`.
+    pub fn seal_known(&self, lines: &BTreeSet<String>) -> String {
+        seal(&self.known, &serde_json::json!(lines))
+    }
+
+    /// As [`Seals::hold`].
+    pub fn hold_known(&self, lines: &BTreeSet<String>, text: &str) -> bool {
+        hold(&self.known, &serde_json::json!(lines), text)
     }
 
     /// As [`Seals::seal`].

@@ -59,7 +59,7 @@ impl From<TasksError> for ApplyError {
         let refusal = match error {
             TasksError::Store(error) => return ApplyError::Store(error),
             TasksError::Unknown { .. } => OpError::not_found(message),
-            TasksError::ClaimedByAnother { .. } => OpError::conflict(message),
+            TasksError::ClaimedByAnother { .. } | TasksError::NoNumberLeft => OpError::conflict(message),
             TasksError::MayNotReopen { .. } => OpError::refused(message),
             TasksError::AlreadyQueued { artifact_id } => {
                 invalid("artifact_id", "a document that is not in the queue".to_owned()).received(artifact_id)

@@ -271,6 +271,36 @@ async fn the_row_of_a_revoked_key_that_was_copied_before_does_not_bring_it_back(
 }
 
 #[tokio::test]
+async fn a_revoked_key_stays_refused_without_what_was_remembered_beside_the_database() {
+    for stage in both().await {
+        let key_id = viewer_key(&stage).await;
+        run_sql(&stage, &["CREATE TABLE older_keys AS SELECT * FROM api_keys"]).await;
+        output(&stage, "owner", "revoke_key", json!({"key_id": key_id})).await;
+        stage.platform.seal_keys().await.unwrap();
+        verify(&stage).await;
+        run_sql(&stage, &["DELETE FROM api_keys", "INSERT INTO api_keys SELECT * FROM older_keys"]).await;
+        let known = stage.files.path().join("keys.known");
+        let text = std::fs::read_to_string(&known).unwrap();
+        let lines = |is_kept: fn(&str) -> bool| -> String {
+            text.lines().filter(|line| is_kept(line)).map(|line| format!("{line}\n")).collect()
+        };
+        std::fs::remove_file(&known).unwrap();
+        for left in
+            [None, Some(lines(|line| line.starts_with("sealed"))), Some(lines(|line| !line.starts_with("revoked")))]
+        {
+            if let Some(left) = &left {
+                std::fs::write(&known, left).unwrap();
+            }
+            let next = stage.again().await;
+            next.platform.seal_keys().await.unwrap();
+            let is_told = next.platform.log_standing().word() == "doubted";
+            assert_eq!(is_told, left.is_some_and(|left| left.contains("seal ")), "a line was taken out under a seal");
+            assert_eq!(found(&next, &key_id).await, FoundKey::Changed);
+        }
+    }
+}
+
+#[tokio::test]
 async fn what_another_server_revoked_is_remembered_too() {
     let stage = on_postgres(OPERATIONS).await;
     let other = stage.again_elsewhere().await;

@@ -53,6 +53,42 @@ async fn events_that_have_their_places_cannot_be_taken_out_before_they_are_signe
 }
 
 #[tokio::test]
+async fn a_rollback_that_was_put_right_is_told_of_until_somebody_accepts_it() {
+    for stage in both().await {
+        take_ids(&stage, 3).await;
+        settle(&stage).await;
+        run_sql(&stage, &["CREATE TABLE older_state AS SELECT * FROM log_state"]).await;
+        take_ids(&stage, 2).await;
+        settle(&stage).await;
+        run_sql(
+            &stage,
+            &[
+                "CREATE TABLE newer_state AS SELECT * FROM log_state",
+                "DELETE FROM log_state",
+                "INSERT INTO log_state SELECT * FROM older_state",
+            ],
+        )
+        .await;
+        let notary = Notary::new(stage.platform.clone());
+        notary.work().await.unwrap_err();
+        assert_eq!(stage.platform.log_standing().word(), "contradicted");
+        run_sql(&stage, &["DELETE FROM log_state", "INSERT INTO log_state SELECT * FROM newer_state"]).await;
+        // A process that ends before it can say so leaves word beside the database.
+        let next = stage.again().await;
+        assert_eq!(next.platform.log_standing().word(), "doubted");
+        for house in [&stage, &next] {
+            Notary::new(house.platform.clone()).work().await.unwrap();
+            assert_eq!(house.platform.log_standing().word(), "doubted");
+            let found = verify(house).await;
+            let message = first(&found, "doubt")["message"].as_str().unwrap().to_owned();
+            assert!(message.starts_with("the last checkpoint that was signed here is over 5 events"), "{message}");
+        }
+        assert!(next.platform.has_doubts().await.unwrap());
+        assert!(!stage.files.path().join("ledger.doubts").exists(), "the log tells of it");
+    }
+}
+
+#[tokio::test]
 async fn a_tree_that_its_own_leaves_do_not_make_is_never_signed() {
     for stage in both().await {
         take_ids(&stage, 3).await;
@@ -403,8 +439,74 @@ async fn the_inputs_that_are_searched_are_compared_with_the_tasks() {
 }
 
 #[tokio::test]
-async fn the_task_counter_is_compared_with_the_tasks() {
+async fn values_that_say_the_same_in_another_form_are_named() {
     for stage in both().await {
+        let prd = json!({"name": "prd", "artifact_id": "PRD-006", "classification": "mandatory", "status": "Approved",
+            "resource_uri": "mcp://resources/artifacts/prds/PRD-006_v3.md"});
+        let story = json!({"artifact_id": "HLS-001", "generator": "hls-generator", "inputs": [prd]});
+        stage.call("owner", "queue_tasks", json!({"project_id": "default", "tasks": [story]})).await.result.unwrap();
+        let range = json!({"artifact_type": "US", "count": 2});
+        let reserved = stage.call("owner", "reserve_id_range", range).await.result.unwrap().output;
+        let reservation = json!({"reservation_id": reserved["reservation_id"]});
+        stage.call("owner", "confirm_reservation", reservation).await.result.unwrap();
+        let key = json!({"actor_id": "reader", "roles": ["viewer"]});
+        stage.call("owner", "create_key", key).await.result.unwrap();
+        assert_eq!(verify(&stage).await["problems"], json!([]));
+        let on_both = [
+            ("UPDATE task_inputs SET position = position + 1", "UPDATE task_inputs SET position = position - 1"),
+            ("UPDATE api_keys SET roles = roles || ' '", "UPDATE api_keys SET roles = TRIM(roles)"),
+        ];
+        let on_sqlite = [
+            ("UPDATE tasks SET inputs_json = inputs_json || ' '", "UPDATE tasks SET inputs_json = TRIM(inputs_json)"),
+            ("UPDATE id_reservations SET confirmed = 2", "UPDATE id_reservations SET confirmed = 1"),
+        ];
+        let is_sqlite = stage.store.engine() == Engine::Sqlite;
+        for (change, back) in on_both.into_iter().chain(on_sqlite.into_iter().filter(|_| is_sqlite)) {
+            tamper(&stage, change).await;
+            let found = look(&stage).await;
+            assert_eq!(found["n_problems"], 1, "{change}: {found}");
+            tamper(&stage, back).await;
+            assert_eq!(look(&stage).await["problems"], json!([]), "{back}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_tables_of_the_log_that_have_one_row_have_no_other() {
+    for stage in both().await {
+        take_ids(&stage, 2).await;
+        assert_eq!(verify(&stage).await["problems"], json!([]));
+        for (change, table, back) in [
+            (
+                "INSERT INTO log_state SELECT id + 1, size, frontier, last_commit_key, last_event_seq FROM log_state",
+                "log_state",
+                "DELETE FROM log_state WHERE id = 2",
+            ),
+            (
+                "INSERT INTO log_identity (id, origin, verifier_key) VALUES (2, 'elsewhere', 'x')",
+                "log_identity",
+                "DELETE FROM log_identity WHERE id = 2",
+            ),
+        ] {
+            tamper(&stage, change).await;
+            let found = look(&stage).await;
+            let message = format!("`{table}` has rows that are not of this program: other hands added them");
+            assert_eq!(first(&found, "table")["message"], json!(message), "{found}");
+            tamper(&stage, back).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_task_counter_is_compared_with_the_tasks() {
+    let message = "the task counter was changed by other hands";
+    for stage in both().await {
+        take_ids(&stage, 1).await;
+        assert_eq!(verify(&stage).await["problems"], json!([]));
+        tamper(&stage, "INSERT INTO task_counters (organisation_id, last_task_number) VALUES ('here', 500)").await;
+        let found = look(&stage).await;
+        assert_eq!((&found["n_problems"], &found["problems"][0]["message"]), (&json!(1), &json!(message)), "{found}");
+        tamper(&stage, "DELETE FROM task_counters").await;
         let review = json!({"artifact_id": "REV-001", "generator": "evidence-review-generator", "inputs": []});
         let queued = json!({"project_id": "default", "tasks": [review]});
         stage.call("owner", "queue_tasks", queued).await.result.unwrap();
@@ -412,7 +514,6 @@ async fn the_task_counter_is_compared_with_the_tasks() {
         for sql in ["UPDATE task_counters SET last_task_number = 7", "DELETE FROM task_counters"] {
             tamper(&stage, sql).await;
             let found = look(&stage).await;
-            let message = "the task counter was changed by other hands";
             assert_eq!(
                 (&found["n_problems"], &found["problems"][0]["message"]),
                 (&json!(1), &json!(message)),

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use contract::error::Kind;
 use ops::operations::OPERATIONS;
 use serde_json::{Value, json};
 use testkit::documents::PRD_006;
@@ -59,6 +60,18 @@ async fn number_from(stage: &Stage, next: i64) {
     });
     let deadline = tokio::time::Instant::now() + std::time::Duration::from_secs(60);
     stage.store.write(None, deadline, apply).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_counter_at_its_end_is_a_refusal() {
+    for end in [workflow::ids::NUMBER_MAX, i64::MAX] {
+        for stage in both().await {
+            number_from(&stage, end).await;
+            let added = stage.call("author", "queue_tasks", batch(SEED_PROJECT, 1, 2)).await;
+            let refused = added.result.unwrap_err();
+            assert_eq!((refused.kind, refused.message.as_str()), (Kind::Conflict, "no number is left for TASK"));
+        }
+    }
 }
 
 #[tokio::test]

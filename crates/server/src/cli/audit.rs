@@ -135,6 +135,7 @@ fn wrong(error: &AssembleError) -> Option<(&'static str, String)> {
             | RollbackError::Empty { .. }
             | RollbackError::Different { .. }
             | RollbackError::NothingKept
+            | RollbackError::NoHead { .. }
             | RollbackError::OtherKey { .. }
             | RollbackError::OtherLog
             | RollbackError::Witness(_)),

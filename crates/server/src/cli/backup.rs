@@ -150,7 +150,11 @@ pub async fn put_back(place: Place, arguments: RestoreArguments) -> anyhow::Resu
     keys::forget_seals(&place.data)?;
     let checkpoint_file = notary::checkpoint_file(&place.data);
     if let Some(checkpoint) = checkpoint.filter(|_| !checkpoint_file.exists()) {
-        // Without one the next start would wonder where it went.
+        // Without them the next start would wonder where they went. It is the head of what there is as well.
+        let head_file = notary::head_file(&place.data);
+        if !head_file.exists() {
+            keys::replace(&head_file, &checkpoint)?;
+        }
         keys::replace(&checkpoint_file, &checkpoint)?;
     }
     drop(lock);

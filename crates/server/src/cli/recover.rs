@@ -4,8 +4,8 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 use contract::canonical;
-use ops::Platform;
 use ops::acceptance::Acceptance;
+use ops::{Platform, held_doubts};
 
 use super::{Place, must_be_there, print_lines};
 use crate::assemble::{self, AssembleError};
@@ -55,6 +55,7 @@ async fn find_rollback(place: &Place, settings: &Settings) -> anyhow::Result<Opt
             | RollbackError::Empty { .. }
             | RollbackError::Different { .. }
             | RollbackError::NothingKept
+            | RollbackError::NoHead { .. }
             | RollbackError::OtherKey { .. }
             | RollbackError::Witness(_)),
         ))) => Ok(Some(error)),
@@ -96,6 +97,7 @@ fn describe(found: &RollbackError, checkpoint: Option<&[u8]>) -> Acceptance {
             }
         },
         RollbackError::NothingKept => ("NOTHING_KEPT", None, None),
+        RollbackError::NoHead { .. } => ("NO_HEAD", None, None),
         RollbackError::OtherKey { .. } => ("OTHER_KEY", None, None),
         RollbackError::Log(_) | RollbackError::Damaged(_) | RollbackError::File { .. } | RollbackError::OtherLog => {
             ("OTHER_HISTORY", None, None)
@@ -127,17 +129,21 @@ pub async fn run(place: &Place, arguments: &Arguments) -> anyhow::Result<ExitCod
         "Ids that were given out after the events that are there now will be given out again: tell whoever has them."
             .to_owned(),
     ])?;
+    let path = checkpoint_file(&place.data);
+    if path.exists() {
+        let aside = path.with_extension(format!("checkpoint.{}", uuid::Uuid::now_v7()));
+        std::fs::rename(&path, &aside).with_context(|| format!("could not move {}", path.display()))?;
+        print_lines([format!("The last checkpoint of the lost log is kept as {}.", aside.display())])?;
+    } else {
+        print_lines(["There is no checkpoint to set aside; the next start compares nothing.".to_owned()])?;
+    }
+    // After the checkpoint, which would be refused without it.
     let head = head_file(&place.data);
     if head.exists() {
         std::fs::remove_file(&head).with_context(|| format!("could not remove {}", head.display()))?;
     }
-    let path = checkpoint_file(&place.data);
-    if !path.exists() {
-        print_lines(["There is no checkpoint to set aside; the next start compares nothing.".to_owned()])?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    let aside = path.with_extension(format!("checkpoint.{}", uuid::Uuid::now_v7()));
-    std::fs::rename(&path, &aside).with_context(|| format!("could not move {}", path.display()))?;
-    print_lines([format!("The last checkpoint of the lost log is kept as {}.", aside.display())])?;
+    // The acceptance tells of what was refused.
+    let doubts = held_doubts::file(&path);
+    held_doubts::forget(&doubts).with_context(|| format!("could not remove {}", doubts.display()))?;
     Ok(ExitCode::SUCCESS)
 }

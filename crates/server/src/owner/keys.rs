@@ -77,9 +77,9 @@ pub fn write(path: &Path, keyring: &Keyring) -> Result<(), KeyFileError> {
     replace(path, &keyring.to_private_text()).map_err(|source| file_error(path, source))
 }
 
-/// As [`replace`] for whoever reads it after this process is killed; after a loss of power it may be an older one or empty.
-pub fn replace_unsynced(path: &Path, text: &str) -> std::io::Result<()> {
-    write_aside(path, text)?;
+/// As [`replace`], but does not wait for the folder: after a loss of power it may be the older one, and never half of one.
+pub fn replace_soon(path: &Path, text: &str) -> std::io::Result<()> {
+    write_aside(path, text)?.sync_data()?;
     std::fs::rename(aside(path), path)
 }
 

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use contract::id::OrganisationId;
+use ledger::checkpoint::SignedCheckpoint;
 use ledger::keyring::Keyring;
 use ledger::tree::TreeHead;
 use ops::acceptance::Acceptance;
-use ops::{Afterwards, Claim, Notary, NotaryError, Platform, Standing};
+use ops::{Afterwards, Claim, Notary, NotaryError, Platform, Standing, held_doubts};
 use store::{Engine, Store};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -54,6 +55,12 @@ pub enum RollbackError {
          whether it was rolled back; put them back, or accept what may be lost with `materia recover --accept-rollback`"
     )]
     NothingKept,
+    #[error(
+        "`ledger.head` beside the database is gone or is none, and `ledger.checkpoint`, over {kept} events, was kept after \
+         one: nobody can tell what came after it and whether that is still there; put the head back, or accept what may be \
+         lost with `materia recover --accept-rollback`"
+    )]
+    NoHead { kept: u64 },
     #[error("the last checkpoint `{path}` is not signed by this log's key; is `ledger.key` the right one?")]
     OtherKey { path: PathBuf },
     #[error(
@@ -85,7 +92,7 @@ pub fn checkpoint_file(folder: &Path) -> PathBuf {
     folder.join("ledger.checkpoint")
 }
 
-/// The newest signed head of the log. It is written with every step of the sequencer, and not synced.
+/// The newest signed head of the log. It is written with every step of the sequencer, and before every checkpoint.
 pub fn head_file(folder: &Path) -> PathBuf {
     folder.join("ledger.head")
 }
@@ -126,8 +133,8 @@ pub async fn check(folder: &Path, platform: &Platform, witnesses: &Witnesses) ->
     {
         return Err(RollbackError::OtherLog);
     }
-    check_kept(folder, &notary).await?;
-    check_head(folder, &notary).await?;
+    let kept = check_kept(folder, &notary).await?;
+    check_head(folder, &notary, kept.as_deref()).await?;
     check_beside(folder, platform.engine(), &notary).await?;
     notary.note_lacking(checkpoint_file(folder).exists()).await.map_err(log_error)?;
     // Last, so that a folder which is refused leaves no name in a database that may not be its own.
@@ -147,7 +154,10 @@ pub async fn check(folder: &Path, platform: &Platform, witnesses: &Witnesses) ->
             Some(found) if !is_loss_accepted => return Err(RollbackError::Witness(found)),
             None if is_known => match notary.finish().await {
                 // With something to show, they can tell another history of the same length.
-                Ok(signed) => keep(folder, signed.map(|checkpoint| checkpoint.note)),
+                Ok(signed) => {
+                    keep_head(folder, &notary, &mut None, Afterwards::MoreMayCome).await;
+                    keep(folder, signed.map(|checkpoint| checkpoint.note));
+                }
                 Err(error) => tracing::warn!(error = %error, "The log has no checkpoint that witnesses could be shown"),
             },
             Some(_) | None => {}
@@ -167,16 +177,19 @@ fn log_error(error: NotaryError) -> RollbackError {
     }
 }
 
-/// Compares the log with the checkpoint that lies beside the database.
-async fn check_kept(folder: &Path, notary: &Notary) -> Result<(), RollbackError> {
+/// Compares the log with the checkpoint that lies beside the database, and answers it.
+async fn check_kept(folder: &Path, notary: &Notary) -> Result<Option<String>, RollbackError> {
     let path = checkpoint_file(folder);
     let note = match std::fs::read_to_string(&path) {
         Ok(note) => note,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(source) => return Err(RollbackError::File { path, source }),
     };
     match notary.holds(&note).await.map_err(log_error)? {
-        Standing::Same => notary.remember(&note).await.map_err(log_error),
+        Standing::Same => {
+            notary.remember(&note).await.map_err(log_error)?;
+            Ok(Some(note))
+        }
         Standing::Shorter { kept, found: 0 } => Err(RollbackError::Empty { kept }),
         Standing::Shorter { kept, found } => Err(RollbackError::Shorter { kept, found }),
         Standing::Different { size } => Err(RollbackError::Different { size }),
@@ -184,29 +197,62 @@ async fn check_kept(folder: &Path, notary: &Notary) -> Result<(), RollbackError>
     }
 }
 
-/// Compares the log with the head that lies beside the database: after a kill it is newer than the last checkpoint.
-async fn check_head(folder: &Path, notary: &Notary) -> Result<(), RollbackError> {
+/// Compares the log with the head that lies beside the database: after a kill it is newer than the last checkpoint, which
+/// `kept` is. Where that was kept after a head, there must be one.
+async fn check_head(folder: &Path, notary: &Notary, kept: Option<&str>) -> Result<(), RollbackError> {
     let path = head_file(folder);
-    let head = match std::fs::read_to_string(&path) {
-        Ok(head) => head,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+    let head = match std::fs::read(&path) {
+        Ok(head) => String::from_utf8_lossy(&head).into_owned(),
+        // One that is empty says as much.
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
         Err(source) => return Err(RollbackError::File { path, source }),
     };
     match notary.holds(&head).await.map_err(log_error)? {
         // It says that nothing comes any more, and from here on something does.
         Standing::Same if notary.doubt_added(&head).await.map_err(log_error)? => {
-            let removed = std::fs::remove_file(&path).and_then(|()| std::fs::File::open(folder)?.sync_all());
-            removed.map_err(|source| RollbackError::File { path, source })?;
+            if let Some(open) = notary.reopen_head(&head).map_err(log_error)? {
+                keys::replace(&path, &open).map_err(|source| RollbackError::File { path, source })?;
+            }
         }
         Standing::Same => {}
-        // A loss of power may leave it empty. The checkpoint is synced, and says what there is to say.
-        Standing::Unreadable => tracing::warn!("The head of the log beside the database cannot be read"),
+        Standing::Unreadable => match kept.filter(|kept| ops::is_headed(kept)) {
+            Some(kept) => return Err(RollbackError::NoHead { kept: size_of(kept) }),
+            // The checkpoint of an earlier program says what there is to say.
+            None if !head.is_empty() => tracing::warn!("The head of the log beside the database cannot be read"),
+            None => {}
+        },
         Standing::Shorter { kept, found: 0 } => return Err(RollbackError::Empty { kept }),
         Standing::Shorter { kept, found } => return Err(RollbackError::Shorter { kept, found }),
         Standing::Different { size } => return Err(RollbackError::Different { size }),
         Standing::OtherKey => return Err(RollbackError::OtherKey { path }),
     }
     Ok(())
+}
+
+fn size_of(checkpoint: &str) -> u64 {
+    SignedCheckpoint::parse(checkpoint.as_bytes()).map_or(0, |signed| signed.unverified().size())
+}
+
+/// Keeps in mind that a database was refused which could be put right before anybody looks. One that is empty is most often
+/// another database than was meant.
+pub fn hold_refusal(folder: &Path, refused: &RollbackError) {
+    let is_told = match refused {
+        RollbackError::Shorter { .. }
+        | RollbackError::Different { .. }
+        | RollbackError::NothingKept
+        | RollbackError::NoHead { .. } => true,
+        RollbackError::Log(_)
+        | RollbackError::Damaged(_)
+        | RollbackError::File { .. }
+        | RollbackError::Empty { .. }
+        | RollbackError::OtherKey { .. }
+        | RollbackError::OtherLog
+        | RollbackError::Witness(_) => false,
+    };
+    let told = format!("a start was refused: {refused}");
+    if is_told && let Err(error) = held_doubts::add(&held_doubts::file(&checkpoint_file(folder)), &told) {
+        tracing::warn!(error = %error, "That the database was refused could not be kept beside it");
+    }
 }
 
 /// Refuses a file of SQLite that came without what lay beside it. Whoever shares a database may come with a new folder.
@@ -229,8 +275,9 @@ pub async fn run(folder: PathBuf, platform: Platform, witnesses: Arc<Witnesses>,
     loop {
         let wait = match notary.work().await {
             Ok(_) => {
+                // In this order: a checkpoint without a head is one that lost it.
+                keep_head(&folder, &notary, &mut last_head, Afterwards::MoreMayCome).await;
                 keep_newest(&folder, &notary, &mut last_kept);
-                keep_head(&folder, &notary, &mut last_head, Afterwards::MoreMayCome);
                 WORK_EVERY
             }
             // Said once, when it was found, and by /health since.
@@ -260,8 +307,8 @@ pub async fn run(folder: PathBuf, platform: Platform, witnesses: Arc<Witnesses>,
     }
     match notary.finish().await {
         Ok(_) => {
+            keep_head(&folder, &notary, &mut last_head, Afterwards::MoreMayCome).await;
             keep_newest(&folder, &notary, &mut last_kept);
-            keep_head(&folder, &notary, &mut last_head, Afterwards::MoreMayCome);
         }
         Err(error) => tracing::warn!(error = %error, "The last events have no checkpoint yet"),
     }
@@ -276,29 +323,34 @@ pub async fn close(folder: &Path, platform: &Platform) {
     let is_settled = notary.find_waiting().await.is_ok_and(|waiting| waiting.is_none());
     platform.close().await;
     if is_settled && platform.store_stats() == written {
-        keep_head(folder, &notary, &mut None, Afterwards::Closed);
+        keep_head(folder, &notary, &mut None, Afterwards::Closed).await;
     }
 }
 
 /// Keeps the head of the log beside the database, if it is another than the last one.
-fn keep_head(folder: &Path, notary: &Notary, last: &mut Option<TreeHead>, after: Afterwards) {
-    let kept = match notary.sign_head(*last, after) {
-        Ok(Some((head, note))) => {
-            *last = Some(head);
-            keys::replace_unsynced(&head_file(folder), &note).map_err(|error| error.to_string())
-        }
+async fn keep_head(folder: &Path, notary: &Notary, last: &mut Option<TreeHead>, after: Afterwards) {
+    let (head, note) = match notary.sign_head(*last, after) {
+        Ok(Some(signed)) => signed,
         Ok(None) => return,
-        Err(error) => Err(error.to_string()),
+        Err(error) => {
+            tracing::warn!(error = %error, "The head of the log could not be signed");
+            return;
+        }
     };
-    if let Err(error) = kept {
-        tracing::warn!(error, "The head of the log could not be kept beside the database");
+    let path = head_file(folder);
+    // It waits for the disk, five times a second while events come.
+    let written = tokio::task::spawn_blocking(move || keys::replace_soon(&path, &note)).await;
+    match written.map_err(std::io::Error::other).flatten() {
+        Ok(()) => *last = Some(head),
+        Err(error) => tracing::warn!(error = %error, "The head of the log could not be kept beside the database"),
     }
 }
 
 /// Keeps the newest checkpoint of the log beside the database, whichever server of it signed that one.
 fn keep_newest(folder: &Path, notary: &Notary, last: &mut Option<String>) {
     let newest = notary.watch().newest();
-    if newest != *last {
+    // Without a head the next start would refuse it.
+    if newest != *last && head_file(folder).exists() {
         keep(folder, newest.clone());
         *last = newest;
     }

@@ -127,3 +127,17 @@ fn checkpoint(row: &Row) -> Result<StoredCheckpoint, StoreError> {
     };
     read().map_err(|_| StoreError::damaged("log_checkpoints", "a checkpoint has a column that is not of its type"))
 }
+
+/// Tables of the log with one row each that have others beside it.
+pub async fn tables_with_others(conn: &mut Conn) -> Result<Vec<&'static str>, StoreError> {
+    let mut found = Vec::new();
+    for (table, sql) in [
+        ("log_state", "SELECT 1 FROM log_state WHERE id <> 1 LIMIT 1"),
+        ("log_identity", "SELECT 1 FROM log_identity WHERE id <> 1 LIMIT 1"),
+    ] {
+        if conn.fetch_optional(sql, &[]).await?.is_some() {
+            found.push(table);
+        }
+    }
+    Ok(found)
+}

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use contract::canonical;
 use contract::workflow::tasks::Task;
-use store::{Conn, Row, StoreError};
+use store::{Conn, Engine, Row, StoreError};
 
 use crate::tasks::{self, KeptTask};
 
@@ -64,9 +64,21 @@ const MISSING_CONTENTS: &str = "SELECT r.organisation_id, r.project_id, r.artifa
 
 // Each number that the counter gives is that of a task, in the same transaction, and no task is ever deleted.
 const TASK_COUNTERS: &str = "SELECT t.organisation_id FROM \
-    (SELECT organisation_id, MAX(task_number) AS last_number FROM tasks GROUP BY organisation_id) AS t \
+    (SELECT organisation_id, MAX(task_number) AS last_number FROM tasks GROUP BY organisation_id \
+     UNION ALL SELECT c.organisation_id, NULL FROM task_counters c \
+     WHERE NOT EXISTS (SELECT 1 FROM tasks n WHERE n.organisation_id = c.organisation_id)) AS t \
     LEFT JOIN task_counters c ON c.organisation_id = t.organisation_id \
     WHERE c.last_task_number IS DISTINCT FROM t.last_number ORDER BY t.organisation_id LIMIT $1";
+
+// SQLite takes any number for a truth.
+const TRUTHS: &str = "SELECT organisation_id, reservation_id FROM id_reservations \
+    WHERE confirmed NOT IN (TRUE, FALSE) OR is_exempt NOT IN (TRUE, FALSE) \
+    ORDER BY organisation_id, reservation_id LIMIT $1";
+
+// PostgreSQL keeps the value and not its text.
+const OTHER_JSON: &str = "SELECT organisation_id, task_id FROM tasks \
+    WHERE CASE WHEN json_valid(inputs_json) THEN json(inputs_json) <> inputs_json ELSE FALSE END \
+    ORDER BY organisation_id, task_id LIMIT $1";
 
 const STRAY_INPUTS: &str = "SELECT i.organisation_id, i.task_id FROM task_inputs i \
     LEFT JOIN tasks t ON t.organisation_id = i.organisation_id AND t.task_id = i.task_id \
@@ -102,6 +114,12 @@ pub async fn check(conn: &mut Conn) -> Result<(Vec<Wrong>, u64), StoreError> {
     wrong.extend(find(conn, MISSING_CONTENTS, gone).await?);
     let counter = |_: &Row| Ok("the task counter was changed by other hands".to_owned());
     wrong.extend(find(conn, TASK_COUNTERS, counter).await?);
+    let reservation = |row: &Row| Ok(format!("reservation `{}` was changed by other hands", row.text(1)?));
+    wrong.extend(find(conn, TRUTHS, reservation).await?);
+    if conn.engine() == Engine::Sqlite {
+        let task = |row: &Row| Ok(format!("the inputs of `{}` were written by other hands", row.text(1)?));
+        wrong.extend(find(conn, OTHER_JSON, task).await?);
+    }
     wrong.extend(inputs(conn).await?);
     for sql in [STRAY_INPUTS, MANDATORY_INPUTS] {
         wrong.extend(find(conn, sql, |row| Ok(changed_inputs(&row.text(1)?))).await?);
@@ -132,16 +150,16 @@ async fn inputs(conn: &mut Conn) -> Result<Vec<Wrong>, StoreError> {
         let until = [last.organisation_id.clone(), last.task_id.clone()];
         let rows = conn
             .fetch_all(
-                "SELECT organisation_id, task_id, artifact_id, classification FROM task_inputs \
+                "SELECT organisation_id, task_id, artifact_id, classification, position FROM task_inputs \
                  WHERE (organisation_id, task_id) > ($1, $2) AND (organisation_id, task_id) <= ($3, $4) \
                  ORDER BY organisation_id, task_id, position",
                 &[(&after[0]).into(), (&after[1]).into(), (&until[0]).into(), (&until[1]).into()],
             )
             .await?;
-        let mut searched: BTreeMap<[String; 2], Vec<[String; 2]>> = BTreeMap::new();
+        let mut searched: BTreeMap<[String; 2], Vec<(i64, [String; 2])>> = BTreeMap::new();
         for row in &rows {
             let of_task = searched.entry([row.text(0)?, row.text(1)?]).or_default();
-            of_task.push([row.text(2)?, row.text(3)?]);
+            of_task.push((row.int(4)?, [row.text(2)?, row.text(3)?]));
         }
         for KeptTask { organisation_id, task_id, task, .. } in &page {
             let found = searched.remove(&[organisation_id.clone(), task_id.clone()]).unwrap_or_default();
@@ -155,9 +173,9 @@ async fn inputs(conn: &mut Conn) -> Result<Vec<Wrong>, StoreError> {
     }
 }
 
-fn expected_inputs(task: &Task) -> Vec<[String; 2]> {
+fn expected_inputs(task: &Task) -> Vec<(i64, [String; 2])> {
     let each = task.inputs.iter();
-    each.map(|input| [input.artifact_id.clone(), input.classification.name().to_owned()]).collect()
+    (0..).zip(each.map(|input| [input.artifact_id.clone(), input.classification.name().to_owned()])).collect()
 }
 
 async fn contents(conn: &mut Conn) -> Result<(Vec<Wrong>, u64), StoreError> {

@@ -6,6 +6,7 @@ use store::{Param, StoreError, Tx};
 
 use super::{TaskRow, TasksError, format_task_id};
 use crate::audited::{self, AuditedRow};
+use crate::ids::NUMBER_MAX;
 
 /// A task to be put into the queue. Its inputs are resolved, and whoever made it has checked them.
 #[derive(Debug, Clone)]
@@ -93,16 +94,16 @@ pub fn describe(artifact_id: &str, inputs: &[GeneratorInput]) -> String {
     }
 }
 
-async fn advance(tx: &mut Tx<'_>, organisation_id: &str) -> Result<i64, StoreError> {
+async fn advance(tx: &mut Tx<'_>, organisation_id: &str) -> Result<i64, TasksError> {
     let row = tx
         .fetch_optional(
             "INSERT INTO task_counters (organisation_id, last_task_number) VALUES ($1, 1) \
              ON CONFLICT (organisation_id) DO UPDATE SET last_task_number = task_counters.last_task_number + 1 \
-             RETURNING last_task_number",
-            &[organisation_id.into()],
+             WHERE task_counters.last_task_number < $2 RETURNING last_task_number",
+            &[organisation_id.into(), NUMBER_MAX.into()],
         )
         .await?;
-    row.ok_or(StoreError::other("the task counter did not answer"))?.int(0)
+    Ok(row.ok_or(TasksError::NoNumberLeft)?.int(0)?)
 }
 
 async fn insert_inputs(tx: &mut Tx<'_>, new: &NewTask<'_>, task_id: &TaskId) -> Result<(), StoreError> {

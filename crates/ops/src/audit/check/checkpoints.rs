@@ -131,6 +131,10 @@ impl Check<'_> {
             let message = format!("{n_empty} rows of `log_checkpoints` are over no events: other hands added them");
             self.report.add("checkpoint", Whose::Log, None, None, message);
         }
+        for table in log::tables_with_others(conn).await? {
+            let message = format!("`{table}` has rows that are not of this program: other hands added them");
+            self.report.add("table", Whose::Log, None, None, message);
+        }
         if trust.is_claimed && log_identity::find(conn).await?.is_none() {
             let message = "whose log this is, is missing from `log_identity`".to_owned();
             self.report.add("identity", Whose::Log, None, None, message);

@@ -113,7 +113,7 @@ async fn a_server_refuses_a_database_that_is_older_than_what_another_one_signed(
         }
         assert_eq!(kept_size(&first), kept_size(&second));
     }
-    // A loss of power may leave the head empty: it is not synced.
+    // Whatever became of the head, the checkpoint tells.
     std::fs::write(first.data.join("ledger.head"), "").expect("a file can be emptied");
     let rolled_back = Log { data: first.data.clone(), database_url: Some(older.url) };
     let told = rolled_back.try_serve().err().expect("a number that was lost would be given out again");

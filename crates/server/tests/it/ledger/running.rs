@@ -98,6 +98,26 @@ async fn a_row_that_stops_the_sequencer_shows_everywhere_until_it_is_gone() {
     assert!(found.as_array().is_some_and(|all| all.len() == 1) && told.starts_with("another program wrote"), "{found}");
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_that_is_replaced_under_a_running_server_is_named() {
+    let folder = testkit::temp_dir();
+    let log = Log { data: folder.path().join("data"), database_url: None };
+    let (database, ours) = (log.data.join("materia.db"), folder.path().join("ours.db"));
+    log.take_ids(2);
+    let serving = log.serve();
+    log.take_ids(1);
+    std::fs::copy(&database, folder.path().join("other.db")).expect("a file can be copied");
+    std::fs::rename(&database, &ours).expect("a file can be moved");
+    std::fs::rename(folder.path().join("other.db"), &database).expect("a file can be replaced");
+    for _ in 0..2 {
+        let refused = log.run(&["call", "get_next_available_id", r#"{"artifact_type":"US"}"#]);
+        let message = "nothing is written: the file of the database was replaced or removed";
+        assert!(refused.code != 0 && refused.err.contains(message), "{}", refused.err);
+    }
+    until("it shows", async || serving.health().await["dependencies"]["log"] == "contradicted").await;
+    serving.stop();
+}
+
 #[test]
 fn a_mistyped_folder_is_not_made_into_a_house() {
     let folder = testkit::temp_dir();

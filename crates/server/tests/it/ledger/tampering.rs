@@ -237,6 +237,70 @@ fn a_rolled_back_file_without_what_lay_beside_it_is_refused_until_somebody_accep
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_rolled_back_file_whose_head_is_gone_or_no_head_is_refused_until_somebody_accepts_it() {
+    let folder = testkit::temp_dir();
+    let log = Log { data: folder.path().join("data"), database_url: None };
+    let (database, head) = (log.data.join("materia.db"), log.data.join("ledger.head"));
+    let size = || std::fs::read_to_string(&head).ok().and_then(|head| head.lines().nth(1)?.parse::<u64>().ok());
+    log.take_ids(3);
+    for spoil in [
+        |head: &Path| std::fs::remove_file(head).expect("it was kept"),
+        |head: &Path| std::fs::write(head, "").expect("it can be emptied"),
+        |head: &Path| std::fs::write(head, [0xff, 0xfe]).expect("it can be written over"),
+    ] {
+        copy(&database, &folder.path().join("materia.db"));
+        let n_before = size().expect("a head");
+        let mut serving = log.serve();
+        log.take_ids(2);
+        until("the head is kept", async || size().is_some_and(|size| size >= n_before + 2)).await;
+        serving.kill();
+        copy(&folder.path().join("materia.db"), &database);
+        spoil(&head);
+        let told = log.try_serve().err().expect("numbers that were lost would be given out again");
+        assert!(told.contains("nobody can tell what came after it"), "{told}");
+        let told = log.run(&["audit", "verify"]);
+        assert!(told.code == 1 && told.out.contains("WRONG  checkpoint: `ledger.head`"), "{}", told.out);
+        log.run(&["recover", "--accept-rollback"]).ok();
+        log.serve().stop();
+        assert_eq!(log.verify()["problems"], serde_json::json!([]));
+    }
+}
+
+#[test]
+fn a_process_that_is_killed_as_soon_as_it_comes_leaves_a_head() {
+    let folder = testkit::temp_dir();
+    let log = Log { data: folder.path().join("data"), database_url: None };
+    log.take_ids(1);
+    for _ in 0..3 {
+        log.serve().kill();
+        assert!(log.data.join("ledger.head").exists());
+    }
+    log.serve().stop();
+}
+
+#[test]
+fn an_older_file_that_was_refused_and_put_right_is_told_until_somebody_accepts_it() {
+    let folder = testkit::temp_dir();
+    let log = Log { data: folder.path().join("data"), database_url: None };
+    let (database, older, newer) =
+        (log.data.join("materia.db"), folder.path().join("older.db"), folder.path().join("newer.db"));
+    log.take_ids(2);
+    copy(&database, &older);
+    log.take_ids(3);
+    copy(&database, &newer);
+    copy(&older, &database);
+    assert!(log.try_serve().is_err());
+    copy(&newer, &database);
+    for _ in 0..2 {
+        let told = log.run(&["audit", "verify"]);
+        let message = "a start was refused: the database is older than its last checkpoint: 2 events instead of 5";
+        assert!(told.code == 1 && told.out.contains(message), "{}", told.out);
+    }
+    log.run(&["recover", "--accept-rollback"]).ok();
+    assert_eq!(log.verify()["problems"], serde_json::json!([]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_second_server_of_a_shared_database_comes_with_a_new_folder() {
     let folder = testkit::temp_dir();
     let database_url = Some(testkit::postgres_url().await.url);
