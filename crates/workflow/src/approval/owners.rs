@@ -206,10 +206,12 @@ fn is_cut(kind: &DocumentType, artifact_type: &str) -> bool {
 async fn queued_from(conn: &mut Conn, place: Place<'_>, id: &str) -> Result<Vec<String>, StoreError> {
     let rows = conn
         .fetch_all(
-            "SELECT i.artifact_id FROM tasks AS t JOIN task_inputs AS i \
-             ON i.organisation_id = t.organisation_id AND i.task_id = t.task_id \
-             WHERE t.organisation_id = $1 AND t.project_id = $2 AND t.artifact_id = $3 \
-             ORDER BY t.task_number, i.position",
+            // A plain join would have SQLite begin with the inputs of all tasks; of a cross join it keeps the order. The sign
+            // keeps it from an index that is in this order and holds all tasks.
+            "SELECT i.artifact_id FROM tasks AS t CROSS JOIN task_inputs AS i \
+             WHERE i.organisation_id = t.organisation_id AND i.task_id = t.task_id \
+             AND t.organisation_id = $1 AND t.project_id = $2 AND t.artifact_id = $3 \
+             ORDER BY +t.task_number, i.position",
             &[place.organisation_id.into(), place.project_id.into(), id.into()],
         )
         .await?;
