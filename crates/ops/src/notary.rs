@@ -192,8 +192,7 @@ impl Notary {
         }
         drop(conn);
         if found.is_ok() && self.is_replaced().await {
-            let reason = "the file of the database was replaced or removed under this process".to_owned();
-            found = Err(Contradiction { reason, is_certain: true });
+            found = Err(replaced());
         }
         watch.note_contradiction(found.as_ref().err().cloned());
         match found {
@@ -223,7 +222,14 @@ impl Notary {
     }
 
     pub(crate) async fn read(&self) -> Result<Reader, NotaryError> {
-        self.platform.store().read().await.map_err(NotaryError::Store)
+        self.platform.store().read().await.map_err(|error| {
+            if !error.is_about_another_file() {
+                return NotaryError::Store(error);
+            }
+            let replaced = replaced();
+            self.platform.watch().note_contradiction(Some(replaced.clone()));
+            NotaryError::Contradicted(replaced.reason)
+        })
     }
 
     pub(crate) fn now_us(&self) -> i64 {
@@ -402,6 +408,11 @@ async fn strayed(
         return certain("`log_state` holds another tree than the events of the log make".to_owned());
     }
     Ok(None)
+}
+
+fn replaced() -> Contradiction {
+    let reason = "the file of the database was replaced or removed under this process".to_owned();
+    Contradiction { reason, is_certain: true }
 }
 
 /// The root over the first leaves, by the hashes that are kept of them. `None` where some of those are not there.

@@ -11,6 +11,7 @@ pub use transaction::Tx;
 use std::future::ready;
 use std::ops::{Deref, DerefMut};
 use std::process;
+use std::sync::Arc;
 
 use futures::TryStreamExt as _;
 use sqlx::pool::PoolConnection;
@@ -20,6 +21,7 @@ use crate::ahead::Ahead;
 use crate::dialect::{self, Engine};
 use crate::error::StoreError;
 use crate::param::{Param, postgres_arguments, sqlite_arguments};
+use crate::presence::Presence;
 use crate::row::Row;
 use crate::together::{self, Statement};
 
@@ -52,14 +54,26 @@ enum Link {
 
 #[derive(Clone)]
 pub(crate) enum Pool {
-    Sqlite(sqlx::SqlitePool),
+    Sqlite { pool: sqlx::SqlitePool, presence: Option<Arc<Presence>> },
     Postgres(sqlx::PgPool),
 }
 
 impl Pool {
+    /// With what knows whose file it is, where that matters.
+    pub(crate) fn sqlite(pool: sqlx::SqlitePool, presence: Option<Arc<Presence>>) -> Pool {
+        Pool::Sqlite { pool, presence }
+    }
+
     pub(crate) async fn acquire(&self) -> Result<Conn, StoreError> {
         let link = match self {
-            Pool::Sqlite(pool) => pool.acquire().await.map(Link::Sqlite),
+            Pool::Sqlite { pool, presence } => match pool.try_acquire() {
+                Some(open) => Ok(Link::Sqlite(open)),
+                None => {
+                    // A new one may come to another file, whose journal would be taken for that of this one.
+                    presence.as_ref().map_or(Ok(()), |presence| presence.check_file())?;
+                    pool.acquire().await.map(Link::Sqlite)
+                }
+            },
             Pool::Postgres(pool) => pool.acquire().await.map(Link::Postgres),
         };
         // Whatever the reason, to the caller a database without a connection is unavailable.
@@ -69,7 +83,7 @@ impl Pool {
     /// Waits for the connections that are in use.
     pub(crate) async fn close(&self) {
         match self {
-            Pool::Sqlite(pool) => pool.close().await,
+            Pool::Sqlite { pool, .. } => pool.close().await,
             Pool::Postgres(pool) => pool.close().await,
         }
     }

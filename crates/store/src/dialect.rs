@@ -369,7 +369,7 @@ impl Engine {
 /// An empty database that is nowhere, and gone when it is closed.
 pub(crate) fn sqlite_memory() -> Pool {
     let settings = SqliteConnectOptions::new().in_memory(true).disable_statement_logging();
-    Pool::Sqlite(SqlitePoolOptions::new().max_connections(1).idle_timeout(None).connect_lazy_with(settings))
+    Pool::sqlite(SqlitePoolOptions::new().max_connections(1).idle_timeout(None).connect_lazy_with(settings), None)
 }
 
 pub(crate) struct Pools {
@@ -396,16 +396,16 @@ pub(crate) fn sqlite_pools(file: &Path, n_connections_max: u32, presence: &Arc<P
     let read_settings = settings.pragma("query_only", "ON");
     let readers = pool.clone().max_connections(n_connections_max.max(1));
     let one = pool.max_connections(1);
-    let presence = Arc::clone(presence);
+    let (presence, file) = (Arc::clone(presence), Some(Arc::clone(presence)));
     let writer = one.clone().after_connect(move |_, _| {
         presence.note_connection();
         Box::pin(std::future::ready(Ok(())))
     });
     Pools {
-        read: Pool::Sqlite(readers.connect_lazy_with(read_settings.clone())),
-        write: Pool::Sqlite(writer.connect_lazy_with(write_settings)),
+        read: Pool::sqlite(readers.connect_lazy_with(read_settings.clone()), file.clone()),
+        write: Pool::sqlite(writer.connect_lazy_with(write_settings), file.clone()),
         // Kept open: what is done must find its place in the log however many readers there are.
-        sequence: Pool::Sqlite(one.connect_lazy_with(read_settings)),
+        sequence: Pool::sqlite(one.connect_lazy_with(read_settings), file),
     }
 }
 

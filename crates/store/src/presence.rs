@@ -19,7 +19,7 @@ use crate::param::Param;
 pub(crate) const IS_OLDER: &str =
     "the database does not have what this process wrote to it: it was rolled back or replaced";
 pub(crate) const FILE_IS_ANOTHER: &str =
-    "the file of the database was replaced or removed under this process; restart the server";
+    "the file of the database was replaced or removed under this process; put it back";
 pub(crate) const FIND_EVENT: &str = "SELECT 1 FROM events WHERE call_id = $1";
 
 #[derive(Default)]
@@ -80,13 +80,21 @@ impl Presence {
         self.n_foreign.load(Ordering::Relaxed)
     }
 
+    /// Whether the path still leads to the file that this process opened.
+    pub(crate) fn check_file(&self) -> Result<(), StoreError> {
+        match &self.file {
+            Some(File { path, identity: known })
+                if std::fs::metadata(path).map_or(true, |found| identity(&found) != *known) =>
+            {
+                Err(StoreError::unavailable(FILE_IS_ANOTHER))
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
     /// In a transaction that has just begun, with SQLite's number at that moment.
     pub(crate) async fn check(&self, conn: &mut Conn, data_version: i64) -> Result<(), StoreError> {
-        if let Some(File { path, identity: known }) = &self.file
-            && std::fs::metadata(path).map_or(true, |found| identity(&found) != *known)
-        {
-            return Err(StoreError::unavailable(FILE_IS_ANOTHER));
-        }
+        self.check_file()?;
         let (before, last_event) = {
             let memory = self.memory();
             (memory.data_version, memory.last_event.clone())

@@ -99,7 +99,7 @@ async fn a_row_that_stops_the_sequencer_shows_everywhere_until_it_is_gone() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_file_that_is_replaced_under_a_running_server_is_named() {
+async fn a_file_that_is_replaced_under_a_running_server_is_named_and_may_be_put_back() {
     let folder = testkit::temp_dir();
     let log = Log { data: folder.path().join("data"), database_url: None };
     let (database, ours) = (log.data.join("materia.db"), folder.path().join("ours.db"));
@@ -115,7 +115,16 @@ async fn a_file_that_is_replaced_under_a_running_server_is_named() {
         assert!(refused.code != 0 && refused.err.contains(message), "{}", refused.err);
     }
     until("it shows", async || serving.health().await["dependencies"]["log"] == "contradicted").await;
+    std::fs::rename(&ours, &database).expect("a file can be put back");
+    until("it goes on", async || serving.health().await["dependencies"]["log"] == "doubted").await;
+    let next = log.run(&["call", "get_next_available_id", r#"{"artifact_type":"US"}"#]).ok();
+    assert!(next.contains("US-004"), "nothing was lost or given out twice: {next}");
     serving.stop();
+    let found = log.verify()["problems"].clone();
+    let told = found[0]["message"].as_str().expect("a message");
+    assert!(found.as_array().is_some_and(|all| all.len() == 1) && told.contains("was replaced or removed"), "{found}");
+    log.run(&["recover", "--accept-rollback"]).ok();
+    assert_eq!(log.verify()["ok"], true);
 }
 
 #[test]
