@@ -202,3 +202,14 @@ async fn a_commit_waits_for_the_disk_whatever_the_database_is_set_to() {
     assert!(store.find_laxity().await.unwrap().contains(&"synchronous_commit".to_owned()), "and it is told of");
     assert!(sqlite().await.open().await.find_laxity().await.unwrap().is_empty());
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sqlite_is_built_as_the_program_needs_it() {
+    let database = sqlite().await;
+    let mut reader = database.open().await.read().await.unwrap();
+    let mut is_built_with =
+        async |sql: &'static str| reader.fetch_optional(sql, &[]).await.unwrap().unwrap().int(0).unwrap();
+    assert_eq!(is_built_with("SELECT sqlite_compileoption_used('ENABLE_QPSG')").await, 1);
+    // Connections that share their pages take them away from each other.
+    assert_eq!(is_built_with("SELECT sqlite_compileoption_used('ENABLE_MEMORY_MANAGEMENT')").await, 0);
+}
