@@ -90,7 +90,8 @@ fn resolve_among(graph: &Graph, word: &str, kinds: &[&str]) -> Result<Meant, Unr
     let nodes = graph.nodes();
     let is_wanted = |node: &NodeNumber| kinds.is_empty() || kinds.iter().any(|kind| nodes.is_a(*node, kind));
     let by_id = nodes.find(word);
-    let Named { by_name, mut by_other_id } = nodes.find_named(word);
+    by_id.iter().for_each(|node| graph.touch_start(*node));
+    let Named { by_name, mut by_other_id } = nodes.find_named(word, by_id);
     // Stable: whose other ids somebody verified come first.
     by_other_id.sort_by_key(|node| !nodes.is_verified(*node));
     let known: Vec<NodeNumber> = by_id.into_iter().chain(by_name.iter().chain(&by_other_id).copied()).collect();

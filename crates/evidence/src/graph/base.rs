@@ -160,12 +160,17 @@ impl Rows {
     /// would wait for the memory it lies in.
     pub fn touch(&self, nodes: impl Iterator<Item = NodeNumber> + Clone, predicate: u32) {
         let at = |starts: &[u32], at: usize| starts.get(at).copied().unwrap_or_default();
-        let row = |node| at(&self.segment_starts, index(node)) ^ at(&self.starts, index(node) + 1);
         let segment = |node| self.segments.get(index(at(&self.segment_starts, index(node)))).map_or(0, |it| it.0);
         let end = |node| self.segment(node, predicate).1.first().copied().unwrap_or_default();
-        std::hint::black_box(nodes.clone().map(row).fold(0, |all, one| all ^ one));
+        std::hint::black_box(nodes.clone().map(|node| self.touched(node)).fold(0, |all, one| all ^ one));
         std::hint::black_box(nodes.clone().map(segment).fold(0, |all, one| all ^ one));
         std::hint::black_box(nodes.map(end).fold(0, |all, one| all ^ one));
+    }
+
+    #[inline]
+    pub fn touched(&self, node: NodeNumber) -> u32 {
+        let at = |starts: &[u32], at: usize| starts.get(at).copied().unwrap_or_default();
+        at(&self.segment_starts, index(node)) ^ at(&self.starts, index(node) + 1)
     }
 
     fn cut(&self, node: NodeNumber) -> (&[(u32, u32)], u32) {

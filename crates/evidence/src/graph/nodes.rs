@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use serde_json::Value;
 
 use super::names::{self, NameHash};
-use super::words::{Words, index};
+use super::words::{ByText, Words, index};
 
 pub(super) use heads::Heads;
 
@@ -39,7 +39,7 @@ pub struct Nodes {
     /// Each set in the order the record has it: the first category is the node's type.
     pub(super) category_sets: Vec<Box<[u32]>>,
     set_numbers: HashMap<Box<[u32]>, u32>,
-    by_id: HashMap<Arc<str>, NodeNumber>,
+    by_id: ByText<NodeNumber>,
     by_name: FxHashMap<NameHash, Vec<NodeNumber>>,
 }
 
@@ -57,7 +57,7 @@ impl Default for Nodes {
             categories: Words::default(),
             category_sets: vec![nothing.clone()],
             set_numbers: HashMap::from([(nothing, NOTHING)]),
-            by_id: HashMap::new(),
+            by_id: ByText::default(),
             by_name: FxHashMap::default(),
         }
     }
@@ -160,9 +160,10 @@ impl Nodes {
     }
 
     /// Nodes with this name, in any language, or with this other id; in the order of their ids.
-    pub fn find_named(&self, name: &str) -> Named {
+    /// `by_id` is the one that [`Nodes::find`] has for it.
+    pub fn find_named(&self, name: &str, by_id: Option<NodeNumber>) -> Named {
         // Whoever is found by the id has its hash already, and making one costs more than looking it up.
-        let hash = self.find(name).and_then(|node| self.id_hashes.get(index(node)).copied());
+        let hash = by_id.and_then(|node| self.id_hashes.get(index(node)).copied());
         let hash = hash.unwrap_or_else(|| names::hash(name));
         let mut found: Vec<NodeNumber> = self.with_hash(hash).filter(|node| self.is_there(*node)).collect();
         found.sort_by(|a, b| self.id(*a).cmp(self.id(*b)));
@@ -204,18 +205,27 @@ impl Nodes {
     pub fn told(&self, node: NodeNumber) -> Told<'_> {
         let head = self.heads.head(node);
         let (id_and_label, n_id) = self.heads.texts(head);
-        Told { id_and_label, n_id, kind: head.kind, source: head.source }
+        let (kind, source) = head.map_or((0, 0), |head| (head.kind, head.source));
+        Told { id_and_label, n_id, kind, source }
     }
 
     /// What [`Graph::touch`] reads of a node first, and then.
     #[inline]
     pub(super) fn touched(&self, node: NodeNumber) -> u32 {
-        self.heads.head(node).source
+        self.source(node)
+    }
+
+    /// What [`Graph::touch_start`] reads of a node.
+    #[inline]
+    pub(super) fn touched_start(&self, node: NodeNumber) -> (u32, NameHash, usize, u32) {
+        let at = index(node);
+        let id_hash = self.id_hashes.get(at).copied().unwrap_or_default();
+        (self.set(node), id_hash, self.same.get(at).map_or(0, |same| same.len()), self.source(node))
     }
 
     #[inline]
     pub(super) fn touched_text(&self, node: NodeNumber) -> u8 {
-        self.heads.first_byte(self.heads.head(node))
+        self.heads.touched(node)
     }
 
     #[inline]
@@ -224,7 +234,7 @@ impl Nodes {
     }
 
     pub fn source(&self, node: NodeNumber) -> u32 {
-        self.heads.head(node).source
+        self.heads.head(node).map_or(0, |head| head.source)
     }
 
     fn category_set(&self, node: NodeNumber) -> &[u32] {
@@ -327,12 +337,12 @@ impl Nodes {
         };
         for old in order {
             let at = index(old);
-            let (id, new, head) = (self.id(old), nodes.len(), self.heads.head(old));
+            let (id, new, kind) = (self.id(old), nodes.len(), self.heads.head(old).map_or(0, |head| head.kind));
             if let Some(place) = renumbered.get_mut(at) {
                 *place = new;
             }
             nodes.by_id.insert(id.into(), new);
-            nodes.heads.push(id, self.label(old), head.source, head.kind);
+            nodes.heads.push(id, self.label(old), self.source(old), kind);
             nodes.sets.push(self.set(old));
             nodes.names.push(self.names.get(at).cloned().unwrap_or_default());
             nodes.id_hashes.push(self.id_hashes.get(at).copied().unwrap_or_default());

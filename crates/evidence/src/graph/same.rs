@@ -88,14 +88,16 @@ impl Graph {
     fn same_by_records(&self, node: NodeNumber) -> Vec<Same> {
         let nodes = self.nodes();
         let own = nodes.id_hash(node).into_iter().filter(|_| nodes.is_there(node));
-        let exact = own.clone().map(|hash| OtherId { hash, exact: names::hash_exactly(nodes.id(node)) });
-        let named = nodes.same.get(index(node)).into_iter().flatten().copied();
+        let named = nodes.same.get(index(node)).into_iter().flatten();
         let mut found = Vec::new();
-        for id in exact.chain(named) {
-            let hash = id.hash;
+        for (hash, exact) in own.clone().map(|hash| (hash, None)).chain(named.map(|id| (id.hash, Some(id.exact)))) {
             let is_shared = nodes.is_shared(hash);
             let others = nodes.with_hash(hash).filter(|other| *other != node && nodes.is_there(*other));
-            let others = others.filter(|other| !is_shared || nodes.has_exactly(*other, id));
+            let others = others.filter(|other| {
+                // Making a hash costs more than all else here, and hardly any id is shared.
+                let exact = || exact.unwrap_or_else(|| names::hash_exactly(nodes.id(node)));
+                !is_shared || nodes.has_exactly(*other, OtherId { hash, exact: exact() })
+            });
             found.extend(others.filter_map(|other| {
                 let (subject, object, by) = if nodes.id_hash(other) == Some(hash) {
                     // Two ids that differ in nothing but their case are what one of them says, if any does.

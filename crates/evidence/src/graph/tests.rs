@@ -221,7 +221,7 @@ proptest! {
             }
         }
         for node in plain.nodes.values() {
-            let named = grown.nodes().find_named(&node.names[0].text.to_uppercase()).by_name;
+            let named = grown.nodes().find_named(&node.names[0].text.to_uppercase(), None).by_name;
             prop_assert_eq!(named.iter().map(|it| grown.nodes().id(*it)).collect::<Vec<_>>(), vec![node.id.as_str()]);
         }
     }

@@ -3,10 +3,15 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use foldhash::fast::RandomState;
+
+/// By a text. Hashed with a secret like the standard one, and several times faster.
+pub(super) type ByText<T> = HashMap<Arc<str>, T, RandomState>;
+
 #[derive(Debug, Clone, Default)]
 pub struct Words {
     texts: Vec<Arc<str>>,
-    by_text: HashMap<Arc<str>, u32>,
+    by_text: ByText<u32>,
 }
 
 impl Words {

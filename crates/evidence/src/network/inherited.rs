@@ -252,16 +252,21 @@ pub(super) fn climb(graph: &Graph, thing: &[NodeNumber], climb: Climb) -> Vec<Wi
     let asked = |node: &NodeNumber| Wider { node: *node, checked: Checked::Verified, is_same: true, led_here: None };
     let mut reached: Vec<Wider> = thing.iter().map(asked).collect();
     let mut known: BTreeSet<NodeNumber> = thing.iter().copied().collect();
+    // Of each that was reached.
+    let mut leading_on: Vec<Vec<Statement>> = Vec::new();
     // A short way that nobody verified must not hide a longer one that somebody did.
     for checked in Checked::ALL.into_iter().rev() {
         let mut at = 0;
         while let Some((node, was_same)) = reached.get(at).map(|step| (step.node, step.is_same)) {
-            let steps = steps(graph, node, was_same, climb).into_iter();
+            if leading_on.len() == at {
+                leading_on.push(steps(graph, node, was_same, climb));
+            }
+            let steps = leading_on.get(at).into_iter().flatten();
             for statement in steps.filter(|it| it.checked(graph) >= checked) {
                 let end = statement.other(node);
                 if reached.len() < climb.n_max() && known.insert(end) {
                     let is_same = was_same && statement.is_same(graph);
-                    reached.push(Wider { node: end, checked, is_same, led_here: Some((at, statement)) });
+                    reached.push(Wider { node: end, checked, is_same, led_here: Some((at, *statement)) });
                 }
             }
             at += 1;

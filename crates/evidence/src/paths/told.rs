@@ -129,10 +129,10 @@ impl<'g> Told<'g> {
         graph.touch(met.iter().map(|met| (met.node, met.via.map(|(_, hop)| hop.edge))));
         let mut paths = Paths::with_capacity(ends.len(), met.len(), met.len() * STEP_BYTES);
         let (mut predicates, mut kinds, mut sources) = (Shown::default(), Shown::default(), Shown::default());
-        let mut noted = Vec::new();
+        let (mut noted, mut leads) = (Noted::default(), Leading::default());
         for met in &met {
             let told = graph.nodes().told(met.node);
-            note(&mut noted, told.source);
+            noted.add(told.source);
             let (id, label) = match told.n_id {
                 n_id if n_id == told.id_and_label.len() => {
                     let id = paths.text(told.id_and_label);
@@ -143,7 +143,7 @@ impl<'g> Told<'g> {
             let kind = kinds.text(told.kind, graph.nodes().categories(), &mut paths);
             let via = met.via.map(|(from, hop)| {
                 let edge = graph.edge(hop.edge);
-                note(&mut noted, edge.source);
+                noted.add(edge.source);
                 StepVia {
                     from,
                     predicate: predicates.text(hop.predicate, graph.predicates(), &mut paths),
@@ -153,7 +153,7 @@ impl<'g> Told<'g> {
                     strength: edge.strength(),
                     critical: edge.is_critical(),
                     verified: edge.verified(),
-                    leads: graph.leads().checked(hop.predicate, edge.verified()),
+                    leads: leads.checked(graph, hop.predicate, edge.verified()),
                 }
             });
             let same_as = match met.via {
@@ -164,9 +164,9 @@ impl<'g> Told<'g> {
             };
             paths.push_step(Step { id, kind, label, same_as, via });
         }
-        noted.extend(starts.iter().flat_map(|start| &start.said).flat_map(|(_, sources)| sources));
+        starts.iter().flat_map(|start| &start.said).flat_map(|(_, sources)| sources).for_each(|it| noted.add(*it));
         ends.iter().for_each(|end| paths.push_path(*end));
-        let licences = licences(graph, noted);
+        let licences = licences(graph, noted.all);
         Found { output: QueryKgOutput { paths, truncated, ..QueryKgOutput::default() }, licences }
     }
 }
@@ -182,23 +182,69 @@ fn same(graph: &Graph, start: &SameThing, paths: &mut Paths) -> Option<StepSame>
     })
 }
 
-/// Words that were told already. There are few, so a list is quicker than a set.
+/// Words that were told already. There are few, so a list is quicker than a set, and mostly it is the one before.
 #[derive(Default)]
-struct Shown(Vec<(u32, Text)>);
+struct Shown {
+    all: Vec<(u32, Text)>,
+    last: Option<(u32, Text)>,
+}
 
 impl Shown {
+    #[inline]
     fn text(&mut self, number: u32, words: &Words, paths: &mut Paths) -> Text {
-        if let Some((_, text)) = self.0.iter().find(|(known, _)| *known == number) {
-            return *text;
+        match self.last {
+            Some((last, text)) if last == number => text,
+            Some(_) | None => self.another(number, words, paths),
         }
-        let text = paths.text(words.text(number));
-        self.0.push((number, text));
+    }
+
+    fn another(&mut self, number: u32, words: &Words, paths: &mut Paths) -> Text {
+        let text = match self.all.iter().find(|(known, _)| *known == number) {
+            Some((_, text)) => *text,
+            None => {
+                let text = paths.text(words.text(number));
+                self.all.push((number, text));
+                text
+            }
+        };
+        self.last = Some((number, text));
         text
     }
 }
 
-fn note(sources: &mut Vec<u32>, source: u32) {
-    if !sources.contains(&source) {
-        sources.push(source);
+/// The sources of what is told, each once.
+#[derive(Default)]
+struct Noted {
+    all: Vec<u32>,
+    last: Option<u32>,
+}
+
+impl Noted {
+    #[inline]
+    fn add(&mut self, source: u32) {
+        if self.last == Some(source) {
+            return;
+        }
+        self.last = Some(source);
+        if !self.all.contains(&source) {
+            self.all.push(source);
+        }
+    }
+}
+
+/// Whether a hop leads to what a thing is or belongs to, as was asked last.
+#[derive(Default)]
+struct Leading {
+    asked: Option<(u32, Option<bool>)>,
+    checked: Option<Checked>,
+}
+
+impl Leading {
+    #[inline]
+    fn checked(&mut self, graph: &Graph, predicate: u32, verified: Option<bool>) -> Option<Checked> {
+        if self.asked != Some((predicate, verified)) {
+            (self.asked, self.checked) = (Some((predicate, verified)), graph.leads().checked(predicate, verified));
+        }
+        self.checked
     }
 }
