@@ -195,8 +195,8 @@ impl From<StoreError> for ApplyError {
 /// A store error as the caller sees it.
 pub(crate) fn store_error(error: StoreError) -> OpError {
     if error.is_about_another_file() {
-        let message =
-            "nothing is written: the file of the database was replaced or removed under this process; put it back";
+        let message = "nothing is read or written: the file of the database was replaced or removed under this process; put \
+                       it back";
         return OpError::conflict(message).with_source(error);
     }
     let message = match error.kind() {

@@ -167,6 +167,7 @@ impl Rows {
         std::hint::black_box(nodes.map(end).fold(0, |all, one| all ^ one));
     }
 
+    /// Reads where a node's row and its segments stand.
     #[inline]
     pub fn touched(&self, node: NodeNumber) -> u32 {
         let at = |starts: &[u32], at: usize| starts.get(at).copied().unwrap_or_default();

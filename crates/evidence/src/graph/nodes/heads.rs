@@ -154,6 +154,7 @@ mod tests {
         assert_eq!((heads.label(0), marks(&heads, 0)), ("H1", Some((3, 4))));
         assert_eq!((heads.id(2), heads.label(2), marks(&heads, 2)), ("", "", None));
     }
+
     #[test]
     fn texts_are_told_alike_whether_they_stand_near_or_far() {
         let mut heads = Heads::default();
