@@ -83,7 +83,7 @@ fn measure(n_documents: usize, n_questions: usize) -> anyhow::Result<Verdict> {
         }
     }
     let words_ratio = bare.percentile_ms(50) / words.percentile_ms(50);
-    let parts_ms = words.percentile_ms(50) + 2.0 * vectors.percentile_ms(50);
+    let parts_ms = words.percentile_ms(50) + vectors.percentile_ms(50);
     let both_ratio = both.percentile_ms(50) / parts_ms;
     let ok = words_ratio >= WORDS_RATIO_MIN && both_ratio <= BOTH_RATIO_MAX;
     for (mode, latencies) in

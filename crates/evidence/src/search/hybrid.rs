@@ -72,6 +72,8 @@ pub struct Reading {
     entities: BTreeSet<String>,
     /// The nodes that the whole question is a name of.
     subjects: BTreeSet<String>,
+    /// Keys of the entries that the whole question is an id of.
+    asked: BTreeSet<String>,
     /// As its letters say.
     lang: &'static str,
     /// Terms that a snippet shows.
@@ -93,6 +95,15 @@ pub struct Reason {
     pub vector: Option<f64>,
     /// Nodes that both the question and the hit name.
     pub entities: Vec<String>,
+    /// The question is an id of it.
+    pub is_asked: bool,
+}
+
+impl Reading {
+    /// The question is an id of these documents too, as the record knows.
+    pub fn ask_for(&mut self, documents: impl IntoIterator<Item = String>) {
+        self.asked.extend(documents.into_iter().map(|id| key(EntryRecord::Document, &id)));
+    }
 }
 
 impl Library {
@@ -145,6 +156,10 @@ impl Library {
         let entities: BTreeSet<String> = self.gazetteer.find(question).into_iter().map(str::to_owned).collect();
         native.extend(entities.iter().map(|id| Clause::word(fields.entities, id, ENTITIES)));
         let subjects = self.gazetteer.named(question.trim());
+        let id = question.trim();
+        // Who asks by a name that is also the id of the thing wants what is about it.
+        let node = (!subjects.contains(id)).then(|| key(EntryRecord::Node, id));
+        let asked = node.into_iter().chain([key(EntryRecord::Document, id)]).collect();
         // A name of the graph is known in every language; a dictionary would only guess at it.
         let translation = if subjects.is_empty() {
             self.translate(&self.gazetteer.without_names(question))?
@@ -165,7 +180,7 @@ impl Library {
         for phrase in translation.sets.iter().flatten() {
             terms.extend(words(&mut word_analyzer(), phrase).into_iter().map(|word| word.term));
         }
-        Ok(Reading { native, translated, passage, is_gloss, entities, subjects, lang, terms })
+        Ok(Reading { native, translated, passage, is_gloss, entities, subjects, asked, lang, terms })
     }
 
     fn translate(&self, question: &str) -> Result<Translation, SearchError> {
@@ -243,30 +258,29 @@ impl Library {
             Mode::Words | Mode::Both => self.lexical(reading, narrowed)?,
             Mode::Vectors => Stretched::default(),
         };
+        // Of the question as it was asked, before what it found corrects it.
         let mut nearest = 0f64;
         let mut near = |vector: &[f32]| {
-            let found = self.vectors.search(&self.links, vector, allowed.as_ref(), DEPTH);
-            // Of the question as it was asked, before what it found corrects it.
-            if nearest == 0.0 {
-                nearest = highest(&found).min(1.0);
-            }
-            Stretched::vectors(found)
+            let compared = self.vectors.compare(&self.links, vector, allowed.as_ref());
+            let found = compared.best(DEPTH);
+            nearest = highest(&found).min(1.0);
+            (Stretched::vectors(found), compared)
         };
         let vector = vector.filter(|_| mode != Mode::Words && self.links.n_entries() > 0);
         let (mut fused, vectors) = match (vector, mode) {
             (None, _) => (lexical.clone().into_found(), None),
             (Some(vector), Mode::Vectors) => {
-                let vectors = near(vector);
+                let (vectors, _) = near(vector);
                 (vectors.clone().into_found(), Some(vectors))
             }
             (Some(vector), _) => {
-                let first = near(vector);
+                let (first, compared) = near(vector);
                 // A gloss is too coarse to be corrected by what it found.
                 let corrected =
                     if reading.is_gloss { None } else { self.corrected(vector, self.fuse(&lexical, &first, VECTORS))? };
                 match corrected {
                     Some(corrected) => {
-                        let second = near(&corrected);
+                        let second = Stretched::vectors(compared.again(&corrected).best(DEPTH));
                         (self.fuse(&lexical, &second, VECTORS_AFTER_FEEDBACK), Some(second))
                     }
                     None => {
@@ -282,17 +296,23 @@ impl Library {
             let known = self.known_share(reading)?.max(nearest);
             fused.iter_mut().for_each(|one| one.score *= known);
         }
-        self.hits(reading, fused, &lexical, vectors.as_ref(), n_hits)
+        let asked = self.put_first(reading, allowed.as_ref(), &mut fused)?;
+        let mut hits = self.hits(reading, fused, &lexical, vectors.as_ref(), n_hits)?;
+        hits.iter_mut().for_each(|hit| hit.reason.is_asked = asked.contains(&hit.address));
+        Ok(hits)
     }
 
     /// How much of a question the record knows, 0…1: every list is stretched until its best is 1, whatever little of the
-    /// question it is about. Letters that merely look like a word count as they do beside words.
+    /// question it is about. Letters that merely look like a word count as they do beside words, and so do single ones of
+    /// Thai, which is what nonsense is cut into.
     fn known_share(&self, reading: &Reading) -> Result<f64, SearchError> {
-        if !reading.entities.is_empty() || !reading.translated.is_empty() || reading.terms.is_empty() {
+        let is_word = |term: &String| term.chars().count() > 1 || !has_thai(term);
+        let is_translated = !reading.translated.is_empty() && reading.terms.iter().any(is_word);
+        if !reading.entities.is_empty() || is_translated || reading.terms.is_empty() {
             return Ok(1.0);
         }
         let mut n_known = 0;
-        for term in &reading.terms {
+        for term in reading.terms.iter().filter(|term| is_word(term)) {
             n_known += u32::from(self.snapshot.knows(term)?);
         }
         Ok((f64::from(n_known) / reading.terms.len() as f64).max(GRAMS))
@@ -323,8 +343,8 @@ impl Library {
     /// The question's vector, moved towards the best hits.
     fn corrected(&self, vector: &[f32], mut best: Vec<Found>) -> Result<Option<Vec<f32>>, SearchError> {
         best.iter_mut().for_each(|one| one.score = rounded(one.score));
-        rank(&self.snapshot, &mut best, FEEDBACK_HITS)?;
-        let mean = self.vectors.mean(&self.links, best.iter().take(FEEDBACK_HITS).map(|found| found.address));
+        let best = rank(&self.snapshot, best, FEEDBACK_HITS)?;
+        let mean = self.vectors.mean(&self.links, best.iter().map(|found| found.address));
         if mean.is_empty() {
             return Ok(None);
         }
@@ -344,13 +364,13 @@ impl Library {
             one.score = rounded(one.score.clamp(0.0, 1.0));
             one.score > 0.0
         });
-        rank(&self.snapshot, &mut best, n_hits)?;
+        let best = rank(&self.snapshot, best, n_hits)?;
         let hit = |Found { address, score }| {
             let bm25 = lexical.get(address).map(rounded);
             let vector = vectors.and_then(|vectors| vectors.get(address)).map(rounded);
-            Hit { address, score, reason: Reason { bm25, vector, entities: Vec::new() } }
+            Hit { address, score, reason: Reason { bm25, vector, ..Reason::default() } }
         };
-        let mut hits: Vec<Hit> = best.into_iter().take(n_hits).map(hit).collect();
+        let mut hits: Vec<Hit> = best.into_iter().map(hit).collect();
         if !reading.entities.is_empty() {
             for hit in &mut hits {
                 let named: BTreeSet<&str> =

@@ -1,19 +1,25 @@
 //! Vectors of passages as whole numbers, compared one by one.
 //!
 //! Exact up to a hundred thousand; beyond, the signs of all numbers are compared first and the best are compared exactly.
-//! A graph of neighbours would be faster, but what it finds depends on the order in which it was built.
+//! A graph of neighbours would be faster, but what it finds depends on the order in which it was built. What corrects a
+//! question moves it a little, so its correction is compared only with what is near the question itself.
 
 use std::collections::HashMap;
 
 use tantivy::DocAddress;
 
 use super::index::{Allowed, Snapshot};
-use super::lexical::{Found, best};
+use super::lexical::Found;
 
 /// Up to here every vector is compared exactly.
 const EXACT_MAX: usize = 100_000;
-/// How many more candidates than results the signs give.
-const CANDIDATES_PER_RESULT: usize = 20;
+/// Of all that is compared, one in so many is near: it is compared exactly, and with the correction of the question.
+const NEAR_SHARE: usize = 100;
+const NEAR_MIN: usize = 1_000;
+const NEAR_MAX: usize = 4_000;
+/// Numbers that are multiplied and summed together: with as many the compiler finds the instructions for it that every
+/// processor has, which it does not where it chooses itself.
+const LANE: usize = 32;
 
 /// One vector as bytes: `scale` times each gives its numbers back.
 #[derive(Debug, Clone, PartialEq)]
@@ -111,40 +117,42 @@ impl Vectors {
         mean
     }
 
-    /// The nearest entries, in the order of the index.
-    pub fn search(&self, links: &Links, query: &[f32], allowed: Option<&Allowed>, n_max: usize) -> Vec<Found> {
+    /// Compares a question with all entries, or with those that are allowed.
+    pub fn compare<'a>(&'a self, links: &'a Links, query: &[f32], allowed: Option<&Allowed>) -> Compared<'a> {
+        let mut compared = Compared { vectors: self, links, scores: Vec::new() };
         if query.len() != self.n_dimensions {
-            return Vec::new();
+            return compared;
         }
         let query = Packed::of(query);
-        let let_through = |link: &&Link| allowed.is_none_or(|allowed| allowed.has(link.address));
-        let found: Vec<Found> = if links.0.len() <= EXACT_MAX {
-            links.0.iter().filter(let_through).map(|link| self.compare(link, &query)).collect()
+        let places = (0u32..).zip(&links.0);
+        let n_near = (links.0.len() / NEAR_SHARE).clamp(NEAR_MIN, NEAR_MAX);
+        if links.0.len() <= EXACT_MAX {
+            let let_through = places.filter(|(_, link)| allowed.is_none_or(|allowed| allowed.has(link.address)));
+            compared.scores = let_through.map(|(place, link)| (self.nearness(link, &query), place)).collect();
         } else {
-            let near = self.nearest_by_sign(links, &query, allowed, n_max.saturating_mul(CANDIDATES_PER_RESULT));
-            near.into_iter().map(|link| self.compare(link, &query)).collect()
-        };
-        best(found, n_max)
+            let near = self.nearest_by_sign(links, &query, allowed, n_near);
+            let near = places.zip(near).filter(|(_, is_near)| *is_near);
+            compared.scores = near.map(|((place, link), _)| (self.nearness(link, &query), place)).collect();
+        }
+        nearest(&mut compared.scores, n_near);
+        compared
     }
 
     /// A text is as near as its nearest window.
-    fn compare(&self, link: &Link, query: &Packed) -> Found {
-        let mut score = f32::NEG_INFINITY;
-        for row in link.rows() {
-            if let Some((bytes, scale)) = self.row(row) {
-                score = score.max(product(bytes, &query.bytes) as f32 * scale * query.scale);
-            }
-        }
-        Found { address: link.address, score: f64::from(score) }
+    fn nearness(&self, link: &Link, query: &Packed) -> f32 {
+        let products = link.rows().filter_map(|row| self.row(row));
+        let scores = products.map(|(bytes, scale)| product(bytes, &query.bytes) as f32 * scale * query.scale);
+        scores.fold(f32::NEG_INFINITY, f32::max)
     }
 
-    fn nearest_by_sign<'a>(
+    /// Of each entry, whether it is among the `n_max` nearest by their signs, or as near as the last of them.
+    fn nearest_by_sign(
         &self,
-        links: &'a Links,
+        links: &Links,
         query: &Packed,
         allowed: Option<&Allowed>,
         n_max: usize,
-    ) -> Vec<&'a Link> {
+    ) -> impl Iterator<Item = bool> {
         let query: Vec<u64> = signs(&query.bytes).collect();
         let n_bits = u32::try_from(self.n_dimensions).unwrap_or(u32::MAX);
         let distance =
@@ -167,7 +175,48 @@ impl Vectors {
             total >= n_max
         });
         let last = last.and_then(|last| u32::try_from(last).ok()).unwrap_or(n_bits);
-        links.0.iter().zip(distances).filter(|(_, distance)| *distance <= last).map(|(link, _)| link).collect()
+        distances.into_iter().map(move |distance| distance <= last)
+    }
+}
+
+/// Entries that a question was compared with, the nearest of them.
+#[derive(Debug)]
+pub struct Compared<'a> {
+    vectors: &'a Vectors,
+    links: &'a Links,
+    /// How near, and the place among the links.
+    scores: Vec<(f32, u32)>,
+}
+
+impl Compared<'_> {
+    /// The nearest, in the order of the index.
+    pub fn best(&self, n_max: usize) -> Vec<Found> {
+        let mut scores = self.scores.clone();
+        nearest(&mut scores, n_max);
+        let found = scores.into_iter().filter_map(|(score, place)| {
+            let address = self.links.0.get(place as usize)?.address;
+            Some(Found { address, score: f64::from(score) })
+        });
+        found.collect()
+    }
+
+    /// The same entries, compared with another question.
+    pub fn again(mut self, query: &[f32]) -> Self {
+        let query = Packed::of(query);
+        for (score, place) in &mut self.scores {
+            let link = self.links.0.get(*place as usize);
+            *score = link.map_or(f32::NEG_INFINITY, |link| self.vectors.nearness(link, &query));
+        }
+        self
+    }
+}
+
+/// Keeps the `n_max` nearest, in the order of the index.
+fn nearest(scores: &mut Vec<(f32, u32)>, n_max: usize) {
+    if scores.len() > n_max {
+        scores.select_nth_unstable_by(n_max, |(a, at_a), (b, at_b)| b.total_cmp(a).then(at_a.cmp(at_b)));
+        scores.truncate(n_max);
+        scores.sort_unstable_by_key(|(_, place)| *place);
     }
 }
 
@@ -215,5 +264,61 @@ fn differing(a: &[u64], b: &[u64]) -> u32 {
 
 /// Whole numbers, so that the order of the sum does not matter.
 fn product(a: &[i8], b: &[i8]) -> i32 {
-    a.iter().zip(b).map(|(a, b)| i32::from(i16::from(*a) * i16::from(*b))).sum()
+    let ((lanes_a, rest_a), (lanes_b, rest_b)) = (a.as_chunks::<LANE>(), b.as_chunks::<LANE>());
+    lanes_a.iter().zip(lanes_b).map(|(a, b)| sum_of_products(a, b)).sum::<i32>() + sum_of_products(rest_a, rest_b)
+}
+
+#[inline(always)]
+fn sum_of_products(a: &[i8], b: &[i8]) -> i32 {
+    a.iter().zip(b).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_product_is_the_sum_of_all_products_whatever_the_length() {
+        for length in [0, 1, 31, 32, 33, 64, 383, 384] {
+            let numbers = |factor: i32| (0..length).map(|at| ((at * factor) % 255 - 127) as i8).collect::<Vec<i8>>();
+            let (a, b) = (numbers(37), numbers(101));
+            let expected: i32 = a.iter().zip(&b).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum();
+            assert_eq!(product(&a, &b), expected, "{length}");
+        }
+        assert_eq!(product(&[-127; 384], &[127; 384]), -127 * 127 * 384);
+    }
+
+    #[test]
+    fn the_nearest_are_kept_in_their_order_and_of_equal_ones_the_first() {
+        let mut scores = vec![(0.5, 0), (0.9, 1), (0.5, 2), (0.1, 3), (0.7, 4)];
+        nearest(&mut scores, 3);
+        assert_eq!(scores, [(0.5, 0), (0.9, 1), (0.7, 4)]);
+        nearest(&mut scores, 9);
+        assert_eq!(scores.len(), 3);
+    }
+
+    /// One number decides how near an entry is to either of two questions that share the rest.
+    fn entries(n: u32) -> (Vectors, Links) {
+        let mut vectors = Vectors::new(3);
+        let links = (0..n).map(|doc_id| {
+            let turn = f64::from(doc_id) / f64::from(n);
+            vectors.insert(u64::from(doc_id), &[Packed::of(&[turn as f32, (1.0 - turn) as f32, 0.1])]);
+            Link { address: DocAddress { segment_ord: 0, doc_id }, first: doc_id, n_rows: 1 }
+        });
+        let links = Links(links.collect());
+        (vectors, links)
+    }
+
+    #[test]
+    fn a_corrected_question_is_compared_with_what_is_near_the_question() {
+        let ids = |found: Vec<Found>| found.into_iter().map(|one| one.address.doc_id).collect::<Vec<_>>();
+        let (vectors, links) = entries(900);
+        let few = vectors.compare(&links, &[1.0, 0.0, 0.0], None).again(&[0.0, 1.0, 0.0]);
+        assert_eq!(ids(few.best(5)), [0, 1, 2, 3, 4]);
+        let (vectors, links) = entries(5_000);
+        let compared = vectors.compare(&links, &[1.0, 0.0, 0.0], None);
+        assert!(ids(compared.best(5)).iter().all(|id| *id > 4_900));
+        let again = ids(compared.again(&[0.0, 1.0, 0.0]).best(5));
+        assert!(again.len() == 5 && again.iter().all(|id| *id >= 3_900), "{again:?}");
+    }
 }

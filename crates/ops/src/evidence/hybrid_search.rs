@@ -8,6 +8,7 @@ use contract::evidence::record::{Document, RecordKind};
 use contract::evidence::search::{
     HitRecord, HybridSearch, HybridSearchOutput, RetractionStatus, SearchFilters, SearchHit, SearchLang, Span,
 };
+use evidence::record::papers;
 use evidence::record::read::{self, Stored};
 use evidence::search::entry::{Entry, EntryRecord, Standing};
 use evidence::search::filter::{Filter, Unknown};
@@ -64,7 +65,8 @@ impl Read for HybridSearch {
         let nothing_from = check_words(ctx, &current.library, &filter).await?;
         let searches = &ctx.services().search;
         let (library, query, model) = (current.library.clone(), self.query.clone(), searches.model().cloned());
-        let reading = blocking(move || library.read(&query, model.as_ref())).await?;
+        let mut reading = blocking(move || library.read(&query, model.as_ref())).await?;
+        reading.ask_for(papers_of(ctx, &self.query).await?);
         let mut metadata = Map::new();
         metadata.insert("version".to_owned(), json!(current.version));
         note_data_version(ctx, &mut metadata).await?;
@@ -93,7 +95,9 @@ impl Read for HybridSearch {
             let found = library.search(&reading, vector.as_deref(), &filter, Mode::Both, n_hits)?;
             let mut hits = Vec::new();
             let mut reasons = Vec::new();
-            let is_known = found.iter().any(|hit| hit.reason.bm25.is_some() || !hit.reason.entities.is_empty());
+            let is_known = found
+                .iter()
+                .any(|hit| hit.reason.bm25.is_some() || hit.reason.is_asked || !hit.reason.entities.is_empty());
             for hit in found {
                 let entry = library.entry(&hit)?;
                 let standing = library.standing(&entry)?;
@@ -126,6 +130,12 @@ impl Read for HybridSearch {
         answer.metadata = metadata;
         Ok(answer)
     }
+}
+
+/// Documents of the paper that the whole query is an id of, in any spelling.
+async fn papers_of(ctx: &Context<'_>, query: &str) -> Result<Vec<String>, OpError> {
+    let mut reader = ctx.read().await?;
+    papers::named(&mut reader, ctx.actor().organisation_id.as_str(), query).await.map_err(store_error)
 }
 
 /// The documents among the hits.
@@ -251,12 +261,16 @@ async fn check_words(ctx: &Context<'_>, library: &Library, filter: &Filter) -> R
 }
 
 fn reason(hit: &Hit, entry: &Entry) -> Value {
-    json!({
+    let mut reason = json!({
         "id": entry.id,
         "bm25": hit.reason.bm25,
         "vector": hit.reason.vector,
         "entity": hit.reason.entities,
-    })
+    });
+    if let Some(members) = reason.as_object_mut().filter(|_| hit.reason.is_asked) {
+        members.insert("by_id".to_owned(), json!(true));
+    }
+    reason
 }
 
 fn shown(hit: &Hit, entry: Entry, standing: Option<Standing>, reading: &Reading, lang: &str) -> SearchHit {

@@ -1,4 +1,5 @@
-//! Questions that name things of the graph: what is about those things comes first, and ours before what others brought.
+//! Questions that name things of the graph, or are an id: what is about those things comes first, and ours before what others
+//! brought.
 
 use std::collections::BTreeSet;
 
@@ -20,6 +21,8 @@ const NAMES_IT_NOT: (f64, f64) = (0.0, 0.5);
 /// Where a question says more than a name: what is about a thing that it names is worth at least so much of the best hit.
 /// It is where the warnings stand.
 const ABOUT_NAMED: f64 = 0.97;
+/// Where a question is the id of an entry: scores of the others.
+const NOT_ASKED: f64 = 0.5;
 /// A question that names more things is about none of them.
 const NAMED_MAX: usize = 4;
 /// The least that tells two scores apart.
@@ -93,6 +96,26 @@ impl Library {
             }
         }
         Ok(())
+    }
+
+    /// Who asks by an id wants that entry, whatever else is written alike. Answers with those that are meant.
+    pub(super) fn put_first(
+        &self,
+        reading: &Reading,
+        allowed: Option<&Allowed>,
+        fused: &mut Vec<Found>,
+    ) -> Result<BTreeSet<DocAddress>, SearchError> {
+        let mut asked = BTreeSet::new();
+        for key in &reading.asked {
+            let found = self.snapshot.find(key)?;
+            asked.extend(found.filter(|address| allowed.is_none_or(|allowed| allowed.has(*address))));
+        }
+        if !asked.is_empty() {
+            fused.retain(|one| !asked.contains(&one.address));
+            fused.iter_mut().for_each(|one| one.score *= NOT_ASKED);
+            fused.extend(asked.iter().map(|address| Found { address: *address, score: 1.0 }));
+        }
+        Ok(asked)
     }
 
     /// Who asks something of a thing that the record has a text about sees that text, whatever else is said in the same

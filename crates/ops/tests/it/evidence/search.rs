@@ -72,6 +72,33 @@ async fn a_thai_name_finds_english_papers_and_back() {
     }
 }
 
+#[tokio::test]
+async fn an_entry_is_found_first_by_its_own_id_and_a_paper_by_every_id_of_it() {
+    for stage in both().await {
+        put(&stage, &shelf()).await;
+        let mut named = paper("PMID:24", "Pepper", "Pepper and sneezing.", "en", 2001);
+        named["ids"] = json!({"doi": "10.1/a.b", "pmc": "PMC5"});
+        put(&stage, &[named, paper("PMID:25", "Another", "About PMID:24 and 10.1/a.b, PMID:24.", "en", 2002)]).await;
+        for (query, expected) in [
+            ("PMID:24", "PMID:24"),
+            (" pmid: 24", "PMID:24"),
+            ("https://doi.org/10.1/A.b", "PMID:24"),
+            ("PMC5", "PMID:24"),
+            ("H2", "H2"),
+            ("P4", "P4"),
+        ] {
+            let success = stage.call("viewer", "hybrid_search", json!({"query": query})).await.result.unwrap();
+            let hits = success.output["hits"].as_array().unwrap();
+            assert_eq!((&hits[0]["id"], &hits[0]["score"]), (&json!(expected), &json!(1.0)), "{query}: {hits:?}");
+            assert!(hits.iter().skip(1).all(|hit| hit["score"].as_f64().unwrap() <= 0.5), "{query}: {hits:?}");
+            assert_eq!(success.metadata["reasons"][0]["by_id"], true);
+            assert!(success.output.get("note").is_none(), "{query}");
+        }
+        let filtered = search(&stage, json!({"query": "PMID:24", "filters": {"type": "herb"}})).await;
+        assert!(ids(&filtered).iter().all(|id| *id != "PMID:24"), "{filtered}");
+    }
+}
+
 /// Both records are at change number 1, and only one of them is the index's.
 #[tokio::test]
 async fn an_index_of_another_database_is_not_believed() {
@@ -149,6 +176,20 @@ async fn filters_narrow_and_nonsense_is_refused() {
             let error = stage.call("viewer", "hybrid_search", input.clone()).await.result.unwrap_err();
             assert!(error.code() == "INVALID_ARG" && error.message.contains(field), "{input}: {}", error.message);
         }
+    }
+}
+
+#[tokio::test]
+async fn single_letters_are_no_words_that_the_record_knows() {
+    for stage in both().await {
+        put(&stage, &[source(), paper("P9", "หมวด ก", "หมวด ก และ ข ของบัญชียา", "th", 2020)]).await;
+        let scores = async |query: &str| -> Vec<f64> {
+            let found = search(&stage, json!({"query": query})).await;
+            found["hits"].as_array().unwrap().iter().map(|hit| hit["score"].as_f64().unwrap()).collect()
+        };
+        assert_eq!(scores("บัญชียา").await, [1.0]);
+        let nonsense = scores("กกกกกก").await;
+        assert!(nonsense.iter().all(|score| *score < 0.5), "{nonsense:?}");
     }
 }
 
