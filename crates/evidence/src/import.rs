@@ -6,6 +6,7 @@
 //! an error.
 
 mod beir;
+mod brought;
 mod clean;
 mod fence;
 mod fits;
@@ -36,6 +37,7 @@ use contract::evidence::record::{Record, Source};
 
 use crate::record::papers::marked_by_title;
 
+pub use brought::Brought;
 pub use format::Format;
 pub(crate) use kgx::STRENGTH;
 pub(crate) use negation::settle_negation;

@@ -10,11 +10,11 @@ use std::sync::atomic::AtomicBool;
 use contract::evidence::checked::Checked;
 use contract::evidence::graph::{DEPTH_DEFAULT, PATHS_DEFAULT, QueryKg, QueryKgOutput, Truncated};
 
-use crate::graph::pattern::{Pattern, PatternError};
+use crate::graph::pattern::{Pattern, PatternError, PatternHop};
 use crate::graph::walk::{Filter, Stop, Walk, Work};
-use crate::graph::{Graph, NodeNumber, Words};
+use crate::graph::{Direction, Graph, NodeNumber, Words};
 use crate::network::{SameThing, same_things};
-use crate::resolve::{Unresolved, resolve};
+use crate::resolve::{Meant, Unresolved, namesakes_of_other_types, resolve};
 use crate::rest;
 use told::Told;
 
@@ -141,8 +141,10 @@ impl Question {
         let is_wanted = |it: &SameThing| kind.is_none_or(|kind| graph.nodes().is_a(it.node, kind));
         let starts: Vec<SameThing> = same_things(graph, &asked).into_iter().filter(is_wanted).collect();
         if self.is_count {
-            let count = self.count(graph, &starts, limits)?;
-            return Ok(count.map(|count| Found::count(count, meant.note(graph, &self.id))));
+            let Some(count) = self.count(graph, &starts, limits)? else { return Ok(None) };
+            let mut found = Found::count(count);
+            found.output.note = self.note(graph, &meant, &starts, &found.output);
+            return Ok(Some(found));
         }
         let mut told = Told::new(graph, &starts, self.limit);
         let nodes = starts.iter().map(|start| start.node);
@@ -157,19 +159,39 @@ impl Question {
             }
         }
         let mut found = told.finish(truncated);
+        found.output.note = self.note(graph, &meant, &starts, &found.output);
+        Ok(Some(found))
+    }
+
+    /// What the answer does not tell.
+    fn note(&self, graph: &Graph, meant: &Meant, starts: &[SameThing], output: &QueryKgOutput) -> Option<String> {
         let mut notes: Vec<String> = meant.note(graph, &self.id).into_iter().collect();
-        if found.output.paths.is_empty() {
-            notes.push(note::nothing(&found.output, self.pattern.is_some()));
+        let starts: Vec<NodeNumber> = starts.iter().map(|start| start.node).collect();
+        let is_nothing = output.paths.is_empty() && output.count.is_none_or(|count| count == 0);
+        if is_nothing {
+            notes.push(note::nothing(output, self.pattern.is_some()));
+            notes.extend(namesakes_of_other_types(graph, &self.id, meant, &starts));
         }
         if self.pattern.is_none() {
-            let starts: Vec<NodeNumber> = starts.iter().map(|start| start.node).collect();
             notes.extend(note::not_followed(graph, meant.node, &starts, &self.filter));
         }
-        if found.output.paths.is_empty() || self.asks_for_interactions() {
-            notes.extend(note::not_among(graph, &asked, &self.filter, &found.output));
+        notes.extend(self.first_hop().and_then(|direction| note::denied(graph, meant.node, &starts, direction)));
+        // Of paths that are only counted nobody knows which they are.
+        if is_nothing || (!self.is_count && self.asks_for_interactions()) {
+            notes.extend(note::not_among(graph, &meant.nodes(), &self.filter, output));
         }
-        found.output.note = (!notes.is_empty()).then(|| notes.join(" "));
-        Ok(Some(found))
+        (!notes.is_empty()).then(|| notes.join(" "))
+    }
+
+    /// Which way the first hop goes, where it is along any statement but denials.
+    fn first_hop(&self) -> Option<Direction> {
+        let hop = self.pattern.as_ref().map(|pattern| pattern.hops.first());
+        let is_any = |hop: &&PatternHop| hop.predicate.is_none();
+        let direction = match hop {
+            None => Some(Direction::Out),
+            Some(hop) => hop.filter(is_any).map(|hop| hop.direction),
+        };
+        direction.filter(|_| self.filter.predicates.is_none())
     }
 
     fn asks_for_interactions(&self) -> bool {
@@ -312,8 +334,8 @@ fn depth(number: u32) -> usize {
 }
 
 impl Found {
-    fn count(count: u64, note: Option<String>) -> Found {
-        let output = QueryKgOutput { count: Some(count), note, ..QueryKgOutput::default() };
+    fn count(count: u64) -> Found {
+        let output = QueryKgOutput { count: Some(count), ..QueryKgOutput::default() };
         Found { output, licences: Vec::new() }
     }
 }

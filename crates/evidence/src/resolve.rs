@@ -5,7 +5,7 @@ mod namesakes;
 
 pub(crate) use herbs::is_herb;
 pub use herbs::resolve_herb;
-pub use namesakes::namesakes;
+pub use namesakes::{namesakes, namesakes_of_other_types};
 
 use contract::evidence::starter::is_own_source;
 

@@ -19,8 +19,8 @@ pub const PATHS_DEFAULT: u32 = 100;
 #[serde(deny_unknown_fields)]
 pub struct QueryKg {
     pub start: Start,
-    /// Such as `herb -contains-> constituent -treats-> indication`; `*` is any type or predicate, `<-p-` goes against the
-    /// edge.
+    /// Such as `herb -contains-> constituent -treats-> indication`; `*` is any type, or any predicate but denials
+    /// (`not_…`); `<-p-` goes against the edge.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 2_000))]
     pub pattern: Option<String>,

@@ -25,7 +25,7 @@ fn max_results_default() -> u32 {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SearchTerm {
-    /// A word or a phrase; all capitals (`TP53`) mean a gene. May end with a field:
+    /// A word or a phrase; all capitals (`TP53`) mean a gene; `herb*` is any word that begins so. May end with a field:
     /// `[ti] [tiab] [au] [ta] [mh] [dp]`.
     #[schemars(length(min = 1, max = 300))]
     pub term: String,

@@ -1,5 +1,5 @@
-//! Patterns of paths: `herb -contains-> constituent -treats-> indication`, `*` for any type or predicate, `<-p-` against
-//! the direction of the edge. Words that hold other characters stand in backticks.
+//! Patterns of paths: `herb -contains-> constituent -treats-> indication`, `*` for any type or any predicate but denials, `<-p-`
+//! against the direction of the edge. Words that hold other characters stand in backticks.
 
 use super::Direction;
 

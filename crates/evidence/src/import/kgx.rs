@@ -1,6 +1,6 @@
 //! KGX: nodes and edges as tables with tabs, as one JSON document, or as lines of JSON. Which one it is, the content tells.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 use contract::evidence::record::{Edge, Evidence, Node, Record, Strength};
 use serde_json::{Map, Value};
@@ -11,7 +11,6 @@ use super::lines::Lines;
 use super::negation::settle_negation;
 use super::{Format, ImportError, Item, Options, Parser, Progress, members, vocabulary};
 use crate::contraindications::{NOT_INTERACTS, is_no_interaction};
-use crate::graph::names::{NameHash, hash_exactly};
 
 /// As many as a record holds.
 const EVIDENCE_MAX: usize = 1_000;
@@ -32,12 +31,12 @@ pub fn open(input: Input, options: Options) -> Result<Box<dyn Parser>, ImportErr
     let (start, input) = input::sniff(input)?;
     let source = options.source.id;
     if start.trim_ascii_start().first() != Some(&b'{') {
-        return Ok(Box::new(Table { lines: Lines::new(input), source, columns: None, seen: Seen::default() }));
+        return Ok(Box::new(Table { lines: Lines::new(input), source, columns: None }));
     }
     if is_lines(&start) {
-        return Ok(Box::new(JsonLines { lines: Lines::new(input), source, seen: Seen::default() }));
+        return Ok(Box::new(JsonLines { lines: Lines::new(input), source }));
     }
-    Ok(Box::new(Whole { cutter: Cutter::new(input, PATHS), source, n_cut: 0, seen: Seen::default() }))
+    Ok(Box::new(Whole { cutter: Cutter::new(input, PATHS), source, n_cut: 0 }))
 }
 
 /// Whether the first line is a record by itself; of one that is longer than what was looked at, its first name tells.
@@ -58,7 +57,6 @@ struct Table {
     lines: Lines<Input>,
     source: String,
     columns: Option<Vec<String>>,
-    seen: Seen,
 }
 
 impl Parser for Table {
@@ -79,8 +77,7 @@ impl Parser for Table {
             None => self.columns = Some(columns(&line.text)?),
             Some(columns) => {
                 let read = row(columns, &line.text).and_then(|members| record(members, &self.source));
-                let at = || format!("line {}", line.number);
-                out.push_back(self.seen.item(read, at));
+                out.push_back(item(read, || format!("line {}", line.number)));
             }
         }
         Ok(Progress::More)
@@ -122,7 +119,6 @@ fn value(column: &str, cell: &str) -> Value {
 struct JsonLines {
     lines: Lines<Input>,
     source: String,
-    seen: Seen,
 }
 
 impl Parser for JsonLines {
@@ -133,7 +129,7 @@ impl Parser for JsonLines {
             Some(Ok(line)) if line.text.trim().is_empty() => {}
             Some(Ok(line)) => {
                 let read = object(line.text.as_bytes(), &self.source);
-                out.push_back(self.seen.item(read, || format!("line {}", line.number)));
+                out.push_back(item(read, || format!("line {}", line.number)));
             }
         }
         Ok(Progress::More)
@@ -145,7 +141,6 @@ struct Whole {
     cutter: Cutter<Input>,
     source: String,
     n_cut: u64,
-    seen: Seen,
 }
 
 impl Parser for Whole {
@@ -153,39 +148,13 @@ impl Parser for Whole {
         let Some(cut) = self.cutter.next_cut()? else { return Ok(Progress::Ended) };
         self.n_cut += 1;
         let read = cut.value.and_then(|text| object(&text, &self.source));
-        out.push_back(self.seen.item(read, || format!("record {}", self.n_cut)));
+        out.push_back(item(read, || format!("record {}", self.n_cut)));
         Ok(Progress::More)
     }
 }
 
-/// Nodes of a file that are remembered.
-const SEEN_MAX: usize = 2_000_000;
-
-/// Which nodes a file has: one that stands there twice would be kept as the one and the other by turns, at every import anew.
-#[derive(Default)]
-struct Seen(HashMap<NameHash, NameHash>);
-
-impl Seen {
-    fn item(&mut self, read: Result<Record, String>, at: impl FnOnce() -> String) -> Item {
-        let record = match read {
-            Ok(record) => record,
-            Err(reason) => return Item::rejected(at(), reason),
-        };
-        if let Record::Node(node) = &record
-            && let Ok(text) = serde_json::to_string(node)
-        {
-            let (id, content) = (hash_exactly(&node.id), hash_exactly(&text));
-            match self.0.get(&id) {
-                Some(first) if *first != content => {
-                    let reason = "it stands in the file twice, with other words; the first one counts";
-                    return Item::rejected(format!("{}, node `{}`", at(), node.id), reason);
-                }
-                None if self.0.len() < SEEN_MAX => drop(self.0.insert(id, content)),
-                Some(_) | None => {}
-            }
-        }
-        Item::of(record)
-    }
+fn item(read: Result<Record, String>, at: impl FnOnce() -> String) -> Item {
+    read.map_or_else(|reason| Item::rejected(at(), reason), Item::of)
 }
 
 fn object(text: &[u8], source: &str) -> Result<Record, String> {

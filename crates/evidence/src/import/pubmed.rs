@@ -16,7 +16,7 @@ use super::input::Input;
 use super::paper::{self, note};
 use super::xml::{Element, Step, Xml};
 use super::{Format, ImportError, Item, Options, Parser, Progress};
-use waiting::{Paper, Waiting};
+use waiting::{Paper, Revised, Waiting};
 
 pub struct Pubmed {
     xml: Xml<Input>,
@@ -89,7 +89,8 @@ impl Pubmed {
         };
         match document(&text, citation, element, &self.source) {
             Ok(document) => {
-                self.waiting.push_paper(Paper { pmid, revised: revised(citation), document });
+                let revised = Revised { day: day(citation), version: version(citation).unwrap_or(1) };
+                self.waiting.push_paper(Paper { pmid, revised, document });
             }
             Err(reason) => self.waiting.push(Item::rejected(format!("PMID {pmid}"), reason)),
         }
@@ -117,13 +118,13 @@ fn numbered(text: &str) -> Option<(String, u32)> {
     Some((text, number))
 }
 
-/// Year, month and day as one number, and the version of the paper.
-fn revised(citation: &Element) -> Option<(u32, u32)> {
+/// The day as one number.
+fn day(citation: &Element) -> Option<u32> {
     let date = citation.first("DateRevised")?;
     let part = |name| date.text_at(&[name]).and_then(|text| text.parse::<u32>().ok());
     let year = part("Year").filter(|year| *year <= 9_999)?;
     let below_hundred = |name| part(name).filter(|number| *number < 100).unwrap_or(0);
-    Some((year * 10_000 + below_hundred("Month") * 100 + below_hundred("Day"), version(citation).unwrap_or(1)))
+    Some(year * 10_000 + below_hundred("Month") * 100 + below_hundred("Day"))
 }
 
 fn version(citation: &Element) -> Option<u32> {
@@ -159,7 +160,7 @@ fn document(pmid: &str, citation: &Element, article: &Element, source: &str) -> 
     document.ids.extend(ids(body, article));
     document.links = paper::links(&document.ids);
     let attributes = &mut document.attributes;
-    note(attributes, "revised", json!(revised(citation).map(|(day, _)| paper::day(day))));
+    note(attributes, "revised", json!(day(citation).map(paper::day)));
     note(attributes, "version", json!(version(citation).filter(|version| *version > 1)));
     note(attributes, "vernacular_title", json!(vernacular));
     let other = other.iter().map(|(lang, text)| json!({ "lang": lang, "text": text }));
@@ -330,6 +331,8 @@ mod tests {
         corrects("RetractionOf", pmid)
     }
 
+    const LATER: &str =
+        "rejected PMID 1: a record of it that was revised later, or of a later version, stands before it in the file";
     const BEFORE: &str = "rejected PMID 1: another record of it stands behind it in the file, and counts";
 
     fn check(articles: &[String], expected: &[&str]) {
@@ -354,16 +357,18 @@ mod tests {
 
     #[test]
     fn of_two_records_of_a_paper_the_one_revised_later_counts() {
-        let reason = "rejected PMID 1: a record of it that was revised later stands before it in the file";
-        check(&[article(1, "new", &revised(9)), article(1, "old", &revised(8))], &["PMID:1 new", reason]);
+        check(&[article(1, "new", &revised(9)), article(1, "old", &revised(8))], &["PMID:1 new", LATER]);
         check(&[article(1, "old", &revised(8)), article(1, "new", &revised(9))], &["PMID:1 new", BEFORE]);
         check(&[article(1, "first", &revised(8)), article(1, "second", &revised(8))], &["PMID:1 second", BEFORE]);
         check(&[article(1, "first", &revised(8)), article(1, "undated", "")], &["PMID:1 undated", BEFORE]);
         let version = |title: &str, version: u32| {
             article(1, title, &revised(8)).replace("<PMID>", &format!("<PMID Version=\"{version}\">"))
         };
-        check(&[version("new", 2), version("old", 1)], &["PMID:1 new", reason]);
+        check(&[version("new", 2), version("old", 1)], &["PMID:1 new", LATER]);
         check(&[version("old", 1), version("new", 2)], &["PMID:1 new", BEFORE]);
+        let undated = |title: &str, number: u32| version(title, number).replace(&revised(8), "");
+        check(&[undated("new", 2), undated("old", 1)], &["PMID:1 new", LATER]);
+        check(&[undated("old", 1), undated("new", 2)], &["PMID:1 new", BEFORE]);
     }
 
     #[test]
@@ -380,8 +385,7 @@ mod tests {
     #[test]
     fn an_older_record_still_speaks_against_its_paper() {
         let own = format!("{}{}", revised(8), corrects("RetractionIn", 9));
-        let reason = "rejected PMID 1: a record of it that was revised later stands before it in the file";
-        check(&[article(1, "new", &revised(9)), article(1, "old", &own)], &["PMID:1 new retracted PMID:9", reason]);
+        check(&[article(1, "new", &revised(9)), article(1, "old", &own)], &["PMID:1 new retracted PMID:9", LATER]);
     }
 
     #[test]

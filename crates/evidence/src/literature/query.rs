@@ -28,12 +28,15 @@ pub struct Query(Vec<Term>);
 struct Term {
     /// As it was given, without quotation marks.
     text: String,
+    /// With `*` at its end a word stands for all that begin so.
     words: Vec<String>,
     /// Where it has to stand; anywhere unless said.
     field: Option<Field>,
     operator: Operator,
 }
 
+/// PubMed's mark of a word that is only begun.
+const TRUNCATION: char = '*';
 /// A hit in a title says more than one in an abstract.
 const TITLE_WEIGHT: u64 = 5;
 /// Beyond this a word more in the abstract says nothing more.
@@ -50,7 +53,7 @@ impl Query {
             // Marks of PubMed are ours to set.
             let text = text.replace(['"', '[', ']', '(', ')'], " ");
             let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-            let words = words(&text);
+            let words = wanted(&text);
             if words.is_empty() {
                 return Err(QueryError::Empty { index });
             }
@@ -147,6 +150,19 @@ fn is_gene(text: &str) -> bool {
         && text.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'-')
 }
 
+/// The words of a term, each with the mark of truncation that it ends with.
+fn wanted(text: &str) -> Vec<String> {
+    let mut all = Vec::new();
+    for part in text.split_whitespace() {
+        let mut found = words(part);
+        if part.ends_with(TRUNCATION) {
+            found.last_mut().into_iter().for_each(|last| last.push(TRUNCATION));
+        }
+        all.extend(found);
+    }
+    all
+}
+
 fn words(text: &str) -> Vec<String> {
     let split = text.split(|character: char| !is_word(character)).filter(|word| !word.is_empty());
     split.map(str::to_lowercase).collect()
@@ -169,7 +185,9 @@ fn push_words(value: &Value, out: &mut Vec<String>) {
 /// How often the words stand one after the other. Thai is written without blanks, so there a part of a run counts.
 fn count(wanted: &[String], words: &[String]) -> u64 {
     let is_here = |(word, wanted): (&String, &String)| {
-        word == wanted || (wanted.chars().any(is_thai) && word.contains(wanted.as_str()))
+        let begin = wanted.strip_suffix(TRUNCATION);
+        let is_word = begin.map_or_else(|| word == wanted, |begin| word.starts_with(begin));
+        is_word || (wanted.chars().any(is_thai) && word.contains(begin.unwrap_or(wanted)))
     };
     let n = words.windows(wanted.len()).filter(|run| run.iter().zip(wanted).all(is_here)).count();
     u64::try_from(n).unwrap_or(u64::MAX)
@@ -224,6 +242,11 @@ mod tests {
         check(&[("ginger tea", And)], true);
         check(&[("tea ginger", And)], false);
         check(&[("gin", And)], false);
+        check(&[("ging*", And)], true);
+        check(&[("bleeding was rare*", And)], true);
+        check(&[("\"ginger warf*\"", And)], false);
+        check(&[("and warf*[ti]", And)], true);
+        check(&[("blee*[ti]", And)], false);
         check(&[("ขิง", And)], true);
         check(&[("zingiber", And)], true);
         check(&[("ginger[ti]", And)], true);
@@ -263,7 +286,21 @@ mod tests {
             let expected = "a year or two (`2010:2015`) without month and day before `[dp]`";
             check(&format!("{date}[dp]"), &format!("{expected}; `{date}` stands at character 1"));
         }
-        for term in ["[6]-gingerol", "(+)-catechin", "1,25(OH)2 vitamin D", "\"ginger AND tea\"", "and"] {
+        let begun = "at least four letters or digits before `*`, which ends a word that is only begun";
+        check("her*", &format!("{begun}; `*` stands at character 4"));
+        check("*herb", &format!("{begun}; `*` stands at character 1"));
+        check("herb **", &format!("{begun}; `*` stands at character 6"));
+        check("herb* or gi*[tiab]", &format!("{begun}; `*` stands at character 12"));
+        for term in [
+            "HLA-B*57:01",
+            "herb*",
+            "medicinal herb*[tiab]",
+            "[6]-gingerol",
+            "(+)-catechin",
+            "1,25(OH)2 vitamin D",
+            "\"ginger AND tea\"",
+            "and",
+        ] {
             assert!(query(&[(term, Operator::And)]).is_ok(), "{term}");
         }
     }

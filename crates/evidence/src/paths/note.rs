@@ -49,6 +49,32 @@ pub(super) fn not_followed(graph: &Graph, start: NodeNumber, nodes: &[NodeNumber
     })
 }
 
+/// Any predicate is any but denials, which are no way from one thing to another: that the start has some, and how to ask for
+/// them.
+pub(super) fn denied(graph: &Graph, start: NodeNumber, nodes: &[NodeNumber], direction: Direction) -> Option<String> {
+    let predicates = graph.predicates();
+    let is_met = |predicate: &u32| {
+        let is_met = |node: &NodeNumber| graph.has_hop(*node, direction, *predicate);
+        denies(predicates.text(*predicate)) && nodes.iter().any(is_met)
+    };
+    let kind = word(graph.nodes().kind(start));
+    let mut patterns: Vec<String> = (0..predicates.n_words())
+        .filter(is_met)
+        .map(|predicate| predicates.text(predicate))
+        // A word that a pattern cannot say plainly would ask for any but denials again.
+        .filter(|text| word(text) == *text)
+        .map(|text| match direction {
+            Direction::Out => format!("`{kind} -{text}-> *`"),
+            Direction::In => format!("`{kind} <-{text}- *`"),
+        })
+        .collect();
+    patterns.sort_unstable();
+    (!patterns.is_empty()).then(|| {
+        let patterns = rest::first(&patterns, PATTERNS_SHOWN_MAX);
+        format!("Statements that deny something were left out. Ask {patterns}.")
+    })
+}
+
 /// Interactions of the start and of what it belongs to or is made of that are on none of the paths, and how to ask for
 /// them.
 pub(super) fn not_among(

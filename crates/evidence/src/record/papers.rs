@@ -60,12 +60,19 @@ pub(super) async fn documents_by_key(
     Ok(found)
 }
 
+/// Ids of the documents that may be the paper that a reference names; none where it names no paper.
+pub async fn named(conn: &mut Conn, organisation_id: &str, reference: &str) -> Result<Vec<String>, StoreError> {
+    let Some(key) = key(reference) else { return Ok(Vec::new()) };
+    let found = documents_by_key(conn, organisation_id, &BTreeSet::from([key.as_str()])).await?;
+    Ok(found.into_iter().map(|(_, id)| id).collect())
+}
+
 /// The document of a paper, by any spelling of any of its ids: the one that is named by it, or else the first one that has it
 /// among its ids.
 pub async fn find(conn: &mut Conn, organisation_id: &str, reference: &str) -> Result<Option<Document>, StoreError> {
     let Some(key) = key(reference) else { return Ok(None) };
-    let found = documents_by_key(conn, organisation_id, &BTreeSet::from([key.as_str()])).await?;
-    let ids: Vec<&str> = found.iter().map(|(_, id)| id.as_str()).collect();
+    let ids = named(conn, organisation_id, reference).await?;
+    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
     let stored = read::find(conn, organisation_id, RecordKind::Document, &ids).await?;
     let documents = stored.iter().map(|it| it.parse::<Document>()).collect::<Result<Vec<_>, StoreError>>()?;
     let named = key::document_id(&key);

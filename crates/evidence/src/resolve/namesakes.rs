@@ -46,3 +46,18 @@ pub fn namesakes(
         )
     })
 }
+
+/// Those that share a name with what is meant and that an answer without results is not about, whatever is recorded of them.
+pub fn namesakes_of_other_types(graph: &Graph, word: &str, meant: &Meant, told: &[NodeNumber]) -> Option<String> {
+    let nodes = graph.nodes();
+    let others: BTreeSet<NodeNumber> = meant.nodes().into_iter().flat_map(|node| nodes.sharing_a_name(node)).collect();
+    let named = others.into_iter().filter(|node| !told.contains(node)).map(|node| {
+        let [label, id] = quoted::label_and_id(graph, node);
+        format!("{label} ({id}, {} from {})", quoted::word(nodes.kind(node)), source(graph, node))
+    });
+    let named: Vec<String> = named.collect();
+    (!named.is_empty()).then(|| {
+        let named = rest::first(&named, CANDIDATES_MAX);
+        format!("`{word}` has a name that is also one of {named}, of which nothing is told here: ask for it by its type and id.")
+    })
+}

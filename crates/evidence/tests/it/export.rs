@@ -4,13 +4,14 @@ use std::io::Cursor;
 
 use contract::evidence::record::Record;
 use evidence::export::{bibtex, csl, kgx_edge, kgx_node, ris};
-use evidence::import::{Format, Item, Options, open};
+use evidence::import::{Brought, Format, Item, Options, open};
 use testkit::check_golden;
 
 fn records(name: &str, format: Format) -> Vec<Record> {
     let bytes = std::fs::read(format!("{}/tests/fixtures/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap();
     let items = open(format, Options { source: format.source(), lang: None }, Cursor::new(bytes)).unwrap();
-    let records = items.filter_map(|item| match item.unwrap() {
+    let mut brought = Brought::default();
+    let records = items.filter_map(|item| match brought.settle(item.unwrap()) {
         Item::Record(record) => Some(*record),
         Item::Rejected(_) => None,
     });

@@ -6,7 +6,7 @@ mod hostile;
 
 use std::io::{Cursor, Read};
 
-use evidence::import::{Format, ImportError, Item, Options, open};
+use evidence::import::{Brought, Format, ImportError, Item, Options, open};
 use testkit::check_golden;
 
 /// Every file of `fixtures` with its format.
@@ -34,14 +34,15 @@ fn fixture(name: &str) -> Vec<u8> {
     std::fs::read(format!("{}/tests/fixtures/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap()
 }
 
-/// Each item as a line, and the error at the end as one.
+/// Each item as an import keeps it, as a line, and the error at the end as one.
 fn lines(format: Format, stream: impl Read + Send + 'static) -> Vec<String> {
     let options = Options { source: format.source(), lang: None };
     let items = match open(format, options, stream) {
         Ok(items) => items,
         Err(error) => return vec![fault(&error)],
     };
-    let line = |item| match item {
+    let mut brought = Brought::default();
+    let line = |item: Result<Item, ImportError>| match item.map(|item| brought.settle(item)) {
         Ok(Item::Record(record)) => serde_json::to_string(&record).unwrap(),
         Ok(Item::Rejected(rejection)) => format!("rejected {}: {}", rejection.at, rejection.reason),
         Err(error) => fault(&error),
@@ -98,13 +99,58 @@ fn a_file_of_another_format_is_told_apart() {
     check(Format::Beir, "", "the file is empty");
 }
 
+/// Each record of several files of one import, as it is to be kept.
+fn brought(format: Format, files: &[&'static str]) -> Vec<String> {
+    let mut brought = Brought::default();
+    let mut told = Vec::new();
+    for file in files {
+        let options = Options { source: format.source(), lang: None };
+        let items = open(format, options, Cursor::new(*file)).unwrap();
+        told.extend(items.map(|item| match brought.settle(item.unwrap()) {
+            Item::Record(record) => serde_json::to_string(&record).unwrap(),
+            Item::Rejected(rejection) => format!("rejected {}: {}", rejection.at, rejection.reason),
+        }));
+    }
+    told
+}
+
 #[test]
-fn a_node_that_stands_twice_in_a_file_counts_as_it_stood_first() {
-    let rows = "id\tcategory\tname\nX:1\tbiolink:Drug\tfirst\nX:1\tbiolink:Drug\tfirst\nX:1\tbiolink:Drug\tsecond\n";
-    let told = lines(Format::Kgx, Cursor::new(rows.as_bytes().to_vec()));
-    assert_eq!(told.len(), 3, "{told:?}");
-    assert!(told[0] == told[1] && told[0].contains("first"), "{told:?}");
-    assert!(told[2].contains("line 4, node `X:1`") && told[2].contains("the first one counts"), "{told:?}");
+fn a_node_or_document_that_stands_twice_in_an_import_counts_as_it_stood_first() {
+    let check = |format: Format, files: &[&'static str], expected: &str| {
+        let told = brought(format, files);
+        assert_eq!(told.len(), 3, "{told:?}");
+        assert!(told[0] == told[1] && told[0].contains("first"), "{told:?}");
+        let reason = "it stands in the import twice, with other words; the first one counts";
+        assert_eq!(told[2], format!("rejected {expected}: {reason}"));
+    };
+    let twice = "id\tcategory\tname\nX:1\tbiolink:Drug\tfirst\nX:1\tbiolink:Drug\tfirst\n";
+    check(Format::Kgx, &[twice, "id\tcategory\tname\nX:1\tbiolink:Drug\tsecond\n"], "node `X:1`");
+    let rows = "id\tname\tkind\nGene::1\tfirst\tGene\nGene::1\tfirst\tGene\nGene::1\tsecond\tGene\n";
+    check(Format::Hetionet, &[rows], "node `NCBIGene:1`");
+    let lines =
+        "{\"_id\":\"1\",\"text\":\"first\"}\n{\"_id\":\"1\",\"text\":\"first\"}\n{\"_id\":\"1\",\"text\":\"second\"}\n";
+    check(Format::Beir, &[lines], "document `beir:1`");
+}
+
+#[test]
+fn statements_of_one_id_are_all_kept_each_under_an_id_of_its_own() {
+    let check = |header: &'static str, rows: &'static str, expected: &[&str]| {
+        let text: &'static str = format!("{header}\n{rows}").leak();
+        let told = brought(Format::Kgx, &[text, text]);
+        let (first, second) = told.split_at(told.len() / 2);
+        assert_eq!(first, second, "a second file of the same words says the same");
+        let ids = |it: &String| serde_json::from_str::<serde_json::Value>(it).unwrap()["id"].clone();
+        let n_ids = first.iter().map(|it| ids(it).to_string()).collect::<std::collections::BTreeSet<_>>().len();
+        assert_eq!((first.len(), n_ids), (expected.len(), expected.len()), "{first:?}");
+        for (line, words) in first.iter().zip(expected) {
+            assert!(line.contains(words), "{line}");
+        }
+    };
+    let header = "id\tsubject\tpredicate\tobject";
+    let rows = "k1\tW:1\tbiolink:contraindicated_in\tW:2\nk1\tW:1\tbiolink:treats\tW:3\n";
+    check(header, rows, &["\"id\":\"k1\"", "\"id_of_source\":\"k1\""]);
+    let rows = "W:1\tbiolink:treats\tW:2\tPMID:101\nW:1\tbiolink:treats\tW:2\tPMID:102\n";
+    check("subject\tpredicate\tobject\tpublications", rows, &["PMID:101", "PMID:102"]);
 }
 
 /// What was rejected, and the names of the nodes beside it.

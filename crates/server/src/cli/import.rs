@@ -89,6 +89,9 @@ struct Totals {
     kept: u64,
     repeated: u64,
     rejected: u64,
+    /// Those of the kept that took the place of what the record had under their ids.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    replaced: u64,
     /// Those that were read without the rule by which their source grades them.
     #[serde(default, skip_serializing_if = "is_zero")]
     without_rule: u64,
@@ -105,6 +108,7 @@ impl Totals {
         self.kept += other.kept;
         self.repeated += other.repeated;
         self.rejected += other.rejected;
+        self.replaced += other.replaced;
         self.without_rule += other.without_rule;
     }
 }
@@ -178,6 +182,7 @@ async fn import(
         false => &[files::Pass::All],
     };
     for pass in passes {
+        desk.turn();
         for file in &mut files {
             let name = file.name();
             desk.read(arguments.format, &options, file, *pass)
@@ -224,7 +229,12 @@ fn report(arguments: &Arguments, totals: Totals, rejections: &[(String, Rejectio
     if let Some(more) = rest::not_shown(usize::try_from(n_more)?, "rejected") {
         print_lines([if arguments.json { json!({ "more_rejected": n_more }).to_string() } else { more }])?;
     }
-    let Totals { read, kept, repeated, rejected, without_rule } = totals;
+    let Totals { read, kept, repeated, rejected, replaced, without_rule } = totals;
+    let places = if replaced == 0 {
+        String::new()
+    } else {
+        format!("; {replaced} of the kept replaced what was recorded under their ids")
+    };
     let rules = if without_rule == 0 {
         String::new()
     } else {
@@ -233,7 +243,7 @@ fn report(arguments: &Arguments, totals: Totals, rejections: &[(String, Rejectio
     print_lines([if arguments.json {
         serde_json::to_string(&totals)?
     } else {
-        format!("read {read}, kept {kept}, repeated {repeated}, rejected {rejected}{rules}")
+        format!("read {read}, kept {kept}, repeated {repeated}, rejected {rejected}{places}{rules}")
     }])
 }
 

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, bail};
 use evidence::search::lexicon::files::PAIRS;
 
+use super::models::AT_NEXT_START;
 use super::{Place, print_lines};
 use crate::lexica::{self, OFFERS};
 use crate::search::LEXICA_FOLDER;
@@ -58,6 +59,7 @@ pub async fn run(place: Place, arguments: Arguments) -> anyhow::Result<ExitCode>
                 ])?;
             }
             lexica::tidy(&folder)?;
+            print_lines([AT_NEXT_START.to_owned()])?;
         }
     }
     Ok(ExitCode::SUCCESS)

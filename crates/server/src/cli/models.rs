@@ -57,7 +57,7 @@ struct UseArguments {
     languages: Vec<String>,
 }
 
-const AT_NEXT_START: &str = "A server that is running takes it at its next start.";
+pub const AT_NEXT_START: &str = "A server that is running takes it at its next start.";
 
 pub async fn run(place: Place, arguments: Arguments) -> anyhow::Result<ExitCode> {
     let shelf = Shelf::new(&place.data);

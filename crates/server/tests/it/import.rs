@@ -27,6 +27,7 @@ fn call(data: &Path, operation: &str, input: &Value, settings: &[(&str, &str)]) 
     if output.status.success() { Ok(parse(&output.stdout)) } else { Err(parse(&output.stderr)["error"].clone()) }
 }
 
+const REPLACED: &str = "of the kept replaced what was recorded under their ids";
 const NODES: &str = "id\tcategory\tname\nX:1\tbiolink:Gene\tone\nX:2\tbiolink:Gene\ttwo\nX:2\tbiolink:Gene\ttwo\n";
 const EDGES: &str = "subject\tpredicate\tobject\nX:1\tbiolink:interacts_with\tX:2\nX:1\tbiolink:interacts_with\tX:9\n";
 
@@ -61,6 +62,37 @@ fn a_graph_is_imported_whatever_file_comes_first_and_a_second_time_only_repeated
     assert_eq!(last_line(&run(&data, &other)), "read 3, kept 0, repeated 3, rejected 0");
     assert_eq!(licence(), "CC-BY-4.0");
     assert!(std::fs::read_dir(data.join("imports")).is_ok_and(|mut found| found.next().is_none()), "no mark is left");
+}
+
+#[test]
+fn no_record_of_an_import_takes_the_place_of_another_one_of_it_and_a_later_import_replaces() {
+    let folder = testkit::temp_dir();
+    let data = folder.path().join("data");
+    let write = |name: &str, text: &str| {
+        let file = folder.path().join(name);
+        std::fs::write(&file, text).expect("a file");
+        file.to_str().expect("a path").to_owned()
+    };
+    let nodes = write("nodes.tsv", "id\tcategory\tname\nW:1\tbiolink:Plant\tone\nW:2\tbiolink:Disease\ttwo\n");
+    let others = write("others.tsv", "id\tcategory\tname\nW:2\tbiolink:Disease\tother words\n");
+    let named = "id\tsubject\tpredicate\tobject\nk1\tW:1\tbiolink:contraindicated_in\tW:2\n";
+    let named = write("named.tsv", &format!("{named}k1\tW:1\tbiolink:affects\tW:2\n"));
+    let cited = "subject\tpredicate\tobject\tpublications\nW:1\tbiolink:treats\tW:2\tPMID:101\n";
+    let cited = write("cited.tsv", &format!("{cited}W:1\tbiolink:treats\tW:2\tPMID:102\n"));
+    let import = ["import", "kgx", &nodes, &others, &named, &cited, "--source", "mine", "--licence", "CC0-1.0"];
+    assert_eq!(last_line(&run(&data, &import)), "read 7, kept 6, repeated 0, rejected 1");
+    let again = run(&data, &import);
+    assert_eq!(last_line(&again), "read 7, kept 0, repeated 6, rejected 1");
+    let told = String::from_utf8_lossy(&again.stdout).into_owned();
+    let reason = "others.tsv, node `W:2`: it stands in the import twice, with other words; the first one counts";
+    assert!(told.contains(reason), "{told}");
+    let edges = call(&data, "read_records", &json!({"kind": "edge"}), &[]).expect("records");
+    assert_eq!(edges["records"].as_array().map(Vec::len), Some(4), "{edges}");
+    let warned = json!({"herb_ids": ["W:1"]});
+    let found = call(&data, "find_contraindications", &warned, &[]);
+    assert!(found.as_ref().is_ok_and(|it| it.to_string().contains("W:2")), "{found:?}");
+    let later = run(&data, &["import", "kgx", &others, "--source", "mine"]);
+    assert_eq!(last_line(&later), format!("read 1, kept 1, repeated 0, rejected 0; 1 {REPLACED}"));
 }
 
 #[test]
@@ -149,6 +181,29 @@ fn an_older_file_of_the_library_does_not_replace_what_a_later_one_says() {
 }
 
 #[test]
+fn an_older_version_of_a_paper_does_not_replace_a_later_one() {
+    let folder = testkit::temp_dir();
+    let version = |number: u32| {
+        let file = folder.path().join(format!("{number}.xml"));
+        let text = ARTICLE.replace("<PMID>", &format!("<PMID Version=\"{number}\">"));
+        std::fs::write(&file, text.replace("Ginger, made up", &format!("Ginger, version {number}"))).expect("a file");
+        file.to_str().expect("a path").to_owned()
+    };
+    let (first, second) = (version(1), version(2));
+    for order in [[&first, &second], [&second, &first]] {
+        let data = testkit::temp_dir();
+        let [_, last] = order.map(|file| run(data.path(), &["import", "pubmed", file]));
+        let paper = call(data.path(), "read_paper", &json!({"pmid": "99000001"}), &[]).expect("the paper");
+        assert_eq!(paper["title"], "Ginger, version 2", "{paper}");
+        let told = String::from_utf8_lossy(&last.stdout).into_owned();
+        let reason = "version 2 of it is kept, and this one is version 1; the later one counts";
+        assert_eq!(told.contains(reason), order == [&second, &first], "{told}");
+        let both = run(data.path(), &["import", "pubmed", &first, &second]);
+        assert_eq!(last_line(&both), "read 2, kept 0, repeated 1, rejected 1");
+    }
+}
+
+#[test]
 fn a_withdrawal_does_not_launder_a_retracted_paper() {
     let folder = testkit::temp_dir();
     let data = folder.path().join("data");
@@ -161,7 +216,7 @@ fn a_withdrawal_does_not_launder_a_retracted_paper() {
         let file = folder.path().join(name);
         std::fs::write(&file, text).expect("a file");
         let told = run(&data, &["import", "pubmed", file.to_str().expect("a path")]);
-        assert_eq!(last_line(&told), "read 1, kept 1, repeated 0, rejected 0", "{name}");
+        assert!(last_line(&told).starts_with("read 1, kept 1, repeated 0, rejected 0"), "{name}: {told:?}");
         let paper = call(&data, "read_paper", &json!({"pmid": "99000001"}), &[]).expect("the paper");
         assert_eq!(paper["retraction"]["kind"], "retracted", "{name}: {paper}");
     }
@@ -294,7 +349,8 @@ fn a_file_of_the_library_replaces_what_others_put_under_its_numbers_and_says_who
     let told = run(&data, &["import", "pubmed", file, "--source", "other", "--licence", "CC0-1.0"]);
     let told = String::from_utf8_lossy(&told.stdout).into_owned();
     assert!(told.contains("the document `PMID:99000001` is of the source `mydb` and stays as it is"), "{told}");
-    assert_eq!(last_line(&run(&data, &["import", "pubmed", file])), "read 1, kept 1, repeated 0, rejected 0");
+    let told = last_line(&run(&data, &["import", "pubmed", file]));
+    assert_eq!(told, format!("read 1, kept 1, repeated 0, rejected 0; 1 {REPLACED}"));
     let paper = call(&data, "read_paper", &json!({"pmid": "99000001"}), &[]).expect("the paper");
     let expected = (json!("pubmed"), json!({"kind": "retracted", "source": "mydb"}));
     assert_eq!((&paper["source"], &paper["retraction"]), (&expected.0, &expected.1), "{paper}");

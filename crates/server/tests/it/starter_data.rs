@@ -283,5 +283,5 @@ fn papers_that_come_with_the_program_are_replaced_by_the_library_and_not_by_othe
     };
     let other = ["--source", "mine", "--licence", "CC0-1.0"];
     assert_eq!(import(&other), r#"{"read":1,"kept":0,"repeated":0,"rejected":1}"#);
-    assert_eq!(import(&[]), r#"{"read":1,"kept":1,"repeated":0,"rejected":0}"#);
+    assert_eq!(import(&[]), r#"{"read":1,"kept":1,"repeated":0,"rejected":0,"replaced":1}"#);
 }

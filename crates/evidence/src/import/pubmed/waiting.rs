@@ -21,9 +21,23 @@ const KNOWN_MAX: usize = 500_000;
 /// A paper as its record in the file states it.
 pub struct Paper {
     pub pmid: u32,
-    /// Year, month and day as one number, and the version.
-    pub revised: Option<(u32, u32)>,
+    pub revised: Revised,
     pub document: Document,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Revised {
+    /// Year, month and day as one number.
+    pub day: Option<u32>,
+    pub version: u32,
+}
+
+impl Revised {
+    /// By the day; of one day, or where neither says it, by the version.
+    fn is_before(self, other: Revised) -> bool {
+        let is_of_earlier_day = self.day.zip(other.day).is_some_and(|(day, other)| day < other);
+        is_of_earlier_day || (self.day == other.day && self.version < other.version)
+    }
 }
 
 struct Waiter {
@@ -53,7 +67,7 @@ pub struct Waiting {
     n_gone: usize,
     /// Where a paper waits, counted from the first that ever did.
     places: HashMap<u32, usize>,
-    revisions: HashMap<u32, (u32, u32)>,
+    revisions: HashMap<u32, Revised>,
     /// By the paper that does not stand: what its notice says.
     notices: HashMap<u32, Retraction>,
 }
@@ -72,9 +86,8 @@ impl Waiting {
 
     pub fn push_paper(&mut self, paper: Paper) {
         let Paper { pmid, revised, mut document } = paper;
-        if let (Some(known), Some(revised)) = (self.revisions.get(&pmid), revised)
-            && revised < *known
-        {
+        let known = self.revisions.get(&pmid).copied();
+        if known.is_some_and(|known| revised.is_before(known)) {
             match document.retraction.take() {
                 Some(told) if self.places.contains_key(&pmid) => self.tell(pmid, &told),
                 // The later one is in the record by then, and there it is marked.
@@ -85,13 +98,12 @@ impl Waiting {
                 }
                 None => {}
             }
-            let reason = "a record of it that was revised later stands before it in the file";
+            let reason = "a record of it that was revised later, or of a later version, stands before it in the file";
             self.push(Item::rejected(format!("PMID {pmid}"), reason));
             return;
         }
-        if let Some(revised) = revised {
-            remember(&mut self.revisions, pmid, revised);
-        }
+        let day = revised.day.or(known.and_then(|known| known.day));
+        remember(&mut self.revisions, pmid, Revised { day, ..revised });
         for (about, retraction) in papers::Paper::of(&document).says {
             let Some(about) = about.strip_prefix("pmid:").and_then(|number| number.parse().ok()) else { continue };
             // All of a file is of one source.
@@ -200,7 +212,7 @@ mod tests {
         document.text = "a".repeat(1024 * 1024);
         let corrections = retracts.iter().map(|pmid| json!({ "kind": "RetractionOf", "pmid": pmid.to_string() }));
         document.attributes.insert("corrections".to_owned(), corrections.collect());
-        Paper { pmid, revised: Some((20_200_101, 1)), document }
+        Paper { pmid, revised: Revised { day: Some(20_200_101), version: 1 }, document }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use contract::evidence::record::{Author, Document};
 
-use super::{count, push_words, words};
+use super::{TRUNCATION, count, is_word, push_words, words};
 
 /// Where a term has to stand.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,6 +32,7 @@ pub(super) fn parse(term: &str) -> Result<(String, Option<Field>), Fault> {
     let (text, tag) = cut(term);
     check_operators(text)?;
     check_parentheses(text)?;
+    check_truncation(text)?;
     let field = tag.map(|tag| Field::parse(text, tag, term)).transpose()?;
     Ok((text.to_owned(), field))
 }
@@ -80,6 +81,24 @@ fn check_parentheses(text: &str) -> Result<(), Fault> {
         }
     }
     open.first().map_or(Ok(()), |at| Err(fault(text, *at, "(", expected)))
+}
+
+/// Letters that PubMed wants before the mark of truncation.
+const BEGUN_CHARS_MIN: usize = 4;
+
+/// A word that is only begun says enough of itself, and what begins with the mark says nothing. Inside a word it is none:
+/// `HLA-B*57:01`.
+fn check_truncation(text: &str) -> Result<(), Fault> {
+    for (at, mark) in text.match_indices(TRUNCATION) {
+        let (before, after) = (text.get(..at).unwrap_or_default(), text.get(at + mark.len()..).unwrap_or_default());
+        let is_inside = before.chars().next_back().is_some_and(is_word) && after.chars().next().is_some_and(is_word);
+        let n_begun = before.chars().rev().take_while(|it| is_word(*it)).count();
+        if !is_inside && n_begun < BEGUN_CHARS_MIN {
+            let expected = "at least four letters or digits before `*`, which ends a word that is only begun";
+            return Err(fault(text, at, mark, expected));
+        }
+    }
+    Ok(())
 }
 
 impl Field {

@@ -86,6 +86,7 @@ async fn terms_join_and_orders_hold() {
         assert_eq!(search(json!({"terms": without, "sort_by": "pub_date"})).await, ["DOI:x", "13", "11"]);
         let fields = json!([{"term": "ginger[ti]"}, {"term": "2000:2010[dp]"}]);
         assert_eq!(search(json!({"terms": fields})).await, ["11"]);
+        assert_eq!(search(json!({"terms": [{"term": "ging*"}]})).await, search(json!({"terms": ginger})).await);
         assert!(search(json!({"terms": [{"term": "senna"}]})).await.is_empty());
     }
 }

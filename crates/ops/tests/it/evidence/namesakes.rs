@@ -157,3 +157,18 @@ async fn what_is_not_read_is_named_beside_what_is() {
         assert_eq!(found["note"], note);
     }
 }
+
+#[tokio::test]
+async fn an_answer_without_paths_names_what_has_the_name_under_another_type() {
+    for stage in both().await {
+        put(&stage, &herbal()).await;
+        put(&stage, &[node("F9", "formulation", json!([{"text": "ginger", "lang": "en"}]))]).await;
+        let asked = json!({"start": {"type": "formulation", "id": "ginger"}, "max_depth": 1});
+        let note = ask(&stage, "query_kg", asked.clone()).await["note"].clone();
+        let named = "`ginger` has a name that is also one of ขิง (H1, herb from herbal), of which nothing is told here: ask for it by \
+            its type and id.";
+        assert!(note.as_str().is_some_and(|note| note.contains(named)), "{note}");
+        put(&stage, &[edge("F9-I05", "F9", "treats", "I05")]).await;
+        assert!(ask(&stage, "query_kg", asked).await.get("note").is_none());
+    }
+}

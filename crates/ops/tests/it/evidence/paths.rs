@@ -285,9 +285,14 @@ async fn an_answer_without_paths_does_not_look_like_safe() {
         assert_eq!(note(json!({"start": alone, "pattern": "drug <-treats- *"})).await, (1, String::new()));
         let other = json!({"start": alone, "filters": {"predicate": "member_of"}});
         assert!(!note(other).await.1.contains(not_followed));
-        for input in [json!({"start": alone, "count": true}), json!({"start": alone, "dry": true})] {
-            assert_eq!(note(input).await, (0, String::new()));
-        }
+        assert_eq!(note(json!({"start": alone, "dry": true})).await, (0, String::new()));
+        // A count of nothing says the same as no paths, and one of something what was not followed.
+        assert_eq!(note(json!({"start": alone, "count": true})).await, found);
+        let slowers = json!({"type": "drug_class", "id": "slowers"});
+        let none = json!({"start": slowers, "pattern": "drug_class -interacts_with-> drug", "count": true});
+        assert_eq!(note(none).await, (0, format!("{nothing} {itself}")));
+        let some = json!({"start": calmol, "pattern": "drug -interacts_with-> drug", "count": true});
+        assert_eq!(note(some).await, (0, String::new()));
     }
 }
 
@@ -301,6 +306,11 @@ async fn a_path_goes_along_what_is_not_so_only_where_that_is_asked_for() {
         put(&stage, &[alone, edge("no", "alone", "not_interacts_with", "calmol")]).await;
         assert_eq!(found(walked(None)).await, Vec::<String>::new());
         assert_eq!(found(walked(Some("drug -*-> *"))).await, Vec::<String>::new());
+        let denied = "Statements that deny something were left out. Ask `drug -not_interacts_with-> *`.";
+        let is_told =
+            async |pattern: Option<&str>| ask(&stage, walked(pattern)).await.unwrap().to_string().contains(denied);
+        assert!(is_told(None).await && is_told(Some("drug -*-> *")).await);
+        assert!(!is_told(Some("drug <-*- *")).await && !is_told(Some("drug -not_interacts_with-> *")).await);
         assert_eq!(found(walked(Some("drug -not_interacts_with-> *"))).await, ["alone calmol"]);
         put(&stage, &[edge("yes", "alone", "treats", "calmol")]).await;
         assert_eq!(found(walked(Some("drug -*-> *"))).await, ["alone calmol"]);

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::herbs::{herbal, put, source};
-use crate::ledger::{both, run_sql, verify};
+use crate::ledger::{both, run_sql, verify, wrong_now};
 use crate::script::Stage;
 
 fn document(id: &str, ids: Value) -> Value {
@@ -319,7 +319,7 @@ async fn what_is_said_against_papers_is_compared_with_the_records() {
             // What is missing or changed is mended by the document itself.
             if expected.starts_with("what document") {
                 put(&stage, &[notice("RetractionOf")]).await;
-                assert_eq!(verify(&stage).await["problems"], json!([]));
+                assert!(wrong_now(&verify(&stage).await).is_empty());
             }
         }
     }

@@ -11,7 +11,7 @@ use contract::error::Kind;
 use contract::evidence::record::{Record, Source};
 use contract::evidence::records::{PutRecordsOutput, RECORDS_MAX, ReadRecordsOutput};
 use contract::ledger::FoundEvents;
-use evidence::import::{self, Format, Item, Options, Provider, Rejection};
+use evidence::import::{self, Brought, Format, Item, Options, Provider, Rejection};
 use indicatif::{ProgressBar, ProgressStyle};
 use ops::{Call, Success};
 use serde::de::DeserializeOwned;
@@ -109,11 +109,21 @@ pub struct Desk<'a> {
     pub totals: Totals,
     /// The first ones, with their files.
     pub rejections: Vec<(String, Rejection)>,
+    /// Of the pass that is under way.
+    brought: Brought,
 }
 
 impl<'a> Desk<'a> {
     pub fn new(house: &'a Arc<House>, actor: Actor, may_replace: MayReplace, providers: Providers) -> Desk<'a> {
-        Desk { house, actor, may_replace, providers, totals: Totals::default(), rejections: Vec::new() }
+        Desk {
+            house,
+            actor,
+            may_replace,
+            providers,
+            totals: Totals::default(),
+            rejections: Vec::new(),
+            brought: Brought::default(),
+        }
     }
 
     /// The source as the record has it, or as it is to be. What a curator said about it stays unless the caller says
@@ -207,6 +217,11 @@ impl<'a> Desk<'a> {
         Ok(())
     }
 
+    /// Begins to look at other records of the files.
+    pub fn turn(&mut self) {
+        self.brought = Brought::default();
+    }
+
     pub async fn read(
         &mut self,
         format: Format,
@@ -219,7 +234,11 @@ impl<'a> Desk<'a> {
         let (sender, mut batches) = mpsc::channel(BATCHES_AHEAD);
         let reading = tokio::task::spawn_blocking({
             let options = options.clone();
-            move || cut(format, options, stream, pass, n_skipped, &sender)
+            let mut brought = mem::take(&mut self.brought);
+            move || {
+                let outcome = cut(format, options, stream, pass, n_skipped, &mut brought, &sender);
+                (brought, outcome)
+            }
         });
         let bar = bar(file);
         while let Some(batch) = batches.recv().await {
@@ -236,7 +255,9 @@ impl<'a> Desk<'a> {
             advance(&bar, &n_read);
         }
         bar.finish_and_clear();
-        reading.await?.map_err(anyhow::Error::from)
+        let (brought, outcome) = reading.await?;
+        self.brought = brought;
+        outcome.map_err(anyhow::Error::from)
     }
 
     async fn send(&mut self, file: &str, mut batch: Batch) -> anyhow::Result<(Option<Uuid>, Totals)> {
@@ -262,6 +283,7 @@ impl<'a> Desk<'a> {
             let (id, output): (_, PutRecordsOutput) = self.ask("put_records", input).await?;
             call_id = Some(id);
             totals.kept = output.kept + output.deleted;
+            totals.replaced = output.changed;
             totals.repeated = output.repeated;
             totals.rejected += u64::try_from(output.rejected.len())?;
             rejections.extend(output.rejected.into_iter().map(|rejected| {
@@ -305,6 +327,7 @@ fn cut(
     stream: Box<dyn std::io::Read + Send>,
     pass: Pass,
     n_skipped: u64,
+    brought: &mut Brought,
     sender: &mpsc::Sender<Batch>,
 ) -> Result<(), import::ImportError> {
     let mut batch = Batch::default();
@@ -321,10 +344,12 @@ fn cut(
                 break;
             }
         };
+        // Those that are skipped were brought before the import broke off.
+        let item = is_wanted(&item, pass).then(|| brought.settle(item));
         if n_done <= n_skipped {
             continue;
         }
-        let entry = is_wanted(&item, pass).then(|| Entry::new(item));
+        let entry = item.map(Entry::new);
         let n_bytes = entry.as_ref().map_or(0, Entry::n_bytes);
         // A closed channel means that sending failed, which is told there.
         if batch.is_full(n_bytes) && sender.blocking_send(mem::take(&mut batch)).is_err() {
