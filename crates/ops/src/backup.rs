@@ -160,7 +160,7 @@ async fn verify(
             contradictions: &[],
             reader: Reader::Restorer,
         };
-        let found = check::whole_log(&mut conn, &trust, progress).await?;
+        let found = check::whole_log(&mut conn, &trust, progress).await?.verification;
         Ok((is_same, found, log::latest_checkpoint(&mut conn).await?.map(|kept| kept.note)))
     };
     let checked = checked.await.map_err(RestoreError::Read);

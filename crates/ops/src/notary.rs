@@ -49,11 +49,13 @@ impl Notary {
     /// Sequences everything that waits, and signs a checkpoint where one is due. Returns the new checkpoint, if any.
     pub async fn work(&self) -> Result<Option<StoredCheckpoint>, NotaryError> {
         let worked = self.step().await;
-        // What was found against the log is recorded once it is the right one again.
-        if worked.is_ok() && self.platform.watch().is_holding() {
-            self.platform.record_doubts().await;
+        // What was found against the log is recorded once it is the right one again, and gets its place at once: the process
+        // may be about to end.
+        if worked.is_err() || !self.platform.watch().is_holding() {
+            return worked;
         }
-        worked
+        self.platform.record_doubts().await;
+        Ok(self.step().await?.or(worked?))
     }
 
     async fn step(&self) -> Result<Option<StoredCheckpoint>, NotaryError> {

@@ -136,6 +136,7 @@ impl LogWatch {
     pub(crate) fn new(checkpoint_file: Option<PathBuf>) -> LogWatch {
         // Whoever draws them wants to see that nothing is wrong, not that nothing is known.
         metrics::gauge!("materia_log_contradicted").set(0.0);
+        metrics::gauge!("materia_log_doubted").set(0.0);
         metrics::gauge!("materia_log_lag_seconds").set(0.0);
         metrics::gauge!("materia_log_stopped").set(0.0);
         let doubts_file = checkpoint_file.as_deref().map(held_doubts::file);
@@ -154,7 +155,10 @@ impl LogWatch {
             }
             None => return,
         };
-        self.memory().is_holding = !held.is_empty();
+        let mut memory = self.memory();
+        memory.is_holding = !held.is_empty();
+        memory.told.extend(held.iter().cloned());
+        drop(memory);
         self.put_back(held.into_iter().map(|what| Doubt::wrong(ROLLED_BACK, what)).collect());
     }
 
@@ -169,6 +173,11 @@ impl LogWatch {
         let mut memory = self.memory();
         memory.doubts.push(doubt);
         memory.is_holding = true;
+    }
+
+    /// Keeps what a verification found until the log tells of it.
+    pub(crate) fn note_found(&self, doubts: Vec<Doubt>) {
+        doubts.into_iter().for_each(|doubt| self.hold(doubt));
     }
 
     pub(crate) fn is_holding(&self) -> bool {
@@ -274,7 +283,7 @@ impl LogWatch {
     pub(crate) fn put_back(&self, doubts: Vec<Doubt>) {
         let mut memory = self.memory();
         if let Some(wrong) = doubts.iter().rev().find(|doubt| doubt.is_wrong) {
-            memory.doubted = Some(wrong.what.clone());
+            memory.set_doubted(wrong.what.clone());
         }
         memory.doubts.extend(doubts);
     }
@@ -286,7 +295,7 @@ impl LogWatch {
             return false;
         }
         if doubt.is_wrong {
-            memory.doubted = Some(doubt.what.clone());
+            memory.set_doubted(doubt.what.clone());
         }
         drop(memory);
         tracing::error!(code = doubt.code, what = doubt.what, "The record was changed by other hands");
@@ -296,7 +305,9 @@ impl LogWatch {
     /// A doubt of an earlier process that nobody has accepted; nothing takes back what this process found itself.
     pub(crate) fn recall_doubt(&self, doubt: Option<String>) {
         let mut memory = self.memory();
-        memory.doubted = memory.doubted.take().or(doubt);
+        if let Some(doubt) = memory.doubted.take().or(doubt) {
+            memory.set_doubted(doubt);
+        }
     }
 
     pub(crate) fn note_claimed(&self) {
@@ -446,6 +457,11 @@ impl LogWatch {
 }
 
 impl Memory {
+    fn set_doubted(&mut self, what: String) {
+        self.doubted = Some(what);
+        metrics::gauge!("materia_log_doubted").set(1.0);
+    }
+
     /// What speaks against the log: it does not continue what was signed, or a witness knows of another history.
     fn objections(&self) -> impl Iterator<Item = Contradiction> {
         let witnesses = self

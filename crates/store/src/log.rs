@@ -64,6 +64,7 @@ pub struct Leaf {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredEvent {
+    pub position: Position,
     pub organisation_id: String,
     pub recorded_at_us: i64,
     pub actor_id: String,
@@ -426,7 +427,7 @@ pub async fn read_leaves(conn: &mut Conn, from_index: u64, n_max: u32) -> Result
     let rows = conn
         .fetch_all(
             "SELECT l.leaf_index, l.call_id, l.leaf_hash, e.organisation_id, e.recorded_at_us, e.actor_id, \
-             e.operation, e.outcome, e.body FROM log_leaves l LEFT JOIN events e ON e.call_id = l.call_id \
+             e.operation, e.outcome, e.body, e.commit_key, e.event_seq FROM log_leaves l LEFT JOIN events e ON e.call_id = l.call_id \
              WHERE l.leaf_index >= $1 ORDER BY l.leaf_index LIMIT $2",
             &[Param::Int(signed(from_index)), Param::Int(i64::from(n_max))],
         )
@@ -436,6 +437,7 @@ pub async fn read_leaves(conn: &mut Conn, from_index: u64, n_max: u32) -> Result
             let event = match row.opt_text(8)? {
                 None => None,
                 Some(body) => Some(StoredEvent {
+                    position: Position { commit_key: row.int(9)?, event_seq: row.int(10)? },
                     organisation_id: row.text(3)?,
                     recorded_at_us: row.int(4)?,
                     actor_id: row.text(5)?,

@@ -50,6 +50,7 @@ impl Read for AuditVerify {
         // Before the moment that is held below: the log may only have grown since.
         let mut kept = ctx.watch().kept();
         kept.extend(ctx.watch().kept_head());
+        let revoked = ctx.known_keys().revoked();
         let mut conn = ctx.read().await?;
         // Others go on writing meanwhile; rows and events must be of one moment.
         conn.hold_snapshot().await.map_err(store_error)?;
@@ -65,11 +66,16 @@ impl Read for AuditVerify {
             settled_before,
             kept: &kept,
             doubts: &ctx.watch().doubts(),
-            keys: Some((ctx.seals(), ctx.known_keys())),
+            keys: Some((ctx.seals(), &revoked)),
             is_claimed: ctx.watch().is_claimed(),
             contradictions: &ctx.watch().contradicting_witnesses(),
             reader,
         };
-        check::whole_log(&mut conn, &trust, ctx.progress()).await.map(Answer::of).map_err(store_error)
+        let verdict = check::whole_log(&mut conn, &trust, ctx.progress()).await.map_err(store_error)?;
+        // Somebody could put it right a moment later. The notary records it; who sees a part of the log says nothing for all.
+        if matches!(reader, Reader::House { .. }) {
+            ctx.watch().note_found(verdict.doubts);
+        }
+        Ok(Answer::of(verdict.verification))
     }
 }

@@ -28,10 +28,10 @@ use workflow::audited::Origin;
 use self::checkpoints::{Checkpoints, Numbers, Unsigned, Witnessed, asked, witnessed};
 use self::rows::Promised;
 use self::waiting::Places;
-use super::report::{Reader, Report, Whose};
+use super::report::{Reader, Report, Verdict, Whose};
 use crate::context::Progress;
 use crate::doubts::{self, Doubt, Said, Told};
-use crate::keys::known::KnownKeys;
+use crate::keys::known::Revoked;
 use crate::keys::seals::Seals;
 use crate::limits::IDEMPOTENCY_KEPT_FOR;
 use crate::watch::KeptCheckpoint;
@@ -87,6 +87,12 @@ impl Last {
 
 struct Check<'t> {
     tree: Frontier,
+    /// The index that the next leaf should have: the size of the tree, unless leaves are missing.
+    next_index: u64,
+    /// Of the row of the last leaf's event: leaves have the order of commits.
+    last_position: Position,
+    /// Leaves are missing, so that no subtree from there on can be computed.
+    has_gap: bool,
     last: LastEvents,
     /// Answers that are kept for repeated calls, by the hash of their place.
     promised: HashMap<String, Promised>,
@@ -131,8 +137,9 @@ pub struct Trust<'a> {
     pub kept: &'a [KeptCheckpoint],
     /// What this process found and no event tells of yet.
     pub doubts: &'a [Doubt],
-    /// What tells rows of the house's keys from others; absent where a backup is looked at, which may be older than seals.
-    pub keys: Option<(&'a Seals, &'a KnownKeys)>,
+    /// What tells rows of the house's keys from others, and which were revoked before the moment that is looked at; absent
+    /// where a backup is, which may be older than seals.
+    pub keys: Option<(&'a Seals, &'a Revoked)>,
     /// This process saw, or wrote, whose log it is.
     pub is_claimed: bool,
     /// Witnesses that know of another history, each with its word.
@@ -193,7 +200,7 @@ impl Before {
 }
 
 /// Recomputes the log. A database that is too damaged for that is a problem of its own.
-pub async fn whole_log(conn: &mut Conn, trust: &Trust<'_>, progress: &Progress) -> Result<Verification, StoreError> {
+pub async fn whole_log(conn: &mut Conn, trust: &Trust<'_>, progress: &Progress) -> Result<Verdict, StoreError> {
     let mut before = Before::default();
     match look(conn, trust, progress, &mut before).await {
         Err(error) if error.is_damage() => {
@@ -204,7 +211,7 @@ pub async fn whole_log(conn: &mut Conn, trust: &Trust<'_>, progress: &Progress) 
             let cause = cause.map_or(String::new(), |cause| format!(": {cause}"));
             let message = format!("{error}{cause}; nothing else was checked: restore a backup (`materia restore`)");
             report.add("table", Whose::Log, None, None, message);
-            Ok(report.verification(Frontier::new().root().to_string()))
+            Ok(report.verdict(Frontier::new().root().to_string()))
         }
         found => found,
     }
@@ -215,7 +222,7 @@ async fn look(
     trust: &Trust<'_>,
     progress: &Progress,
     before: &mut Before,
-) -> Result<Verification, StoreError> {
+) -> Result<Verdict, StoreError> {
     // First, since a statement that fails over a table that is gone is the last one of its moment.
     before.schema = find_schema_problems(conn).await?;
     // What was just restored has no old indexes.
@@ -255,12 +262,15 @@ async fn recompute(
     trust: &Trust<'_>,
     progress: &Progress,
     before: &Before,
-) -> Result<Verification, StoreError> {
+) -> Result<Verdict, StoreError> {
     let state = log::read_state(conn).await?;
     let size = state.frontier.size();
     let kept_for_us = i64::try_from(IDEMPOTENCY_KEPT_FOR.as_micros()).unwrap_or(i64::MAX);
     let mut check = Check {
         tree: Frontier::new(),
+        next_index: 0,
+        last_position: Position::FIRST,
+        has_gap: false,
         last: HashMap::new(),
         promised: HashMap::new(),
         promised_since_us: trust.now_us.saturating_sub(kept_for_us).saturating_add(TIDIED_AHEAD_US),
@@ -282,11 +292,11 @@ async fn recompute(
     before.report(&mut check.report);
     check.take_in(trust.kept);
     let mut checkpoints = Checkpoints::default();
-    while check.tree.size() < size {
-        let leaves = log::read_leaves(conn, check.tree.size(), PAGE).await?;
+    while check.next_index < size {
+        let leaves = log::read_leaves(conn, check.next_index, PAGE).await?;
         if leaves.is_empty() {
             let message = "the log ends before its kept size".to_owned();
-            check.report.add("order", Whose::Log, Some(check.tree.size()), None, message);
+            check.report.add("order", Whose::Log, Some(check.next_index), None, message);
             break;
         }
         for leaf in leaves.iter().filter(|leaf| leaf.leaf_index < size) {
@@ -298,13 +308,13 @@ async fn recompute(
             if let Some(event) = &leaf.event {
                 check.unsigned.note(event.recorded_at_us);
             }
-            while let Some(kept) = checkpoints.at(conn, check.tree.size()).await? {
+            while let Some(kept) = checkpoints.at(conn, check.next_index).await? {
                 check.end_unsigned(trust.reader);
                 check.checkpoint(&kept, trust.reader);
             }
         }
         #[expect(clippy::cast_precision_loss, reason = "a progress bar does not need the last digit")]
-        progress.report(check.tree.size() as f64, Some(size as f64), "leaves");
+        progress.report(check.next_index as f64, Some(size as f64), "leaves");
     }
     if check.tree.root() != state.frontier.root() {
         let message = "the kept right edge of the tree is not that of the events".to_owned();
@@ -337,25 +347,33 @@ async fn recompute(
     check.cosignatures(trust);
     check.open_doubts(trust);
     let root_hash = check.tree.root().to_string();
-    Ok(Verification {
+    let Verdict { verification, doubts } = check.report.verdict(root_hash);
+    let verification = Verification {
         tree_size: size,
         n_events_checked: check.tree.size(),
         n_events_waiting: n_waiting,
         n_objects_checked,
         cosigned_size: check.witnessed.and_then(|witnessed| witnessed.size),
         notes: check.notes,
-        ..check.report.verification(root_hash)
-    })
+        ..verification
+    };
+    Ok(Verdict { verification, doubts })
 }
 
 impl Check<'_> {
     /// Takes a leaf into the tree and answers the subtrees that it completes.
     fn leaf(&mut self, leaf: &Leaf) -> Vec<Node> {
         let (index, call_id) = (leaf.leaf_index, leaf.call_id.as_str());
-        if index != self.tree.size() {
-            let message = format!("leaf {} is missing", self.tree.size());
-            self.report.add("order", Whose::Log, Some(self.tree.size()), None, message);
+        if index != self.next_index {
+            let missing = self.next_index;
+            let message = match index.saturating_sub(1) {
+                last if last > missing => format!("leaves {missing} to {last} are missing"),
+                _ => format!("leaf {missing} is missing"),
+            };
+            self.report.add("order", Whose::Log, Some(missing), None, message);
+            self.has_gap = true;
         }
+        self.next_index = index.saturating_add(1);
         let Some(stored) = &leaf.event else {
             let message = if self.is_set_aside { "the event is gone or cannot be read" } else { "the event is gone" };
             let message = message.to_owned();
@@ -363,6 +381,10 @@ impl Check<'_> {
             return self.tree.append(leaf.leaf_hash);
         };
         let whose = Whose::Organisation(&stored.organisation_id);
+        if std::mem::replace(&mut self.last_position, stored.position) >= stored.position {
+            let message = "this event or the one before it has another place in `events` than in the log".to_owned();
+            self.report.add("order", whose, Some(index), Some(call_id), message);
+        }
         let hash = Hash::leaf(stored.body.as_bytes());
         if hash != leaf.leaf_hash {
             self.report.add("leaf", whose, Some(index), Some(call_id), "the event was changed".to_owned());
@@ -402,20 +424,24 @@ impl Check<'_> {
 
     /// Tells of the doubts that nobody has accepted.
     fn open_doubts(&mut self, trust: &Trust<'_>) {
-        for OpenDoubt { told: Told { what, is_wrong }, leaf_index, call_id, time } in std::mem::take(&mut self.doubts) {
+        for OpenDoubt { told, leaf_index, call_id, time } in std::mem::take(&mut self.doubts) {
+            let Told { what, is_wrong, finding } = told;
+            let first = finding.filter(|_| matches!(trust.reader, Reader::House { .. }));
+            let first = first.map_or(String::new(), |finding| format!(", the first: {}", finding.first));
             let message = format!(
-                "{what} (found at {time}; `materia recover --accept-rollback` ends this once somebody has looked into it)"
+                "{what}{first} (found at {time}; `materia recover --accept-rollback` ends this once somebody has looked into it)"
             );
             // A backup may be of a house that was in trouble once, and is restored all the same.
             if is_wrong && !matches!(trust.reader, Reader::Restorer) {
-                self.report.add("doubt", Whose::Log, leaf_index, Some(&call_id), message);
+                self.report.add_passing("doubt", Whose::Log, leaf_index, Some(&call_id), message);
             } else {
                 self.notes.push(message);
             }
         }
         for doubt in trust.doubts {
             if doubt.is_wrong {
-                self.report.add("table", Whose::Log, None, None, doubt.what.clone());
+                let kind = if doubt.finding.is_some() { "doubt" } else { "table" };
+                self.report.add_passing(kind, Whose::Log, None, None, doubt.what.clone());
             } else {
                 self.notes.push(doubt.what.clone());
             }
@@ -423,7 +449,7 @@ impl Check<'_> {
     }
 
     fn node(&mut self, node: Node, kept: Option<Hash>) {
-        if kept != Some(node.hash) {
+        if kept != Some(node.hash) && !self.has_gap {
             let Subtree { level, index } = node.subtree;
             let message = format!("the hash of subtree {index} of level {level} in `log_nodes` is gone or changed");
             self.report.add("root", Whose::Log, None, None, message);

@@ -1,6 +1,10 @@
 //! The list of what is wrong with a log, as far as its reader may see it.
 
+use std::collections::BTreeMap;
+
 use contract::ledger::{LogProblem, Verification};
+
+use crate::doubts::{Doubt, Finding};
 
 const PROBLEMS_MAX: usize = 100;
 
@@ -31,16 +35,40 @@ pub struct Report<'a> {
     problems: Vec<LogProblem>,
     n_problems: u64,
     n_elsewhere: u64,
+    /// How many of each kind outlast their being put right, and the first of them.
+    findings: BTreeMap<&'static str, (u64, String)>,
+}
+
+/// A verification, and what of it is told of until somebody has looked.
+pub struct Verdict {
+    pub verification: Verification,
+    pub doubts: Vec<Doubt>,
 }
 
 impl Report<'_> {
     pub fn to(reader: Reader<'_>) -> Report<'_> {
-        Report { reader, problems: Vec::new(), n_problems: 0, n_elsewhere: 0 }
+        let (problems, findings) = (Vec::new(), BTreeMap::new());
+        Report { reader, problems, n_problems: 0, n_elsewhere: 0, findings }
     }
 
+    /// Adds what was found wrong, which is told of also when it was put right.
     pub fn add(
         &mut self,
-        kind: &str,
+        kind: &'static str,
+        whose: Whose<'_>,
+        leaf_index: Option<u64>,
+        call_id: Option<&str>,
+        message: String,
+    ) {
+        let (n, _) = self.findings.entry(kind).or_insert_with(|| (0, placed(leaf_index, call_id, &message)));
+        *n += 1;
+        self.add_passing(kind, whose, leaf_index, call_id, message);
+    }
+
+    /// Adds what may pass with no harm done, or is told of elsewhere.
+    pub fn add_passing(
+        &mut self,
+        kind: &'static str,
         whose: Whose<'_>,
         leaf_index: Option<u64>,
         call_id: Option<&str>,
@@ -76,8 +104,15 @@ impl Report<'_> {
     }
 
     /// The verdict, with nothing counted yet.
-    pub fn verification(self, root_hash: String) -> Verification {
-        Verification {
+    pub fn verdict(self, root_hash: String) -> Verdict {
+        let doubts = self.findings.into_iter().map(|(kind, (n, first))| {
+            let problems = if n == 1 { "problem" } else { "problems" };
+            // Whoever may verify reads this; the first one names rows that may be somebody else's.
+            let what = format!("`audit verify` found {n} {problems} of the kind `{kind}`");
+            Doubt::found(what, Finding { kind: kind.to_owned(), first })
+        });
+        let doubts = doubts.collect();
+        let verification = Verification {
             ok: self.n_problems == 0,
             tree_size: 0,
             root_hash,
@@ -89,6 +124,16 @@ impl Report<'_> {
             n_problems: self.n_problems,
             notes: Vec::new(),
             n_problems_elsewhere: self.n_elsewhere,
-        }
+        };
+        Verdict { verification, doubts }
     }
+}
+
+const FIRST_CHARS_MAX: usize = 500;
+
+fn placed(leaf_index: Option<u64>, call_id: Option<&str>, message: &str) -> String {
+    let leaf = leaf_index.map(|index| format!("leaf {index}, "));
+    let call = call_id.map(|call_id| format!("call {call_id}, "));
+    let placed = format!("{}{}{message}", leaf.unwrap_or_default(), call.unwrap_or_default());
+    placed.chars().take(FIRST_CHARS_MAX).collect()
 }

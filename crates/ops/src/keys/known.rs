@@ -42,6 +42,15 @@ pub(crate) enum Vouched {
     Broken,
 }
 
+/// The keys that were revoked by some moment.
+pub(crate) struct Revoked(BTreeSet<String>);
+
+impl Revoked {
+    pub fn contains(&self, key_id: &KeyId) -> bool {
+        self.0.contains(&revoked(key_id))
+    }
+}
+
 impl KnownKeys {
     pub fn open(file: Option<PathBuf>, seals: Arc<Seals>) -> KnownKeys {
         match file.as_deref().map(read) {
@@ -76,6 +85,11 @@ impl KnownKeys {
 
     pub fn is_revoked(&self, key_id: &KeyId) -> bool {
         self.memory().lines.contains(&revoked(key_id))
+    }
+
+    /// Those that were revoked by now.
+    pub fn revoked(&self) -> Revoked {
+        Revoked(self.memory().lines.iter().filter(|line| line.starts_with(REVOKED)).cloned().collect())
     }
 
     pub fn note_revoked(&self, key_id: &KeyId) {

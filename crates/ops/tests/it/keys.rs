@@ -232,7 +232,7 @@ async fn a_key_that_other_hands_changed_opens_nothing_and_what_they_put_back_is_
         assert!(matches!(found(&stage, &key_id).await, FoundKey::Key(_)), "the row is as it was");
         assert_eq!(stage.platform.log_standing().word(), "doubted");
         let told = verify(&stage).await;
-        assert_eq!(told["n_problems"], 1, "one event, however often it was changed: {told}");
+        assert_eq!(told["n_problems"], 2, "one event of each look, however often it was changed: {told}");
         let message = told["problems"][0]["message"].as_str().unwrap();
         assert!(message.starts_with(&format!("key `{key_id}` had a row without a seal of this house")), "{message}");
         // The next process tells it too, until somebody says that they have looked.

@@ -50,6 +50,11 @@ pub async fn verify(stage: &Stage) -> Value {
     stage.call("owner", "audit_verify", json!({})).await.result.unwrap().output
 }
 
+/// What is wrong with the record as it is, beside what was found once and nobody has accepted.
+pub fn wrong_now(found: &Value) -> Vec<&Value> {
+    found["problems"].as_array().unwrap().iter().filter(|problem| problem["kind"] != "doubt").collect()
+}
+
 /// As `tamper`, however many rows it changes.
 pub async fn run_sql(stage: &Stage, statements: &'static [&'static str]) {
     let apply: Apply<()> = Box::new(move |tx| {

@@ -1,6 +1,6 @@
 //! The owner's side of the socket: calls from other processes of the same user, through the same door.
 
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,6 +16,8 @@ use super::database::DatabaseStanding;
 use super::wire::{Asked, LINE_BYTES_MAX, Told};
 
 const PROGRESS_QUEUE_MAX: usize = 64;
+/// How soon guests find the owner again when somebody has deleted its socket.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// How long the database may take to answer; less than a guest waits for the owner.
 const DATABASE_WITHIN: Duration = Duration::from_secs(1);
 
@@ -37,13 +39,19 @@ pub fn listen(
     witnesses: Arc<Witnesses>,
     database: String,
 ) -> std::io::Result<JoinHandle<()>> {
-    remove(folder);
-    let (address, _open) = path(folder)?;
-    let listener = UnixListener::bind(&address)?;
-    std::fs::set_permissions(folder.join("owner.sock"), std::fs::Permissions::from_mode(0o600))?;
+    let mut bound = Bound::bind(folder)?;
+    let folder = folder.to_owned();
     Ok(tokio::spawn(async move {
+        let mut look = tokio::time::interval(LOOK_EVERY);
         loop {
-            match listener.accept().await {
+            let accepted = tokio::select! {
+                accepted = bound.listener.accept() => accepted,
+                _ = look.tick() => {
+                    bound.renew(&folder);
+                    continue;
+                }
+            };
+            match accepted {
                 Ok((stream, _)) => {
                     let (platform, witnesses, database) = (platform.clone(), Arc::clone(&witnesses), database.clone());
                     tokio::spawn(async move {
@@ -59,6 +67,46 @@ pub fn listen(
             }
         }
     }))
+}
+
+/// A socket that guests find by its file in the folder.
+struct Bound {
+    listener: UnixListener,
+    /// Device and number of the file. Nobody else gets the number while the socket is open.
+    file: (u64, u64),
+    /// That it could not be bound anew was told.
+    is_told: bool,
+}
+
+impl Bound {
+    fn bind(folder: &Path) -> std::io::Result<Bound> {
+        remove(folder);
+        let (address, _open) = path(folder)?;
+        let listener = UnixListener::bind(&address)?;
+        let file = folder.join("owner.sock");
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600))?;
+        let metadata = std::fs::symlink_metadata(&file)?;
+        Ok(Bound { listener, file: (metadata.dev(), metadata.ino()), is_told: false })
+    }
+
+    /// Binds it anew where its file is gone or another's: whoever calls it would wait for nobody.
+    fn renew(&mut self, folder: &Path) {
+        let found = std::fs::symlink_metadata(folder.join("owner.sock"));
+        if found.is_ok_and(|found| (found.dev(), found.ino()) == self.file) {
+            return;
+        }
+        match Bound::bind(folder) {
+            Ok(bound) => {
+                *self = bound;
+                tracing::warn!("The owner's socket was gone from the data folder and is there again");
+            }
+            Err(error) if !self.is_told => {
+                self.is_told = true;
+                tracing::error!(error = %error, "The owner's socket is gone and cannot be made again; restart the server");
+            }
+            Err(_) => {}
+        }
+    }
 }
 
 pub fn remove(folder: &Path) {

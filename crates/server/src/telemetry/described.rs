@@ -11,12 +11,13 @@ const COUNTERS: [(&str, &str); 6] = [
     ("materia_witness_answers_total", "What witnesses answered to checkpoints, by witness and answer."),
 ];
 
-const GAUGES: [(&str, &str); 7] = [
+const GAUGES: [(&str, &str); 8] = [
     ("materia_log_size", "Events that have a place in the log."),
     ("materia_log_checkpoint_size", "Events that the last signed checkpoint covers."),
     ("materia_log_lag_seconds", "How long the oldest event without a place in the log has waited."),
     ("materia_log_stopped", "1 while the log cannot grow and nothing is written."),
     ("materia_log_contradicted", "1 while the log does not continue what was signed."),
+    ("materia_log_doubted", "1 while something was found wrong with the record that nobody has accepted."),
     ("materia_witness_contradicts", "1 while a witness knows another log than this one, by witness."),
     ("materia_witness_cosigned_size", "Events that the last checkpoint covers which a witness cosigned, by witness."),
 ];

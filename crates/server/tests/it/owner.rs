@@ -171,6 +171,19 @@ fn guest(data: &Path, arguments: &[&str]) -> (String, Duration) {
 }
 
 #[test]
+fn a_socket_that_somebody_deleted_or_replaced_is_made_again() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let data = folder.path().join("data");
+    let _house = serve(&data);
+    let socket = data.join("owner.sock");
+    std::fs::remove_file(&socket).expect("there is a socket");
+    assert_eq!(call(&data), 1);
+    std::fs::remove_file(&socket).expect("there is one again");
+    let _other = std::os::unix::net::UnixListener::bind(&socket).expect("the place is free");
+    assert_eq!(call(&data), 2);
+}
+
+#[test]
 fn a_guest_that_means_another_database_than_the_owner_is_refused() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let data = folder.path().join("data");

@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, VecDeque};
 use ledger::checkpoint::SignedCheckpoint;
 use ledger::key::KeyId;
 use ledger::policy::Policy;
+use ledger::tree::TreeHead;
 use store::log::{self, StoredCheckpoint};
 use store::{Conn, StoreError, log_identity};
 
@@ -145,24 +146,23 @@ impl Check<'_> {
     /// Checkpoints from outside, which the log is to meet.
     pub(super) fn take_in(&mut self, kept: &[KeptCheckpoint]) {
         for KeptCheckpoint { place, note, .. } in kept {
-            let signed = SignedCheckpoint::parse(note.as_bytes()).ok();
+            let message = format!("{place} cannot be read or is not signed by this log");
             let is_ours =
                 |signed: &SignedCheckpoint| self.policy.as_ref().is_some_and(|policy| policy.check(signed).is_ok());
-            match signed.filter(is_ours) {
-                Some(signed) => self.outside.push((*place, signed.unverified().head())),
-                None => {
-                    let message = format!("{place} cannot be read or is not signed by this log");
-                    self.report.add("checkpoint", Whose::Log, None, None, message);
-                }
+            match SignedCheckpoint::parse(note.as_bytes()) {
+                Ok(signed) if is_ours(&signed) => self.outside.push((*place, signed.unverified().head())),
+                Ok(_) => self.report.add("checkpoint", Whose::Log, None, None, message),
+                // The disk may have failed just now.
+                Err(_) => self.report.add_passing("checkpoint", Whose::Log, None, None, message),
             }
         }
         self.meet_outside();
     }
 
     pub(super) fn meet_outside(&mut self) {
-        let size = self.tree.size();
-        let met: Vec<_> = self.outside.extract_if(.., |(_, head)| head.size == size).collect();
-        for (place, _) in met.iter().filter(|(_, head)| head.root != self.tree.root()) {
+        let size = self.next_index;
+        let met: Vec<_> = self.outside.extract_if(.., |(_, head)| head.size <= size).collect();
+        for (place, TreeHead { size, .. }) in met.iter().filter(|(_, head)| head.root != self.tree.root()) {
             let message = format!("{place} is over {size} events that are not the first {size} of the log");
             self.report.add("checkpoint", Whose::Log, None, None, message);
         }
@@ -227,7 +227,7 @@ impl Check<'_> {
     /// What witnesses say against the log, and what they should have cosigned by now.
     pub(super) fn cosignatures(&mut self, trust: &Trust<'_>) {
         for (name, word) in trust.contradictions {
-            self.report.add("witness", Whose::Log, None, None, format!("the witness `{name}` {word}"));
+            self.report.add_passing("witness", Whose::Log, None, None, format!("the witness `{name}` {word}"));
         }
         // A backup is looked at without its witnesses.
         for (name, size) in std::mem::take(&mut self.forgotten) {
@@ -244,7 +244,7 @@ impl Check<'_> {
             let size = witnessed.size.map_or("nothing".to_owned(), |size| format!("only the first {size} leaves"));
             let message =
                 format!("{} witnesses must vouch for the log, but vouch for {size}", witnessed.n_cosignatures_min);
-            self.report.add("witness", Whose::Log, None, None, message);
+            self.report.add_passing("witness", Whose::Log, None, None, message);
         }
     }
 }
@@ -284,7 +284,7 @@ pub(super) struct Checkpoints {
 }
 
 impl Checkpoints {
-    /// The next one, if it is over exactly this many leaves.
+    /// The next one, if it is over this many leaves, or over fewer where leaves are missing.
     pub(super) async fn at(&mut self, conn: &mut Conn, size: u64) -> Result<Option<StoredCheckpoint>, StoreError> {
         if self.ahead.is_empty() && !self.is_read {
             self.ahead = log::checkpoints_after(conn, self.read_to, PAGE).await?.into();
@@ -292,7 +292,7 @@ impl Checkpoints {
             self.read_to = self.ahead.back().map_or(self.read_to, |last| last.tree_size);
         }
         match self.ahead.front() {
-            Some(next) if next.tree_size == size => Ok(self.ahead.pop_front()),
+            Some(next) if next.tree_size <= size => Ok(self.ahead.pop_front()),
             Some(_) | None => Ok(None),
         }
     }

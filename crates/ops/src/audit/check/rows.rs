@@ -150,10 +150,10 @@ impl Check<'_> {
                 let found = stored.found();
                 let (organisation_id, id) = (found.organisation_id.clone(), found.row.id.clone());
                 let is_told = self.object(found);
-                let Some((seals, known)) = trust.keys.filter(|_| is_told) else { continue };
+                let Some((seals, revoked)) = trust.keys.filter(|_| is_told) else { continue };
                 let wrong = match stored.sealed(seals) {
                     None => "has no seal of this house: other hands wrote its row, and it is refused; make another key",
-                    Some(key) if key.revoked_at_us.is_none() && known.is_revoked(&key.key_id) => {
+                    Some(key) if key.revoked_at_us.is_none() && revoked.contains(&key.key_id) => {
                         "was revoked, but other hands put an older row in its place"
                     }
                     Some(_) => continue,

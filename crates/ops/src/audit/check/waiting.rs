@@ -80,7 +80,7 @@ impl Check<'_> {
                 "{n_late} events are recorded and get no place in the log, so that nothing vouches for them: see what \
                  `materia doctor` and the server's log say, and delete rows that are named here as added by other hands"
             );
-            self.report.add("order", Whose::Log, None, None, message);
+            self.report.add_passing("order", Whose::Log, None, None, message);
         }
         Ok(n_waiting)
     }
@@ -109,7 +109,12 @@ impl Check<'_> {
         let organisation_id = waiting.organisation_id;
         if let Some(message) = what {
             let whose = Whose::Organisation(&organisation_id);
-            self.report.add("order", whose, None, Some(&waiting.call_id), message);
+            let call_id = Some(waiting.call_id.as_str());
+            match wait {
+                // A sequencer in trouble; the standing of the log tells of it while it lasts.
+                Wait::Usual | Wait::Late => self.report.add_passing("order", whose, None, call_id, message),
+                Wait::Passed | Wait::Planted => self.report.add("order", whose, None, call_id, message),
+            }
         }
         // What other hands wrote vouches for no row.
         let event = event.filter(|_| wait != Wait::Planted);

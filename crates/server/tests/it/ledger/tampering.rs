@@ -376,6 +376,35 @@ async fn an_event_added_while_no_process_ran_is_doubted_until_somebody_accepts_i
     assert!(log.run(&["recover", "--accept-rollback"]).err.contains("nothing was rolled back"));
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_verification_found_is_told_everywhere_until_somebody_accepts_it() {
+    let folder = testkit::temp_dir();
+    let log = Log { data: folder.path().join("data"), database_url: None };
+    log.take_ids(3);
+    change(&log, &["UPDATE events SET body = body || ' ' WHERE event_seq = 2"]).await;
+    assert_eq!(log.run(&["audit", "verify"]).code, 1);
+    change(&log, &["UPDATE events SET body = TRIM(body) WHERE event_seq = 2"]).await;
+    for _ in 0..2 {
+        let told = log.run(&["audit", "verify"]);
+        let doubts: Vec<&str> = told.out.lines().filter(|line| line.starts_with("WRONG  doubt")).collect();
+        // Whatever follows from a changed event is told as well, once for each kind.
+        for kind in ["leaf", "checkpoint", "root"] {
+            let of_kind = format!("of the kind `{kind}`");
+            assert_eq!(doubts.iter().filter(|doubt| doubt.contains(&of_kind)).count(), 1, "{}", told.out);
+        }
+        assert!(told.code == 1 && doubts.len() == 3, "{}", told.out);
+    }
+    let told = log.run(&["doctor"]);
+    assert!(told.code != 0 && told.out.contains("was found in doubt"), "{}", told.out);
+    let serving = log.serve();
+    assert_eq!(serving.health().await["dependencies"]["log"], "doubted");
+    assert!(serving.get("/metrics").await.contains("materia_log_doubted 1"));
+    serving.stop();
+    log.run(&["recover", "--accept-rollback"]).ok();
+    assert!(log.run(&["audit", "verify"]).ok().contains("The log is whole."));
+    log.run(&["doctor"]).ok();
+}
+
 fn copy(from: &Path, to: &Path) {
     for suffix in ["-wal", "-shm"] {
         let beside = |path: &Path| {
