@@ -4,6 +4,7 @@
 //! languages), NUL characters, and anything beyond the limits on depth, number of values and string length.
 
 use std::fmt;
+use std::ops::Range;
 
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
@@ -126,9 +127,20 @@ pub fn parse(bytes: &[u8], limits: Limits) -> Result<Value, StrictError> {
         let problem = Problem::TooLarge { bytes_max: limits.bytes_max };
         return Err(StrictError { path: String::new(), problem });
     }
-    if bytes.len() > NUMBER_CHARS_MAX && has_long_number(bytes) {
-        return Err(StrictError { path: String::new(), problem: Problem::IntegerOutOfRange });
+    match find_long_number(bytes) {
+        // A number of a megabyte would cost the library ten times as much memory, only to be refused. A short one that is
+        // beyond every double is refused in its place, with its path.
+        Some(number) => {
+            let around = (bytes.get(..number.start), bytes.get(number.end..));
+            let shorter = [around.0.unwrap_or_default(), b"1e999", around.1.unwrap_or_default()].concat();
+            parse_short(&shorter, limits)
+        }
+        None => parse_short(bytes, limits),
     }
+}
+
+/// Parses a text whose first long number, if it has one, is beyond every double.
+fn parse_short(bytes: &[u8], limits: Limits) -> Result<Value, StrictError> {
     let mut scan = Scan { limits, path: Vec::new(), n_values: 0, found: None };
     let mut deserializer = serde_json::Deserializer::from_slice(bytes);
     let parsed =
@@ -136,10 +148,9 @@ pub fn parse(bytes: &[u8], limits: Limits) -> Result<Value, StrictError> {
     parsed.map_err(|error| {
         scan.found.take().unwrap_or_else(|| {
             let (line, column) = (error.line(), error.column());
-            if ends_beyond_doubles(bytes, line, column) {
-                return StrictError { path: scan.pointer(), problem: Problem::IntegerOutOfRange };
-            }
-            StrictError { path: String::new(), problem: Problem::Syntax { line, column } }
+            let is_beyond = ends_beyond_doubles(bytes, line, column);
+            let problem = if is_beyond { Problem::IntegerOutOfRange } else { Problem::Syntax { line, column } };
+            StrictError { path: scan.pointer(), problem }
         })
     })
 }
@@ -147,31 +158,35 @@ pub fn parse(bytes: &[u8], limits: Limits) -> Result<Value, StrictError> {
 /// Whether the number that ends where the library gave up is larger than any double. Such a number is JSON all the same.
 fn ends_beyond_doubles(bytes: &[u8], line: usize, column: usize) -> bool {
     let before = bytes.split(|byte| *byte == b'\n').nth(line.saturating_sub(1)).and_then(|text| text.get(..column));
-    let is_of_number = |byte: &u8| matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-');
     let text = before.unwrap_or_default();
     let n_other = text.iter().rposition(|byte| !is_of_number(byte)).map_or(0, |last| last + 1);
     let number = text.get(n_other..).and_then(|number| std::str::from_utf8(number).ok());
     number.and_then(|number| number.parse::<f64>().ok()).is_some_and(f64::is_infinite)
 }
 
-/// A number of a megabyte would cost the library ten times as much memory, only to be refused.
-fn has_long_number(bytes: &[u8]) -> bool {
-    let (mut is_text, mut is_escaped, mut n_chars) = (false, false, 0);
-    for byte in bytes {
+/// Where the first number of more characters than any double needs stands.
+fn find_long_number(bytes: &[u8]) -> Option<Range<usize>> {
+    let (mut is_text, mut is_escaped, mut start) = (false, false, None);
+    for (at, byte) in bytes.iter().enumerate() {
+        let is_of_number = !is_text && is_of_number(byte);
+        match start {
+            None if is_of_number => start = Some(at),
+            Some(start) if !is_of_number && at - start > NUMBER_CHARS_MAX => return Some(start..at),
+            Some(_) if !is_of_number => start = None,
+            None | Some(_) => {}
+        }
         match byte {
             _ if is_escaped => is_escaped = false,
             b'\\' if is_text => is_escaped = true,
-            b'"' => (is_text, n_chars) = (!is_text, 0),
-            b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-' if !is_text => {
-                n_chars += 1;
-                if n_chars > NUMBER_CHARS_MAX {
-                    return true;
-                }
-            }
-            _ => n_chars = 0,
+            b'"' => is_text = !is_text,
+            _ => {}
         }
     }
-    false
+    start.filter(|start| bytes.len() - start > NUMBER_CHARS_MAX).map(|start| start..bytes.len())
+}
+
+fn is_of_number(byte: &u8) -> bool {
+    matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-')
 }
 
 enum Step {
@@ -364,15 +379,24 @@ mod tests {
         check(r#"{"a":1,"count":1e400}"#, "/count", Problem::IntegerOutOfRange);
         check("{\n \"a\": [0,\n -1.5E+99999999999, 2]}", "/a/1", Problem::IntegerOutOfRange);
         check(&format!("{{\"count\":{digits}}}"), "/count", Problem::IntegerOutOfRange);
-        check("[1 1e400]", "", Problem::Syntax { line: 1, column: 4 });
+        check("[1 1e400]", "/1", Problem::Syntax { line: 1, column: 4 });
         assert!(parse(b"[1e-400]", Limits::DEFAULT).is_ok());
+    }
+
+    #[test]
+    fn what_is_no_json_is_refused_with_the_path_of_the_field_that_it_stands_in() {
+        check(r#"{"a":1,"count":NaN}"#, "/count", Problem::Syntax { line: 1, column: 16 });
+        check("{\"a\":[0,\n -Infinity]}", "/a/1", Problem::Syntax { line: 2, column: 3 });
+        check(r#"{"a":{"b":1,}}"#, "/a", Problem::Syntax { line: 1, column: 13 });
+        check("{} x", "", Problem::Syntax { line: 1, column: 4 });
     }
 
     #[test]
     fn a_long_number_is_refused_and_long_digits_in_a_text_are_not() {
         let digits = "7".repeat(2_000);
         check(&digits, "", Problem::IntegerOutOfRange);
-        check(&format!("[1,0.{digits}]"), "", Problem::IntegerOutOfRange);
+        check(&format!("[1,0.{digits}]"), "/1", Problem::IntegerOutOfRange);
+        check(&format!("{{\"a\":{{\"n\":-{digits}e7,\"m\":{digits}}}}}"), "/a/n", Problem::IntegerOutOfRange);
         for text in [format!("[\"{digits}\"]"), format!("[\"\\\"{digits}\",1]")] {
             assert!(parse(text.as_bytes(), Limits::DEFAULT).is_ok(), "{text}");
         }
