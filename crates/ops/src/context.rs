@@ -214,8 +214,8 @@ impl Context<'_> {
         acting::claimant(self.actor, self.ticket.acting.as_ref())
     }
 
-    /// Whose the ids are that this call reserves. Those of an approval are the house's that approves: whoever approves the
-    /// same text after a crash is given the same ones, and confirms them.
+    /// Whose the ids are that this call reserves. Those of an approval, or of a document that is stored, are the house's
+    /// that asks: whoever approves or stores the same after a crash is given the same ones, and confirms them.
     pub fn reserver(&self) -> String {
         match self.ticket.via {
             Via::Approval => self.actor.id.to_string(),

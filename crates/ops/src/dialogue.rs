@@ -59,6 +59,8 @@ pub(crate) struct Dialogue {
     answers: Answered,
     /// Answers to what nobody asked yet.
     ahead: Answered,
+    /// What was answered before, and not as it was asked.
+    again: BTreeSet<String>,
     may_be_asked: BTreeSet<QuestionKind>,
     used: Option<Used>,
     is_kept: bool,
@@ -74,8 +76,14 @@ impl Dialogue {
     /// Opens the request state of a call, if it has one.
     pub fn open(inner: &Inner, ticket: &Ticket, in_hash: &str) -> Result<Dialogue, OpError> {
         let Answers { given, request_state, may_be_asked, are_kept } = ticket.answers.clone();
-        let mut dialogue =
-            Dialogue { answers: Answered::new(), ahead: Answered::new(), may_be_asked, used: None, is_kept: are_kept };
+        let mut dialogue = Dialogue {
+            answers: Answered::new(),
+            ahead: Answered::new(),
+            again: BTreeSet::new(),
+            may_be_asked,
+            used: None,
+            is_kept: are_kept,
+        };
         let Some(text) = request_state else {
             *(if are_kept { &mut dialogue.answers } else { &mut dialogue.ahead }) = given;
             return Ok(dialogue);
@@ -91,8 +99,11 @@ impl Dialogue {
         dialogue.used = Some(Used { state_id: state.state_id.to_string(), expires_at_us: state.expires_at_us });
         dialogue.answers = state.answers;
         for (key, answer) in given {
-            let answers = if state.asked.contains(&key) { &mut dialogue.answers } else { &mut dialogue.ahead };
-            answers.insert(key, answer);
+            if !state.asked.contains(&key) {
+                dialogue.ahead.insert(key, answer);
+            } else if dialogue.answers.insert(key.clone(), answer).is_some() {
+                dialogue.again.insert(key);
+            }
         }
         Ok(dialogue)
     }
@@ -118,6 +129,10 @@ impl Dialogue {
             return Ok(answered.into_iter().filter_map(|(key, _)| Some((key.clone(), find(&key)?.clone()))).collect());
         }
         let open: Questions = open.into_iter().collect();
+        // Who cannot answer is not asked for ever.
+        if let Some(key) = open.keys().find(|key| self.again.contains(*key)) {
+            return Err(OpError::refused(format!("`{key}` was answered twice, and not as it was asked")));
+        }
         let keys: Vec<&str> = open.keys().map(String::as_str).collect();
         let mut error = OpError::new(Kind::InputRequired, format!("answers are needed: {}", keys.join(", ")));
         let questions = serde_json::to_value(&open).map_err(OpError::internal)?;
@@ -199,7 +214,7 @@ fn binding<'a>(ticket: &'a Ticket, in_hash: &'a str) -> Binding<'a> {
     }
 }
 
-/// Whether an answer answers its question. One that does not is asked for again.
+/// Whether an answer answers its question. One that does not is asked for once more.
 fn fits(question: &Question, answer: &Value) -> bool {
     match question {
         Question::Form { schema, .. } => match serde_json::from_value(answer.clone()) {

@@ -57,7 +57,8 @@ pub enum Via {
     Direct,
     /// From an MCP client, in which a model acts for a person.
     Mcp,
-    /// From a server that approves a document. Only believed of those who may approve.
+    /// From a server that approves a document, or stores one under an id of its own. Only believed of those who may
+    /// approve.
     Approval,
 }
 

@@ -150,6 +150,10 @@ pub(crate) fn write<'a, T: Write>(
         let plan = match prepared {
             Ok(Ok(plan)) => plan,
             Ok(Err(error)) => {
+                // What the first call changed may be what stands in the way of this one.
+                if let Some(repeated) = repeat::<T>(inner, ticket, &in_hash).await {
+                    return repeated;
+                }
                 // The state is used up here too: an answer leads to one next step, not to several.
                 let error = match dialogue.spend(inner, ticket).await {
                     Ok(()) => dialogue.seal(inner, ticket, &in_hash, error),
@@ -191,6 +195,40 @@ pub(crate) fn write<'a, T: Write>(
             Err(error) => Driven::failed(in_hash, write_error(error)),
         }
     })
+}
+
+/// Answers a call that cannot be prepared as the first one with its idempotency key was answered, where there was one.
+async fn repeat<T: Write>(inner: &Inner, ticket: &Arc<Ticket>, in_hash: &str) -> Option<Driven> {
+    let key = ticket.idempotency_key.as_ref()?;
+    let actor = &ticket.actor;
+    let mut reader = inner.store.read().await.ok()?;
+    let kept =
+        idempotency::find(&mut reader, actor.organisation_id.as_str(), actor.id.as_str(), T::NAME, key.as_str()).await;
+    drop(reader);
+    kept.ok()??;
+    let first = Arc::new((Arc::clone(ticket), in_hash.to_owned()));
+    let apply: store::Apply<Option<Ended>> = Box::new(move |tx| {
+        let first = Arc::clone(&first);
+        Box::pin(async move {
+            let (ticket, in_hash) = &*first;
+            let result = match find_kept::<T>(tx, ticket, in_hash).await {
+                // It was forgotten since.
+                Ok(None) => return Ok(Applied { value: None, event: None, keep: Keep::Nothing }),
+                Ok(Some(done)) => Ok(done),
+                Err(ApplyError::Store(error)) => return Err(error),
+                Err(ApplyError::Refused(error)) => Err(error),
+            };
+            let Applied { value, event, keep } = close(ticket, in_hash, result, None);
+            Ok(Applied { value: Some(value), event, keep })
+        })
+    });
+    let in_hash = in_hash.to_owned();
+    match inner.store.write(None, ticket.deadline, apply).await {
+        Ok(ended) => {
+            ended.map(|Ended { result, outcome, audit }| Driven { in_hash, result, outcome, recorded: Some(audit) })
+        }
+        Err(error) => Some(Driven::failed(in_hash, write_error(error))),
+    }
 }
 
 pub(crate) fn write_error(error: WriteError) -> OpError {
@@ -325,6 +363,46 @@ struct Ended {
     audit: AuditBlock,
 }
 
+/// What a write leaves: its result, and the event that tells of it.
+fn close(ticket: &Ticket, in_hash: &str, result: Result<Done, OpError>, kept_as: Option<&str>) -> Applied<Ended> {
+    let (outcome, code, keep) = match &result {
+        Ok(_) => (Outcome::Ok, None, Keep::Changes),
+        Err(error) => (error.kind.into(), Some(error.code()), Keep::Nothing),
+    };
+    let (out_hash, objects) = match &result {
+        Ok(done) => (done.out_hash.clone(), done.objects.as_slice()),
+        Err(error) => (error_hash(error), [].as_slice()),
+    };
+    let ending = Ending { in_hash, out_hash: &out_hash, outcome, code, objects, kept_as };
+    let (audit, event) = ticket.close(&ending);
+    Applied { value: Ended { result, outcome, audit }, event: Some(event), keep }
+}
+
+/// The answer that was kept for the idempotency key of a call, if one was.
+async fn find_kept<T: Write>(tx: &mut Tx<'_>, ticket: &Ticket, in_hash: &str) -> Result<Option<Done>, ApplyError> {
+    let Some(key) = &ticket.idempotency_key else { return Ok(None) };
+    let (organisation_id, actor_id) = (ticket.actor.organisation_id.as_str(), ticket.actor.id.as_str());
+    let place = [organisation_id, actor_id, T::NAME, key.as_str()];
+    let found = idempotency::find(tx, organisation_id, actor_id, T::NAME, key.as_str()).await?;
+    let Some(kept) = found else { return Ok(None) };
+    let is_told = kept_answers::is_told(tx, place, &kept).await?;
+    let stored = kept.stored;
+    if stored.in_hash != in_hash {
+        return Err(OpError::conflict("the idempotency key was used with another input").into());
+    }
+    // The first call may be in the same batch; then this one is applied again after its event was stored.
+    if !is_told {
+        let message = "the answer that was kept for this idempotency key is not the one that the log tells of; \
+            `audit_verify` finds what was changed by other hands";
+        return Err(OpError::conflict(message).into());
+    }
+    if !T::KEEPS_OUTPUT {
+        return Err(shown_once(&stored.output).into());
+    }
+    let done: Done = serde_json::from_str(&stored.output).map_err(OpError::internal)?;
+    Ok(Some(Done { objects: untouched(done.objects), ..done }))
+}
+
 impl<T: Write> Change<T> {
     async fn apply(&self, tx: &mut Tx<'_>) -> Result<Applied<Ended>, StoreError> {
         let (result, kept_as) = match self.change(tx).await {
@@ -336,45 +414,19 @@ impl<T: Write> Change<T> {
                 (Err(error), None)
             }
         };
-        let (outcome, code, keep) = match &result {
-            Ok(_) => (Outcome::Ok, None, Keep::Changes),
-            Err(error) => (error.kind.into(), Some(error.code()), Keep::Nothing),
-        };
-        let (out_hash, objects) = match &result {
-            Ok(done) => (done.out_hash.clone(), done.objects.as_slice()),
-            Err(error) => (error_hash(error), [].as_slice()),
-        };
-        let (in_hash, kept_as) = (&self.in_hash, kept_as.as_deref());
-        let ending = Ending { in_hash, out_hash: &out_hash, outcome, code, objects, kept_as };
-        let (audit, event) = self.ticket.close(&ending);
-        Ok(Applied { value: Ended { result, outcome, audit }, event: Some(event), keep })
+        Ok(close(&self.ticket, &self.in_hash, result, kept_as.as_deref()))
     }
 
     /// Applies the change, or answers as the first call with the same idempotency key did. With it, where the answer was
     /// kept, if it was.
     async fn change(&self, tx: &mut Tx<'_>) -> Result<(Done, Option<String>), ApplyError> {
         let Some(key) = &self.ticket.idempotency_key else { return Ok((self.run(tx).await?, None)) };
+        if let Some(done) = find_kept::<T>(tx, &self.ticket, &self.in_hash).await? {
+            return Ok((done, None));
+        }
         let actor = &self.ticket.actor;
         let (organisation_id, actor_id) = (actor.organisation_id.as_str(), actor.id.as_str());
         let place = [organisation_id, actor_id, T::NAME, key.as_str()];
-        if let Some(kept) = idempotency::find(tx, organisation_id, actor_id, T::NAME, key.as_str()).await? {
-            let is_told = kept_answers::is_told(tx, place, &kept).await?;
-            let stored = kept.stored;
-            if stored.in_hash != self.in_hash {
-                return Err(OpError::conflict("the idempotency key was used with another input").into());
-            }
-            // The first call may be in the same batch; then this one is applied again after its event was stored.
-            if !is_told {
-                let message = "the answer that was kept for this idempotency key is not the one that the log tells of; \
-                    `audit_verify` finds what was changed by other hands";
-                return Err(OpError::conflict(message).into());
-            }
-            if !T::KEEPS_OUTPUT {
-                return Err(shown_once(&stored.output).into());
-            }
-            let done: Done = serde_json::from_str(&stored.output).map_err(OpError::internal)?;
-            return Ok((Done { objects: untouched(done.objects), ..done }, None));
-        }
         let done = self.run(tx).await?;
         let output = if T::KEEPS_OUTPUT { serde_json::to_string(&done) } else { serde_json::to_string(&done.objects) };
         let output = output.map_err(OpError::internal)?;

@@ -8,6 +8,7 @@ use store::idempotency::{self, Kept};
 use store::{Conn, StoreError};
 
 use crate::drive::Done;
+use crate::record::REQUEST_STATE;
 
 /// Organisation, actor, operation and idempotency key, as an event tells of them.
 pub(crate) fn place_hash(place: [&str; 4]) -> String {
@@ -46,7 +47,9 @@ impl Answered {
     }
 
     fn is_that_of(&self, event: &Event) -> bool {
-        self.out_hash.as_ref().is_none_or(|hash| *hash == event.out_hash) && self.objects == event.objects
+        // The event also names the request state that the call used up, which is no part of its answer.
+        let objects = event.objects.iter().filter(|object| object.kind != REQUEST_STATE);
+        self.out_hash.as_ref().is_none_or(|hash| *hash == event.out_hash) && objects.eq(&self.objects)
     }
 }
 

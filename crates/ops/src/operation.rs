@@ -192,6 +192,14 @@ impl From<StoreError> for ApplyError {
     }
 }
 
+/// What `apply` would refuse, as the caller sees it who is refused before.
+pub(crate) fn refusal(error: impl Into<ApplyError>) -> OpError {
+    match error.into() {
+        ApplyError::Refused(error) => error,
+        ApplyError::Store(error) => store_error(error),
+    }
+}
+
 /// A store error as the caller sees it.
 pub(crate) fn store_error(error: StoreError) -> OpError {
     if error.is_about_another_file() {

@@ -9,6 +9,7 @@ mod confirm_reservation;
 mod delete_expired_reservations;
 mod diff_artifact;
 mod document;
+mod elsewhere;
 mod get_next_available_id;
 mod get_next_task;
 mod guide_generation;

@@ -88,7 +88,11 @@ impl RemoteService {
         let detail = body.get("detail").and_then(Value::as_str).unwrap_or_default();
         let detail: String = detail.chars().filter(|c| !c.is_control()).take(wire::DETAIL_CHARS_MAX).collect();
         match status.as_u16() {
-            400 => OpError::new(Kind::Invalid, detail),
+            400 => {
+                let mut error = OpError::new(Kind::Invalid, detail);
+                error.details.field = wire::field(body).map(str::to_owned);
+                error
+            }
             404 => OpError::not_found(detail),
             409 => OpError::conflict(detail),
             429 => OpError::rate_limited(detail, retry_after_ms.unwrap_or(ops::limits::RETRY_AFTER_MS)),

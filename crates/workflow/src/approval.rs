@@ -29,7 +29,7 @@ pub use inputs::Lineage;
 pub use next::Next;
 use numbers::FinalId;
 pub use numbers::{is_known, is_taken, last_known};
-pub use owners::find_maker;
+pub use owners::{Bearer, find_maker, is_kept_for_other};
 
 /// What is to be approved, by whom.
 #[derive(Debug, Clone)]
@@ -174,6 +174,8 @@ pub enum ApprovalError {
     NoParent { id: String, label: String },
     #[error("`parent_id` in line {line}: expected an id of type {expected}")]
     WrongParent { id: String, line: usize, expected: String },
+    #[error("Parent {parent} is below {above}, and not below {other}; name {above}, or another parent")]
+    OtherFamily { parent: String, above: String, other: String },
     #[error("Artifact has {n} open question{} requiring resolution", if *n == 1 { "" } else { "s" })]
     OpenQuestions { n: usize },
     #[error("the parents of {id} lead back to it: {path}")]
@@ -206,6 +208,8 @@ pub enum ApprovalError {
     OddId { id: String, line: usize },
     #[error("{id} was given to a document of {owner}; name {owner} as the parent, or take an id of your own")]
     GivenToOther { id: String, owner: String },
+    #[error("{id} belongs to whoever reserved it; take an id of your own")]
+    KeptForOther { id: String },
     #[error("Mandatory input '{name}' missing for task {artifact_id}")]
     MissingInput { name: String, artifact_id: String },
     #[error("Mandatory input '{name}' of task {artifact_id} is ambiguous: {candidates} fit; name one in the metadata")]

@@ -341,6 +341,14 @@ mod tests {
     }
 
     #[test]
+    fn whatever_can_be_approved_can_be_withdrawn() {
+        for kind in Catalogue::built_in().unwrap().types() {
+            let withdrawn: Vec<&String> = kind.statuses.iter().filter(|status| kind.is_withdrawn(status)).collect();
+            assert!(!withdrawn.is_empty() && !withdrawn.contains(&&kind.first_status().to_owned()), "{}", kind.name);
+        }
+    }
+
+    #[test]
     fn a_type_is_found_by_name_by_prefix_and_by_id() {
         let catalogue = Catalogue::built_in().unwrap();
         for word in ["backlog_story", "US", "us"] {

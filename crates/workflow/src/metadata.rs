@@ -351,6 +351,17 @@ pub fn find_parent(
     check_agreement("parent_id", [(field, parent_id.clone())].into_iter().chain(same_type))
 }
 
+/// The parents that the labels of the type name, each with its line: the nearest one, which [`find_parent`] finds, first.
+pub fn own_parents(catalogue: &Catalogue, kind: &DocumentType, document: &Document<'_>) -> Vec<(String, usize)> {
+    let others = kind.parent_labels.iter().flat_map(|label| document.fields_of(label));
+    let mut found: Vec<(String, usize)> = Vec::new();
+    for field in parent_field(kind, document).into_iter().chain(others) {
+        let id = leading_id(catalogue, field.value).filter(|id| found.iter().all(|(known, _)| known != id));
+        found.extend(id.map(|id| (id.to_owned(), field.line)));
+    }
+    found
+}
+
 /// Every document that the metadata name as a parent: a story may name the requirements and the epic above them.
 pub fn find_parents(catalogue: &Catalogue, document: &Document<'_>) -> BTreeSet<String> {
     let fields = document.fields().iter().filter(|field| is_parent_field(field));

@@ -31,6 +31,8 @@ pub struct Known {
     pub artifact_type: String,
     /// Of its versions, the latest first; none where it is still to be written.
     pub statuses: Vec<String>,
+    /// That of its latest version.
+    pub parent_id: Option<String>,
 }
 
 impl Known {
@@ -55,6 +57,8 @@ pub struct Subject<'a> {
     known: &'a BTreeMap<String, Known>,
     version: u32,
     is_first_status: bool,
+    /// The document that has given the id to one of its own, which this is not.
+    given_by: Option<&'a str>,
 }
 
 impl<'a> Subject<'a> {
@@ -77,7 +81,13 @@ impl<'a> Subject<'a> {
             text,
             document,
             known,
+            given_by: None,
         }
+    }
+
+    /// As something else than what the id was given for.
+    pub fn given_by(self, owner: Option<&'a str>) -> Subject<'a> {
+        Subject { given_by: owner, ..self }
     }
 
     /// The form of seed 001.

@@ -152,7 +152,7 @@ test('by keyboard alone: an approved document is moved on, the page says so, and
   await page.keyboard.press('Enter');
   await page.getByText('EPIC-006 is now In Progress').waitFor();
   await page.locator('.page-head .badge', { hasText: 'In Progress' }).waitFor();
-  expect(await page.getByLabel('Move to').locator('option').allTextContents()).toEqual(['Choose a status', 'Approved', 'Planned', 'Completed']);
+  expect(await page.getByLabel('Move to').locator('option').allTextContents()).toEqual(['Choose a status', 'Approved', 'Planned', 'Completed', 'Withdrawn']);
   expect(await seriousFindings(page)).toEqual([]);
   const { revisions } = await callAs(house, 'list_artifact_revisions', { artifact_id: 'EPIC-006' });
   expect(revisions.at(-1)).toMatchObject({ cause: 'moved', status: 'In Progress', changed_by: 'writer' });

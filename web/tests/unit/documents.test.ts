@@ -53,6 +53,7 @@ describe('a board', () => {
     expect(mayBeApproved(artifact('PRD-001', 'A step of our own'))).toBe(true);
     expect(mayBeApproved(artifact('PRD-001', 'In Review'))).toBe(false);
     expect(mayBeApproved(artifact('PRD-001', 'Approved'))).toBe(false);
+    expect(mayBeApproved(artifact('PRD-001', 'Withdrawn'))).toBe(false);
     expect(mayBeApproved(artifact('A_business_research', 'Draft'))).toBe(false);
     const approval = { approved_by: 'b', approved_at: '', meaning: '', reviewed_sha256: '' };
     expect(mayBeApproved({ ...artifact('PRD-001', 'Draft'), approval })).toBe(false);

@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 use contract::canonical;
 use contract::error::{Kind, OpError};
+use contract::workflow::ReservedIdRange;
 use contract::workflow::tasks::QueuedTasks;
-use contract::workflow::{ConfirmedReservation, ReservedIdRange};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use store::{Applied, Apply, Keep};
@@ -24,10 +24,10 @@ use workflow::catalogue::{Catalogue, Numbering};
 use workflow::ids::{format_id, parse_id};
 
 use super::asked_tasks::{self, Asking};
+use super::elsewhere::{self, Owner};
 use crate::context::Context;
-use crate::door::Via;
 use crate::drive::write_error;
-use crate::operation::{ApplyError, store_error};
+use crate::operation::{refusal, store_error};
 use crate::remote::{Remote, Service};
 
 /// Reservations that one type may need where ids of the service are taken here.
@@ -42,6 +42,8 @@ pub async fn prepare(ctx: &Context<'_>, catalogue: &Arc<Catalogue>, request: &mu
         return Ok(());
     }
     let mut reader = ctx.read().await?;
+    // Whoever loses a race is told that the document is approved, not that its ids are taken: both are looked at in one moment.
+    reader.hold_snapshot().await.map_err(store_error)?;
     let draft = approval::preview(&mut reader, catalogue, request).await.map_err(refusal)?;
     drop(reader);
     // What is approved is what the services were asked for.
@@ -69,6 +71,7 @@ pub async fn prepare(ctx: &Context<'_>, catalogue: &Arc<Catalogue>, request: &mu
     }
     if let Some(tracker) = tracker {
         let mut reader = ctx.read().await?;
+        reader.hold_snapshot().await.map_err(store_error)?;
         let tasks = approval::plan_tasks(&mut reader, catalogue, request).await.map_err(refusal)?;
         drop(reader);
         request.given.n_inputs = tasks.iter().map(|task| task.inputs.len()).sum();
@@ -147,6 +150,11 @@ async fn note(
     }
 }
 
+fn owner(request: &Request) -> Owner<'_> {
+    let Request { organisation_id, project_id, artifact_id, .. } = request;
+    Owner { organisation_id, project_id, artifact_id }
+}
+
 /// The same for every approval of the same text.
 fn text_key(request: &Request, draft: &Draft) -> Result<String, OpError> {
     let text =
@@ -159,7 +167,7 @@ fn text_key(request: &Request, draft: &Draft) -> Result<String, OpError> {
 async fn note_defined(ctx: &Context<'_>, ids: &dyn Remote, request: &mut Request, next: &Next) -> Result<(), OpError> {
     for defined in &next.defined {
         let Some((_, number)) = parse_id(&defined.id).filter(|(_, number)| *number > 0) else { continue };
-        if let Some(answer) = reserve_number(ctx, ids, request, next, number).await? {
+        if let Some(answer) = elsewhere::reserve_number(ctx, ids, owner(request), &next.artifact_type, number).await? {
             request.given.reservation_ids.push(answer.reservation_id);
         }
     }
@@ -184,32 +192,11 @@ async fn own_number(
     if is_taken {
         return Ok(None);
     }
-    let answer = reserve_number(ctx, ids, request, next, next.number).await?;
+    let answer = elsewhere::reserve_number(ctx, ids, owner(request), &next.artifact_type, next.number).await?;
     Ok(answer.map(|answer| {
         request.given.reservation_ids.push(answer.reservation_id);
         id
     }))
-}
-
-/// Asks for one certain number; none if the service gave it to somebody before. The key names the document and not its
-/// text: a later version asks again for what an earlier one was given.
-async fn reserve_number(
-    ctx: &Context<'_>,
-    ids: &dyn Remote,
-    request: &Request,
-    next: &Next,
-    number: i64,
-) -> Result<Option<ReservedIdRange>, OpError> {
-    let input = json!({
-        "artifact_type": next.artifact_type, "count": 1, "number": number, "project_id": request.project_id
-    });
-    let document = json!([request.organisation_id, request.project_id, request.artifact_id]);
-    let key = json!([document, "reserve_id_range", next.artifact_type, number]);
-    match ask_under::<ReservedIdRange>(ctx, ids, "reserve_id_range", &key, input).await {
-        Ok(answer) => Ok(Some(answer)),
-        Err(error) if error.kind == Kind::Conflict => Ok(None),
-        Err(error) => Err(error),
-    }
 }
 
 /// Reserves ids that are not taken here, and no more than are needed. The service cannot know which ones are; one that
@@ -226,7 +213,7 @@ async fn reserve(
     let mut certain = None;
     for round in 0..ROUNDS_MAX {
         let answer = match certain.take() {
-            Some(number) => reserve_number(ctx, ids, request, next, number).await?,
+            Some(number) => elsewhere::reserve_number(ctx, ids, owner(request), &next.artifact_type, number).await?,
             None => Some(reserve_next(ctx, ids, request, next, n_wanted - free.len(), round).await?),
         };
         let Some(answer) = answer else { continue };
@@ -278,23 +265,6 @@ fn described(task: &PlannedTask) -> Value {
     json!({ "artifact_id": task.artifact_id, "generator": task.generator, "inputs": task.inputs })
 }
 
-/// Keeps the ids for good, and says whether that is done. One that cannot be confirmed is not given out again either: it
-/// only leaves no trace there.
-pub async fn confirm(ctx: &Context<'_>, request: &Request) -> bool {
-    let Some(ids) = ctx.find_remote(Service::Ids) else { return true };
-    let mut is_confirmed = true;
-    for reservation_id in &request.given.reservation_ids {
-        let input = json!({ "reservation_id": reservation_id });
-        let answer =
-            ask::<ConfirmedReservation>(ctx, &**ids, request, "confirm_reservation", reservation_id, input).await;
-        if let Err(error) = answer {
-            is_confirmed = false;
-            tracing::error!(reservation_id, code = error.code(), "A reservation could not be confirmed");
-        }
-    }
-    is_confirmed
-}
-
 /// Takes the tasks of a refused approval out of the queue, unless somebody else approved the same text with them. Its ids
 /// lapse with their reservation.
 pub async fn give_back(ctx: &Context<'_>, request: &Request) {
@@ -314,28 +284,5 @@ async fn ask<T: DeserializeOwned>(
     about: &str,
     input: Value,
 ) -> Result<T, OpError> {
-    ask_under(ctx, remote, operation, &json!([request.given.text_key, operation, about]), input).await
-}
-
-async fn ask_under<T: DeserializeOwned>(
-    ctx: &Context<'_>,
-    remote: &dyn Remote,
-    operation: &'static str,
-    key: &Value,
-    input: Value,
-) -> Result<T, OpError> {
-    let mut call = ctx.journey().call(operation, input);
-    // Another house that shares our key may approve the same text.
-    call.idempotency_key = canonical::hash(&json!([ctx.keyring().origin(), key])).map_err(OpError::internal)?;
-    call.via = Via::Approval;
-    serde_json::from_value(remote.call(call).await?).map_err(|error| {
-        OpError::new(Kind::Upstream, "a service answered something else than it should").with_source(error)
-    })
-}
-
-pub fn refusal(error: ApprovalError) -> OpError {
-    match ApplyError::from(error) {
-        ApplyError::Refused(error) => error,
-        ApplyError::Store(error) => store_error(error),
-    }
+    elsewhere::ask(ctx, remote, operation, &json!([request.given.text_key, operation, about]), input).await
 }

@@ -15,11 +15,11 @@ use workflow::catalogue::Catalogue;
 use workflow::{artifacts, metadata, tasks};
 
 use super::document::{Home, check_key};
-use super::{approval_consent, approval_elsewhere};
+use super::{approval_consent, approval_elsewhere, elsewhere};
 use crate::context::{Context, SelfApproval, Settings};
 use crate::door::Via;
 use crate::family::Family;
-use crate::operation::{Answer, ApplyError, Ended, Operation, Told, Write, store_error};
+use crate::operation::{Answer, ApplyError, Ended, Operation, Told, Write, refusal, store_error};
 
 /// An agent prepares; a person decides.
 pub const APPROVING_ROLES: &[Role] = &[Role::Approver, Role::Admin];
@@ -119,7 +119,7 @@ impl Write for ApproveArtifact {
         if let Some(row) = found.filter(|_| settings.confirm_approval) {
             // Nobody is asked to approve what cannot be approved.
             let mut reader = ctx.read().await?;
-            approval::preview(&mut reader, &catalogue, &request).await.map_err(approval_elsewhere::refusal)?;
+            approval::preview(&mut reader, &catalogue, &request).await.map_err(refusal)?;
             drop(reader);
             request.names_reviewed_hash |= approval_consent::ask(ctx, &row)?;
             // What is approved is what they were asked about.
@@ -155,7 +155,7 @@ impl Write for ApproveArtifact {
     async fn settle(&self, plan: &Plan, ctx: &Context<'_>) {
         let outcome = plan.outcome.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(outcome) = outcome {
-            let is_confirmed = approval_elsewhere::confirm(ctx, &plan.request).await;
+            let is_confirmed = elsewhere::confirm(ctx, &plan.request.given.reservation_ids).await;
             log_stages(&outcome, ctx.task_id(), is_confirmed);
             tell(&outcome, &ctx.told());
             ctx.files().write(&outcome.row).await;
@@ -245,6 +245,7 @@ impl From<ApprovalError> for ApplyError {
             | ApprovalError::NoParent { .. }
             | ApprovalError::OtherStatus { .. }
             | ApprovalError::ParentNotApproved { .. }
+            | ApprovalError::OtherFamily { .. }
             | ApprovalError::OpenQuestions { .. }
             | ApprovalError::ParentCycle { .. }
             | ApprovalError::OtherContent { .. }
@@ -258,6 +259,7 @@ impl From<ApprovalError> for ApplyError {
             | ApprovalError::Unshown { .. }
             | ApprovalError::OddId { .. }
             | ApprovalError::GivenToOther { .. }
+            | ApprovalError::KeptForOther { .. }
             | ApprovalError::MissingInput { .. }
             | ApprovalError::AmbiguousInput { .. }
             | ApprovalError::IdTaken { .. }

@@ -6,9 +6,9 @@ use contract::actor::Role;
 use contract::envelope::True;
 use contract::error::OpError;
 use contract::workflow::artifacts::{StoreArtifact, StoredArtifact};
-use store::Tx;
+use store::{Conn, Tx};
 use workflow::address::Address;
-use workflow::approval::{self, ApprovalError, content_hash};
+use workflow::approval::{self, ApprovalError, Bearer, content_hash};
 use workflow::artifacts::{self, ArtifactRow, Met, NewArtifact};
 use workflow::audited::AuditedRow;
 use workflow::catalogue::Catalogue;
@@ -17,10 +17,11 @@ use workflow::metadata;
 
 use super::NUMBERING_ROLES;
 use super::document::{Home, MAY_NOT_WITHDRAW, may_withdraw, metadata_error};
+use super::elsewhere::{self, Owner};
 use crate::context::{Context, Settings};
 use crate::family::Family;
 use crate::files::Staging;
-use crate::operation::{Answer, ApplyError, Operation, Write, store_error};
+use crate::operation::{Answer, ApplyError, Operation, Write, refusal, store_error};
 use crate::remote::Service;
 
 pub struct Plan {
@@ -33,6 +34,8 @@ pub struct Plan {
     /// The number in the id.
     number: i64,
     leap: Leap,
+    /// What the id is reserved by where another service gives out the ids, and did not give this one before.
+    reservation_id: Option<String>,
     /// What the status may be; `None` where anything of the ladder is fine.
     refused_status: Option<OpError>,
     /// What the last run of `apply` left, for the files.
@@ -107,10 +110,15 @@ impl Write for StoreArtifact {
             key: found.key,
         };
         let new = Arc::new(NewArtifact { row, content: content.to_owned() });
+        let reservation_id = match &refused_status {
+            Some(_) => None,
+            None => make_known(ctx, &catalogue, &new, kind.prefix.as_deref()).await?,
+        };
         let staging = refused_status.is_none().then(|| ctx.files().stage(&new)).flatten();
         Ok(Plan {
             prefix: kind.prefix.clone(),
-            number: ids::parse_id(&new.row.key).map_or(0, |(_, number)| number),
+            number: number_of(&new.row),
+            reservation_id,
             leap: if ctx.find_remote(Service::Ids).is_some() { Leap::Free } else { Leap::Bounded },
             staging: Mutex::new(staging),
             new,
@@ -129,7 +137,9 @@ impl Write for StoreArtifact {
     async fn apply(&self, plan: &Plan, tx: &mut Tx<'_>) -> Result<Answer<StoredArtifact>, ApplyError> {
         let (row, changed) = match artifacts::find_stored(tx, &plan.new, plan.prefix.as_deref()).await? {
             Met::Stored(kept) => (*kept, Vec::new()),
-            Met::Nothing { last_assigned } => (plan.new.row.clone(), plan.insert(tx, last_assigned).await?),
+            Met::Nothing { last_assigned, is_first } => {
+                (plan.new.row.clone(), plan.insert(tx, last_assigned, is_first).await?)
+            }
         };
         let address = row.address(&plan.home.default_project_id);
         let mut answer = Answer::of(StoredArtifact {
@@ -166,23 +176,30 @@ impl Write for StoreArtifact {
                 resource_uri = row.address(&plan.home.default_project_id).uri(),
             );
         }
+        elsewhere::confirm(ctx, plan.reservation_id.as_slice()).await;
     }
 }
 
 impl Plan {
+    /// Refuses an id that is somebody else's.
+    async fn check_owner(&self, tx: &mut Tx<'_>, may_be_reserved: bool) -> Result<(), ApplyError> {
+        check_maker(tx, &self.catalogue, &self.new).await?;
+        let row = &self.new.row;
+        if may_be_reserved && approval::is_kept_for_other(tx, &self.catalogue, row).await? {
+            return Err(ApprovalError::KeptForOther { id: row.key.clone() }.into());
+        }
+        Ok(())
+    }
+
     /// Stores the version, and returns the rows that this changed.
-    async fn insert(&self, tx: &mut Tx<'_>, last_assigned: i64) -> Result<Vec<AuditedRow>, ApplyError> {
+    async fn insert(&self, tx: &mut Tx<'_>, last_assigned: i64, is_first: bool) -> Result<Vec<AuditedRow>, ApplyError> {
         if let Some(refusal) = &self.refused_status {
             let mut error = OpError::new(refusal.kind, refusal.message.clone());
             error.details = refusal.details.clone();
             return Err(error.into());
         }
-        // One that names no parent yet may still name the right one.
-        if self.new.row.parent_id.is_some()
-            && let Some(owner) = approval::find_maker(tx, &self.catalogue, &self.new.row, &self.new.content).await?
-        {
-            return Err(ApprovalError::GivenToOther { id: self.new.row.key.clone(), owner }.into());
-        }
+        // A number that nobody was given yet was not reserved either.
+        self.check_owner(tx, is_first && self.number <= last_assigned).await?;
         let noting = match self.counter() {
             // An id that was chosen by hand is never given out.
             Some(counter) => {
@@ -199,4 +216,41 @@ impl Plan {
         let prefix = self.prefix.as_deref()?;
         Some(Counter { organisation_id: &self.home.organisation_id, prefix, project_id: &self.home.project_id })
     }
+}
+
+fn number_of(row: &ArtifactRow) -> i64 {
+    ids::parse_id(&row.key).map_or(0, |(_, number)| number)
+}
+
+/// Refuses an id that an approval gave to a document of another parent.
+async fn check_maker(conn: &mut Conn, catalogue: &Catalogue, new: &NewArtifact) -> Result<(), ApprovalError> {
+    // One that names no parent yet may still name the right one.
+    if new.row.parent_id.is_some()
+        && let Some(owner) = approval::find_maker(conn, catalogue, Bearer::of(&new.row, &new.content)).await?
+    {
+        return Err(ApprovalError::GivenToOther { id: new.row.key.clone(), owner });
+    }
+    Ok(())
+}
+
+/// Where another service gives out the ids, has it take note of that of a document which is not stored here yet. Asks
+/// nothing of it for a document that is refused: its number would be lost.
+async fn make_known(
+    ctx: &Context<'_>,
+    catalogue: &Catalogue,
+    new: &NewArtifact,
+    prefix: Option<&str>,
+) -> Result<Option<String>, OpError> {
+    let (row, number) = (&new.row, number_of(&new.row));
+    let Some(service) = ctx.find_remote(Service::Ids).filter(|_| row.has_id && prefix.is_some() && number > 0) else {
+        return Ok(None);
+    };
+    let mut reader = ctx.read().await?;
+    match artifacts::find_stored(&mut reader, new, prefix).await.map_err(refusal)? {
+        Met::Nothing { is_first: true, .. } => check_maker(&mut reader, catalogue, new).await.map_err(refusal)?,
+        Met::Nothing { is_first: false, .. } | Met::Stored(_) => return Ok(None),
+    }
+    drop(reader);
+    let owner = Owner { organisation_id: &row.organisation_id, project_id: &row.project_id, artifact_id: &row.key };
+    elsewhere::make_known(ctx, &**service, owner, &row.artifact_type, number).await
 }

@@ -3,8 +3,10 @@
 use contract::actor::Role;
 use contract::error::{Kind, OpError};
 use contract::workflow::artifacts::{ValidateArtifact, ValidationResult};
+use workflow::approval::{self, Bearer};
 use workflow::artifacts;
-use workflow::metadata::check_line_ends;
+use workflow::markdown::Document;
+use workflow::metadata::{check_line_ends, find_parent};
 use workflow::validation::{Subject, mentioned};
 
 use super::document::{Home, check_key, metadata_error};
@@ -46,8 +48,22 @@ impl Read for ValidateArtifact {
         let names = mentioned(&catalogue, &self.artifact_content);
         let mut reader = ctx.read().await?;
         let known = artifacts::find_known(&mut reader, home.place(), &names).await.map_err(store_error)?;
+        let parent_id = find_parent(&catalogue, kind, &Document::parse(&self.artifact_content)).ok().flatten();
+        let bearer = Bearer {
+            place: home.place(),
+            key: &id,
+            artifact_type: &kind.name,
+            parent_id: parent_id.as_deref(),
+            content: &self.artifact_content,
+        };
+        // As when it is stored: one that names no parent yet may still name the right one.
+        let owner = match bearer.parent_id {
+            Some(_) => approval::find_maker(&mut reader, &catalogue, bearer).await.map_err(store_error)?,
+            None => None,
+        };
         drop(reader);
-        let result = Subject::read(&catalogue, kind, &id, &self.artifact_content, &known).validate(checklist);
+        let subject = Subject::read(&catalogue, kind, &id, &self.artifact_content, &known);
+        let result = subject.given_by(owner.as_deref()).validate(checklist);
         tracing::info!(
             event = "artifact_validated",
             tool_name = Self::NAME,

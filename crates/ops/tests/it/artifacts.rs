@@ -442,7 +442,8 @@ async fn of_those_who_store_other_content_at_once_one_wins_and_the_others_are_to
 async fn nobody_stores_a_document_as_approved() {
     let stage = on_sqlite(OPERATIONS).await;
     let text = EPIC_006.replacen("Draft", "Approved", 1);
-    let message = "Invalid params: `Status`: expected one of Draft, In Review; approve_artifact sets Approved";
+    let message =
+        "Invalid params: `Status`: expected one of Draft, In Review, Withdrawn; approve_artifact sets Approved";
     check_refused(&stage, stage.call("owner", "store_artifact", json!({"artifact_content": text})), -32602, message)
         .await;
     let text = EPIC_006.replacen("- **Epic ID:** EPIC-006\n", "", 1).replacen("EPIC-006: ", "", 1);

@@ -140,6 +140,40 @@ async fn an_approval_is_confirmed_by_a_person_for_the_very_text_they_saw() {
 }
 
 #[tokio::test]
+async fn a_confirmed_approval_that_is_repeated_is_answered_as_the_first_one_was() {
+    let stage = on_sqlite_with(OPERATIONS, ops::Settings { confirm_approval: true, ..settings() }).await;
+    stage.store(EPIC_006).await;
+    let approve = async |via: ops::Via, artifact_id: &str, answers: Answers| {
+        let call = Call {
+            operation: "approve_artifact".to_owned(),
+            input: json!({ "artifact_id": artifact_id }),
+            idempotency_key: Some(contract::id::IdempotencyKey::parse("once").unwrap()),
+            answers: asking(answers),
+            via,
+            ..Call::default()
+        };
+        stage.platform.call(&actor("owner"), call).await
+    };
+    let (keys, state) = asked(approve(ops::Via::Mcp, "EPIC-006", Answers::default()).await);
+    let yes = json!({"action": "accept", "content": {"approve": true}});
+    let first = output(approve(ops::Via::Mcp, "EPIC-006", answers(Some(&state), [(&keys[0], yes)])).await);
+    let unstamped = |mut output: Value| {
+        output.as_object_mut().unwrap().remove("audit");
+        output
+    };
+    let first = unstamped(first);
+    assert_eq!(first["new_status"], "Approved");
+    for via in [ops::Via::Mcp, ops::Via::Direct] {
+        assert_eq!(unstamped(output(approve(via, "EPIC-006", Answers::default()).await)), first);
+    }
+    let other = approve(ops::Via::Direct, "EPIC-007", Answers::default()).await.result.unwrap_err();
+    assert_eq!(other.message, "the idempotency key was used with another input");
+    let again = stage.approve("EPIC-006").await.result.unwrap_err();
+    assert_eq!(again.message, "Artifact EPIC-006 already approved");
+    assert_eq!(verify(&stage).await["problems"], json!([]));
+}
+
+#[tokio::test]
 async fn a_state_that_other_hands_made_new_shows_in_the_log() {
     let stage = on_sqlite_with(OPERATIONS, ops::Settings { confirm_approval: true, ..settings() }).await;
     stage.store(EPIC_006).await;
@@ -204,19 +238,31 @@ async fn a_consent_that_nobody_was_asked_for_does_not_count() {
 }
 
 #[tokio::test]
-async fn an_answer_that_does_not_fit_is_asked_for_again_and_a_no_is_an_answer() {
+async fn an_answer_that_does_not_fit_is_asked_for_once_more_and_a_no_is_an_answer() {
     let stage = on_sqlite(ENTRIES).await;
-    let (_, mut state) = asked(consent(&stage, "owner", "x", Answers::default()).await);
-    for wrong in
-        [json!(5), json!({"action": "accept"}), json!({"action": "accept", "content": {"said": 5}}), json!(null)]
-    {
-        let (keys, next) = asked(consent(&stage, "owner", "x", answers(Some(&state), [("consent", wrong)])).await);
+    for wrong in [
+        json!(5),
+        json!({"action": "accept"}),
+        json!({"action": "accept", "content": {}}),
+        json!({"action": "accept", "content": {"said": 5}}),
+        json!(null),
+    ] {
+        let (_, state) = asked(consent(&stage, "owner", "x", Answers::default()).await);
+        let wrongly = |state: &str| answers(Some(state), [("consent", wrong.clone())]);
+        let (keys, next) = asked(consent(&stage, "owner", "x", wrongly(&state)).await);
         assert_eq!(keys, ["consent"]);
         refused(consent(&stage, "owner", "x", answers(Some(&state), [])).await);
-        state = next;
+        let error = consent(&stage, "owner", "x", wrongly(&next)).await.result.unwrap_err();
+        assert_eq!(
+            (error.code(), error.message.as_str()),
+            ("DENIED", "`consent` was answered twice, and not as it was asked")
+        );
+        // Who was asked once more may still answer.
+        let (_, state) = asked(consent(&stage, "owner", "x", Answers::default()).await);
+        let (_, state) = asked(consent(&stage, "owner", "x", wrongly(&state)).await);
+        let no = answers(Some(&state), [("consent", json!({"action": "decline"}))]);
+        assert_eq!(text(consent(&stage, "owner", "x", no).await), "x: declined");
     }
-    let no = answers(Some(&state), [("consent", json!({"action": "decline"}))]);
-    assert_eq!(text(consent(&stage, "owner", "x", no).await), "x: declined");
 }
 
 #[tokio::test]

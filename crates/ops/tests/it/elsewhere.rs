@@ -67,8 +67,10 @@ fn prd(number: usize) -> String {
 async fn an_id_that_is_in_use_here_is_given_to_nobody() {
     let (near, _far) = neighbours("owner").await;
     near.begin().await;
+    // The far house was not asked for ids yet when they were stored.
+    let before = near.again().await;
     for number in [1, 2, 4] {
-        near.store(&prd(number)).await;
+        before.store(&prd(number)).await;
     }
     let next = json!({"artifact_type": "prd"});
     assert_eq!(output(near.call("author", "get_next_available_id", next).await)["next_id"], "PRD-003");
@@ -103,7 +105,7 @@ async fn what_a_service_that_was_set_back_gives_again_is_not_taken_for_new() {
     }
     let epic = |id: &str| EPIC_006.replace("EPIC-006", id) + "\n- PRD-AAA: its requirements\n";
     near.store(&epic("EPIC-012")).await;
-    assert_eq!(output(near.approve("EPIC-012").await)["sub_artifacts_detected"], json!(["PRD-001"]));
+    assert_eq!(output(near.approve("EPIC-012").await)["sub_artifacts_detected"], json!(["PRD-030"]));
     // It knows nothing any more, as one that was restored from its first backup.
     *place.0.lock().unwrap() = far().await;
     for number in 30..33 {
@@ -114,8 +116,8 @@ async fn what_a_service_that_was_set_back_gives_again_is_not_taken_for_new() {
     let expected: Vec<String> = (1..=69).map(|number| format!("HLS-{number:03}")).collect();
     assert_eq!(given, expected);
     // Nor is what nobody has written yet: the only trace of it is our own counter.
-    near.store(&epic("EPIC-001")).await;
-    let approved = output(near.approve("EPIC-001").await);
+    near.store(&epic("EPIC-030")).await;
+    let approved = output(near.approve("EPIC-030").await);
     assert_eq!(approved["sub_artifacts_detected"], json!(["PRD-043"]));
     *place.0.lock().unwrap() = far().await;
     let next = near.call("author", "get_next_available_id", json!({"artifact_type": "hls"})).await;
@@ -232,7 +234,8 @@ async fn a_reservation_there_is_whose_it_is_here_and_an_approval_confirms_its_ow
     near.store(PRD_006).await;
     output(near.approve("PRD-006").await);
     let mut reader = far.stage.store.read().await.unwrap();
-    let sql = "SELECT reserved_by FROM id_reservations WHERE confirmed ORDER BY reserved_by";
+    let sql = "SELECT reserved_by FROM id_reservations WHERE confirmed AND artifact_type IN ('ADR', 'HLS') \
+               ORDER BY reserved_by";
     let rows = reader.fetch_all(sql, &[]).await.unwrap();
     let found: Vec<String> = rows.iter().map(|row| row.text(0).unwrap()).collect();
     assert_eq!(found, ["owner", "owner/agent"]);
@@ -336,7 +339,8 @@ async fn ids_by_hand_are_taken_there_too_and_no_more_than_needed() {
     assert_eq!(approved["id_mapping"], json!({"HLS-BBB": "HLS-002", "HLS-CCC": "HLS-003"}));
     let hls = "# HLS-005: A story of our own\n\n## Metadata\n- **Story ID:** HLS-005\n- **Parent PRD:** PRD-010\n\
         - **Status:** Draft\n\n## Value Contribution\nEnough words to make this a document of a hundred characters.\n";
-    near.store(hls).await;
+    // The far house was not asked for ids yet when it was stored.
+    near.again().await.store(hls).await;
     near.store(&prd(11)).await;
     let approved = output(near.approve("PRD-011").await);
     assert_eq!(approved["sub_artifacts_detected"], json!(["HLS-004", "HLS-006", "HLS-007"]));
@@ -357,4 +361,167 @@ async fn the_one_document_of_an_epic_has_its_number_there_too() {
     let certain = json!({"artifact_type": "prd", "count": 1, "number": 77});
     let error = far.stage.call("author", "reserve_id_range", certain).await.result.unwrap_err();
     assert_eq!((error.code(), error.message.as_str()), ("CONFLICT", "PRD-077 was given to somebody before"));
+}
+
+/// A way to the far house that notes what goes over it, and on which some operations are lost.
+#[derive(Debug, Clone)]
+struct Line {
+    far: Far,
+    lost: Arc<Mutex<&'static [&'static str]>>,
+    asked: Arc<Mutex<Vec<String>>>,
+}
+
+impl Line {
+    fn lose(&self, operations: &'static [&'static str]) {
+        *self.lost.lock().unwrap() = operations;
+    }
+
+    /// What was asked since somebody looked last.
+    fn asked(&self) -> Vec<String> {
+        std::mem::take(&mut self.asked.lock().unwrap())
+    }
+}
+
+impl Remote for Line {
+    fn call(&self, call: RemoteCall) -> BoxFuture<'_, Result<Value, OpError>> {
+        Box::pin(async move {
+            self.asked.lock().unwrap().push(format!("{} {}", call.operation, call.input["number"]));
+            if self.lost.lock().unwrap().contains(&call.operation) {
+                return Err(OpError::new(contract::error::Kind::Upstream, "the id service cannot be reached"));
+            }
+            self.far.call(call).await
+        })
+    }
+}
+
+/// A house whose ids the far one has, and the line between them.
+async fn by_line(called_by: &'static str) -> (Stage, Line) {
+    let far = Far { stage: Arc::new(on_sqlite(OPERATIONS).await), called_by };
+    let line = Line { far, lost: Arc::default(), asked: Arc::default() };
+    let remotes = Remotes::of(ours(), None, Some(Arc::new(line.clone())));
+    (on_sqlite_with_remotes(OPERATIONS, remotes).await, line)
+}
+
+/// What the far house gives whoever asks it and not us.
+async fn next_there(far: &Far, artifact_type: &str) -> Value {
+    let next = far.stage.call("agent", "get_next_available_id", json!({ "artifact_type": artifact_type })).await;
+    output(next)["next_id"].clone()
+}
+
+async fn try_to_store(stage: &Stage, text: &str) -> Result<Value, OpError> {
+    let reply = stage.call("author", "store_artifact", json!({ "artifact_content": text })).await;
+    reply.result.map(|success| success.output)
+}
+
+#[tokio::test]
+async fn a_document_under_an_id_of_its_own_is_known_there_and_nobody_is_given_its_id() {
+    let (near, line) = by_line("owner").await;
+    near.store(PRD_006).await;
+    assert_eq!(line.asked(), ["reserve_id_range 6", "confirm_reservation null"]);
+    assert_eq!(next_there(&line.far, "prd").await, "PRD-007");
+    let mut reader = line.far.stage.store.read().await.unwrap();
+    let sql = "SELECT reserved_ids, reserved_by, confirmed FROM id_reservations";
+    let row = reader.fetch_optional(sql, &[]).await.unwrap().unwrap();
+    let found = (row.text(0).unwrap(), row.text(1).unwrap(), row.bool(2).unwrap());
+    assert_eq!(found, ("[\"PRD-006\"]".to_owned(), "owner".to_owned(), true));
+    // One that the service gave is its author's.
+    near.store(&prd(7)).await;
+    assert_eq!(line.asked(), ["reserve_id_range 7"]);
+    // The numbers of foundation work are never given out, and research has none.
+    near.store(&EPIC_006.replace("EPIC-006", "EPIC-000")).await;
+    near.store(BUSINESS_RESEARCH).await;
+    assert_eq!(line.asked(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn what_is_stored_again_or_in_another_version_is_asked_for_once() {
+    let (near, line) = by_line("owner").await;
+    for _ in 0..2 {
+        near.store(PRD_006).await;
+    }
+    near.store(&PRD_006.replacen("**Version:** 1", "**Version:** 2", 1)).await;
+    assert_eq!(line.asked(), ["reserve_id_range 6", "confirm_reservation null"]);
+}
+
+#[tokio::test]
+async fn a_service_that_is_down_stops_the_first_version_of_a_document_and_no_other() {
+    let (near, line) = by_line("owner").await;
+    near.store(PRD_006).await;
+    line.lose(&["reserve_id_range", "confirm_reservation"]);
+    let error = try_to_store(&near, &prd(10)).await.unwrap_err();
+    assert_eq!(error.code(), "UPSTREAM");
+    assert_eq!(
+        error.message,
+        "nothing was stored, as PRD-010 could not be made known to the service that gives out the ids: \
+         the id service cannot be reached"
+    );
+    let listed = output(near.call("author", "list_artifacts", json!({})).await);
+    assert_eq!(listed["artifacts"].as_array().map(Vec::len), Some(1), "{listed}");
+    near.store(PRD_006).await;
+    near.store(&PRD_006.replacen("**Version:** 1", "**Version:** 2", 1)).await;
+    line.lose(&[]);
+    near.store(&prd(10)).await;
+    assert_eq!(next_there(&line.far, "prd").await, "PRD-011");
+}
+
+#[tokio::test]
+async fn an_id_whose_reservation_nobody_confirmed_is_not_given_out_either() {
+    let (near, line) = by_line("owner").await;
+    line.lose(&["confirm_reservation"]);
+    near.store(PRD_006).await;
+    line.lose(&[]);
+    let far = &line.far.stage;
+    far.clock.set_us(far.clock.now_us() + 16 * 60_000_000);
+    let deleted = output(far.call("owner", "delete_expired_reservations", json!({})).await);
+    assert_eq!(deleted["deleted_count"], 1);
+    assert_eq!(next_there(&line.far, "prd").await, "PRD-007");
+    let certain = json!({"artifact_type": "prd", "count": 1, "number": 6});
+    let error = far.call("author", "reserve_id_range", certain).await.result.unwrap_err();
+    assert_eq!((error.code(), error.message.as_str()), ("CONFLICT", "PRD-006 was given to somebody before"));
+}
+
+#[tokio::test]
+async fn whoever_is_refused_takes_no_number_there() {
+    let (near, line) = by_line("owner").await;
+    near.begin().await;
+    near.store(&prd(10)).await;
+    let approved = output(near.approve("PRD-010").await);
+    assert_eq!(approved["sub_artifacts_detected"], json!(["HLS-001", "HLS-002", "HLS-003"]));
+    near.store(&prd(11)).await;
+    line.asked();
+    let hls = "# HLS-001: A story of our own\n\n## Metadata\n- **Story ID:** HLS-001\n- **Parent PRD:** PRD-011\n\
+        - **Status:** Draft\n\n## Value Contribution\nEnough words to make this a document of a hundred characters.\n";
+    for (text, code) in [
+        (prd(12).replacen("Draft", "Approved", 1), "INVALID_ARG"),
+        (prd(12).replacen("**Version:** 1", "**Version:** 900", 1), "INVALID_ARG"),
+        (prd(11) + "\nOther words.\n", "CONFLICT"),
+        (hls.to_owned(), "CONFLICT"),
+    ] {
+        let error = try_to_store(&near, &text).await.unwrap_err();
+        assert_eq!(error.code(), code, "{}", error.message);
+    }
+    assert_eq!(line.asked(), Vec::<String>::new());
+    // Nor does one whose number the service refuses.
+    let error = try_to_store(&near, &prd(200_000)).await.unwrap_err();
+    assert_eq!(error.code(), "INVALID_ARG");
+    assert!(
+        error.message.ends_with("PRD-200000 is too far ahead: the highest number allowed is PRD-100011"),
+        "{error}"
+    );
+    assert_eq!(next_there(&line.far, "prd").await, "PRD-012");
+}
+
+#[tokio::test]
+async fn documents_are_not_bound_to_the_limit_on_reservations_where_the_key_may_approve() {
+    let (near, _) = by_line("owner").await;
+    for number in 1..=12 {
+        near.store(&prd(number)).await;
+    }
+    let (near, _) = by_line("author").await;
+    for number in 1..=10 {
+        near.store(&prd(number)).await;
+    }
+    let error = try_to_store(&near, &prd(11)).await.unwrap_err();
+    assert_eq!((error.code(), error.details.retry_after_ms), ("BUSY", Some(60_000)));
+    assert!(error.message.starts_with("nothing was stored, as PRD-011"), "{error}");
 }

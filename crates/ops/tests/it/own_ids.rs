@@ -194,6 +194,10 @@ async fn a_story_has_the_id_that_was_given_to_it_and_no_document_of_another_take
         let taken = json!({"artifact_content": story("HLS-002", "PRD-010")});
         let stored = stage.call("author", "store_artifact", taken);
         check_refused(&stage, stored, -32000, &message("HLS-002", "PRD-006")).await;
+        let input = json!({"artifact_content": story("HLS-002", "PRD-010"), "artifact_id": "HLS-002"});
+        let found = output(stage.call("author", "validate_artifact", input).await);
+        let told = found["results"].as_array().unwrap().iter().find(|it| it["id"] == "CC-02").unwrap();
+        assert_eq!(told["details"], message("HLS-002", "PRD-006").as_str());
         stage.store(&story("HLS-050", "PRD-010")).await;
         check_refused(&stage, stage.approve("HLS-050"), -32000, &message("HLS-050", "PRD-011")).await;
         stage.store(&story("HLS-002", "PRD-006")).await;
@@ -237,6 +241,69 @@ async fn an_id_that_somebody_else_reserved_is_not_written_by_hand() {
         stage.store(&prd(5, &[("HLS-AAA", &lapsed)])).await;
         output(stage.approve("PRD-005").await);
     }
+}
+
+#[tokio::test]
+async fn nothing_is_stored_under_an_id_that_somebody_else_reserved() {
+    for stage in both().await {
+        stage.begin().await;
+        let reserve = async || {
+            output(stage.call("author", "reserve_id_range", json!({"artifact_type": "prd", "count": 3})).await)
+        };
+        let store = |name: &'static str, text: String| {
+            let input = json!({ "artifact_content": text });
+            let stage = &stage;
+            async move { stage.call(name, "store_artifact", input).await }
+        };
+        let message = |id: &str| format!("{id} belongs to whoever reserved it; take an id of your own");
+        let reserved = reserve().await;
+        assert_eq!(reserved["reserved_ids"], json!(["PRD-001", "PRD-002", "PRD-003"]));
+        check_refused(&stage, store("agent", prd(1, &[])), -32000, &message("PRD-001")).await;
+        output(
+            stage.call("author", "confirm_reservation", json!({"reservation_id": reserved["reservation_id"]})).await,
+        );
+        stage.clock.set_us(stage.clock.now_us() + 16 * 60_000_000);
+        for number in [1, 2, 3] {
+            let id = format!("PRD-{number:03}");
+            check_refused(&stage, store("owner", prd(number, &[])), -32000, &message(&id)).await;
+        }
+        // Whoever reserved it, and then everybody who goes on with the document.
+        output(store("author", prd(1, &[])).await);
+        output(store("agent", prd(1, &[]).replacen("**Version:** 1", "**Version:** 2", 1)).await);
+        // A task of theirs hands it on; one of somebody else does not.
+        let input = json!({
+            "name": "epic", "classification": "mandatory",
+            "mcp_resource_uri": "mcp://resources/artifacts/epics/EPIC-006_v1.md"
+        });
+        for (name, id) in [("author", "PRD-002"), ("agent", "PRD-003")] {
+            let task = json!({"artifact_id": id, "generator": "prd-generator", "inputs": [input]});
+            output(stage.call(name, "queue_tasks", json!({"project_id": "default", "tasks": [task]})).await);
+        }
+        output(store("agent", prd(2, &[])).await);
+        check_refused(&stage, store("agent", prd(3, &[])), -32000, &message("PRD-003")).await;
+        // One that was given singly is nobody's, and one that was not confirmed lapses.
+        let next = output(stage.call("author", "get_next_available_id", json!({"artifact_type": "prd"})).await);
+        assert_eq!(next["next_id"], "PRD-004");
+        output(store("agent", prd(4, &[])).await);
+        assert_eq!(reserve().await["reserved_ids"][0], "PRD-005");
+        check_refused(&stage, store("agent", prd(5, &[])), -32000, &message("PRD-005")).await;
+        stage.clock.set_us(stage.clock.now_us() + 16 * 60_000_000);
+        output(store("agent", prd(5, &[])).await);
+    }
+}
+
+#[tokio::test]
+async fn an_approved_text_hands_on_the_ids_that_its_author_reserved() {
+    let stage = on_sqlite(OPERATIONS).await;
+    stage.begin().await;
+    output(stage.call("author", "reserve_id_range", json!({"artifact_type": "hls", "count": 1})).await);
+    let text = json!({"artifact_content": prd(2, &[("HLS-AAA", "HLS-001")])});
+    output(stage.call("author", "store_artifact", text).await);
+    let below = json!({"artifact_content": story("HLS-001", "PRD-002")});
+    let message = "HLS-001 belongs to whoever reserved it; take an id of your own";
+    check_refused(&stage, stage.call("agent", "store_artifact", below.clone()), -32000, message).await;
+    output(stage.approve("PRD-002").await);
+    output(stage.call("agent", "store_artifact", below).await);
 }
 
 #[tokio::test]

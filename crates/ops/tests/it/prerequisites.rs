@@ -120,6 +120,43 @@ async fn nothing_is_approved_below_what_was_withdrawn_and_no_agent_withdraws() {
 }
 
 #[tokio::test]
+async fn every_parent_that_is_named_must_be_approved_and_of_one_family() {
+    let stage = on_sqlite(OPERATIONS).await;
+    stage.begin().await;
+    stage.store(PRD_006).await;
+    output(stage.approve("PRD-006").await);
+    let hls = |number: u32, epic: &str| {
+        format!(
+            "# HLS-{number:03}: A story\n\n## Metadata\n- **Parent PRD:** PRD-006\n- **Parent Epic:** {epic}\n\
+             - **Status:** Draft\n\n## Scope\nWords enough to make this a document of a hundred characters and more.\n"
+        )
+    };
+    let told = async |number: u32, epic: &str| {
+        let input = json!({"artifact_content": hls(number, epic), "artifact_id": format!("HLS-{number:03}")});
+        let found = output(stage.call("author", "validate_artifact", input).await);
+        let results = found["results"].as_array().unwrap();
+        results.iter().find(|it| it["id"] == "UT-02").unwrap()["details"].as_str().unwrap().to_owned()
+    };
+    for epic in ["EPIC-096", "EPIC-097"] {
+        stage.store(&EPIC_006.replace("EPIC-006", epic)).await;
+    }
+    for (number, epic) in [(53, "EPIC-095"), (54, "EPIC-096"), (55, "EPIC-097")] {
+        stage.store(&hls(number, epic)).await;
+    }
+    check_refused(&stage, stage.approve("HLS-053"), -32000, "Parent EPIC-095 must be approved first").await;
+    assert!(told(53, "EPIC-095").await.ends_with("line 5: parent EPIC-095 is not stored in this project"));
+    check_refused(&stage, stage.approve("HLS-054"), -32000, "Parent EPIC-096 must be approved first").await;
+    assert!(told(54, "EPIC-096").await.ends_with("line 5: parent EPIC-096 is Draft, and not approved"));
+    output(stage.approve("EPIC-097").await);
+    let message = "Parent PRD-006 is below EPIC-006, and not below EPIC-097; name EPIC-006, or another parent";
+    check_refused(&stage, stage.approve("HLS-055"), -32000, message).await;
+    assert_eq!(told(55, "EPIC-097").await, "line 5: parent PRD-006 is below EPIC-006, and not below EPIC-097");
+    assert_eq!(told(56, "EPIC-006").await, "Parent PRD-006 is Approved, EPIC-006 is Approved");
+    stage.store(&hls(56, "EPIC-006")).await;
+    output(stage.approve("HLS-056").await);
+}
+
+#[tokio::test]
 async fn of_several_documents_that_fit_none_is_guessed() {
     let stage = on_sqlite(OPERATIONS).await;
     stage.begin().await;

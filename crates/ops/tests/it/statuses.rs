@@ -109,13 +109,14 @@ async fn what_stands_in_the_way_of_a_move_is_named_and_nothing_changes() {
         check_refused(&stage, set(planned), -32000, message).await;
         output(stage.approve("EPIC-006").await);
         for status in ["Draft", "In Review", "Cancelled", "planned", ""] {
-            let message = "Invalid params: `status`: expected one of Approved, Planned, In Progress, Completed";
+            let message =
+                "Invalid params: `status`: expected one of Approved, Planned, In Progress, Completed, Withdrawn";
             check_refused(&stage, set(json!({"artifact_id": "EPIC-006", "status": status})), -32602, message).await;
         }
         let version = json!({"artifact_id": "EPIC-006", "status": "Planned", "version": 2});
         check_refused(&stage, set(version), -32001, "Resource not found: EPIC-006 has no version 2; it has 1").await;
         let read = output(stage.call("owner", "read_artifact", json!({"artifact_id": "EPIC-006"})).await);
-        assert_eq!(read["next_statuses"], json!(["Planned", "In Progress", "Completed"]));
+        assert_eq!(read["next_statuses"], json!(["Planned", "In Progress", "Completed", "Withdrawn"]));
         let found = read["artifact"]["content_sha256"].as_str().unwrap();
         let other = json!({"artifact_id": "EPIC-006", "status": "Planned", "content_sha256": "0".repeat(64)});
         let message = format!("Artifact EPIC-006 v1 is not what was read: its content has SHA-256 {found}");
@@ -263,6 +264,27 @@ async fn a_move_that_other_hands_changed_added_or_deleted_is_named() {
         let problems = found["problems"].as_array().unwrap();
         assert!(problems.iter().any(|problem| problem["message"] == named), "{sql}: {found}");
     }
+}
+
+#[tokio::test]
+async fn an_approved_review_is_withdrawn_by_a_person_and_nothing_is_approved_below_it() {
+    let stage = on_sqlite(OPERATIONS).await;
+    let text = |id: &str, parent: &str| {
+        format!(
+            "# {id}: A title\n\n## Metadata\n- **Version:** 1\n{parent}- **Status:** Draft\n\n## Findings\n\
+             Words enough to make this a document of a hundred characters and more than that.\n"
+        )
+    };
+    stage.store(&text("REV-001", "")).await;
+    output(stage.approve("REV-001").await);
+    let agent = Actor { kind: ActorKind::Agent, ..actor("agent") };
+    let withdrawal = json!({"artifact_id": "REV-001", "status": "Withdrawn"});
+    let error = stage.call_as(&agent, "set_artifact_status", withdrawal).await.result.unwrap_err();
+    assert_eq!(error.message, "an agent may not withdraw an approved document");
+    let withdrawn = output(stage.move_to("owner", "REV-001", "Withdrawn").await);
+    assert_eq!(withdrawn["status"], "Withdrawn");
+    stage.store(&text("CARE-001", "- **Parent Evidence Review:** REV-001\n")).await;
+    check_refused(&stage, stage.approve("CARE-001"), -32000, "Parent REV-001 must be approved first").await;
 }
 
 #[tokio::test]

@@ -160,7 +160,14 @@ async fn whoever_started_a_task_holds_it_until_the_lease_ends_or_a_person_takes_
         assert!(set("owner", "pending", true).await.result.is_ok(), "an approver takes it back");
         assert!(set("agent", "in_progress", false).await.result.is_ok());
         stage.clock.set_us(stage.clock.now_us() + 61 * 60 * 1_000_000);
-        assert!(set("author", "completed", false).await.result.is_ok(), "its worker is gone");
+        // Its worker is gone: others take it over by its id, and complete it.
+        assert!(set("second", "in_progress", false).await.result.is_ok());
+        let taken = &output(&stage, "owner", "list_tasks", json!({"project_id": "p"})).await["tasks"][0];
+        assert_eq!((&taken["status"], &taken["claimed_by"]), (&json!("in_progress"), &json!("second")));
+        let error = set("agent", "in_progress", false).await.result.unwrap_err();
+        assert_eq!(error.code(), "CONFLICT", "{error}");
+        stage.clock.set_us(stage.clock.now_us() + 61 * 60 * 1_000_000);
+        assert!(set("author", "completed", false).await.result.is_ok());
     }
 }
 

@@ -85,7 +85,7 @@ enum Command {
     Status {
         /// Such as EPIC-006
         id: String,
-        /// Such as Planned, \"In Progress\", Completed or Deprecated; one that its type does not have is refused with those
+        /// Such as Planned, "In Progress", Completed or Deprecated; one that its type does not have is refused with those
         /// that it has
         status: String,
         /// [default: the latest]

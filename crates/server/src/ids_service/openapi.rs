@@ -57,7 +57,10 @@ fn reserve() -> Value {
         "summary": "Reserve up to 100 ids in a row; confirm them before they expire.",
         "parameters": [
             idempotency_key(), correlation_id(),
-            part_of("Ids for an approval are not bound to the reservations per minute; believed of approvers alone.")
+            part_of(
+                "Ids for an approval, or for a document that another server stores, are not bound to the reservations per \
+                 minute; believed of approvers alone."
+            )
         ],
         "requestBody": { "required": true, "content": { "application/json": { "schema": body } } },
         "responses": id_responses::<ReservedIdRange>("The ids, given to nobody else")

@@ -91,6 +91,12 @@ pub fn output(operation: &str, mut body: Value, catalogue: &Catalogue) -> Value 
     body
 }
 
+/// The field of the operation that a service refused, where that is one of those it calls by another name.
+pub fn field(body: &Value) -> Option<&'static str> {
+    let word = body.pointer("/details/field")?.as_str()?;
+    (word == "type").then_some("artifact_type")
+}
+
 /// `?a=b&c=d`, of the members that are there.
 fn query(input: &Map<String, Value>, names: &[(&str, &str)]) -> String {
     let mut text = String::new();

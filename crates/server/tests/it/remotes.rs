@@ -11,6 +11,7 @@ use std::{
 
 use reqwest::Method;
 use serde_json::{Value, json};
+use testkit::documents::{EPIC_006, PRD_006};
 
 use crate::{
     house::{Access, House, HouseOptions, materia},
@@ -285,6 +286,43 @@ fn what_another_try_would_not_mend_is_not_tried_again() {
         assert_eq!(asked.len(), 1, "{message}");
         assert!(took < Duration::from_secs(9), "{message}: {took:?}");
     }
+}
+
+/// Stores in a data folder whose ids a service gives out.
+fn store(data: &Path, ids_url: &str, text: &str) -> Result<Value, Value> {
+    let settings = [("MATERIA_IDS_URL", ids_url)];
+    call(data, &settings, "store_artifact", &json!({ "artifact_content": text }), None)
+}
+
+#[test]
+fn a_document_is_stored_when_the_service_that_gives_out_the_ids_knows_of_it() {
+    let folder = testkit::temp_dir();
+    let (near, far) = (folder.path().join("near"), folder.path().join("far"));
+    let house = serve(&far, None);
+    store(&near, house.ids(), EPIC_006).expect("stored");
+    let next = |artifact_type: &str| {
+        let input = json!({ "artifact_type": artifact_type });
+        call(&far, &[], "get_next_available_id", &input, None).expect("an id")["next_id"].clone()
+    };
+    assert_eq!(next("epic"), "EPIC-007");
+    let down = Broken::start(&[Act::Hang]);
+    let error = store(&near, &down.url, PRD_006).expect_err("the service is down");
+    let message = "nothing was stored, as PRD-006 could not be made known to the service that gives out the ids: \
+        the id service cannot be reached";
+    assert_eq!((&error["code"], &error["message"]), (&json!("UPSTREAM"), &json!(message)));
+    let stored = || {
+        let listed = call(&near, &[], "list_artifacts", &json!({}), None).expect("a list");
+        listed["artifacts"].as_array().map_or(0, Vec::len)
+    };
+    assert_eq!((stored(), down.asked().len()), (1, 3));
+    store(&near, &down.url, &EPIC_006.replacen("**Version:** 1", "**Version:** 2", 1)).expect("a second version");
+    assert_eq!((stored(), down.asked().len()), (2, 3));
+    // One that knows no such type gives out no such ids.
+    let other = Broken::start(&[Act::Answer(400, r#"{"detail":"no such type","details":{"field":"type"}}"#)]);
+    store(&near, &other.url, PRD_006).expect("stored");
+    assert_eq!((stored(), other.asked().len()), (3, 1));
+    let asked = &other.asked()[0];
+    assert!(asked.contains(r#"{"count":1,"number":6,"project_id":"default","type":"PRD"}"#), "{asked}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

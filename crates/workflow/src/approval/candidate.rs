@@ -61,7 +61,7 @@ impl<'c> Candidate<'c> {
     }
 }
 
-/// The parent is of the right type and approved, and no document is its own ancestor.
+/// The parents are of the right types, approved and of one family, and no document is its own ancestor.
 async fn check_parents(
     conn: &mut Conn,
     catalogue: &Catalogue,
@@ -85,19 +85,33 @@ async fn check_parents(
         }
         above = artifacts::find(conn, request.place(), &id, None).await?.and_then(|parent| parent.parent_id);
     }
-    let parent_kind = catalogue.type_of_id(parent_id);
-    if !kind.parent_types.is_empty() && !parent_kind.is_some_and(|it| kind.parent_types.contains(&it.name)) {
-        return Err(ApprovalError::WrongParent {
-            id: parent_id.clone(),
-            line: metadata::parent_field(kind, document).map_or(0, |field| field.line),
-            expected: kind.parent_types.join(" or "),
-        });
+    let mut named = metadata::own_parents(catalogue, kind, document);
+    if named.iter().all(|(id, _)| id != parent_id) {
+        named.insert(0, (parent_id.clone(), 0));
     }
-    let approved = match parent_kind {
-        Some(parent_kind) => artifacts::find_approved(conn, request.place(), parent_kind, parent_id).await?,
-        None => None,
-    };
-    if approved.is_some() { Ok(()) } else { Err(ApprovalError::ParentNotApproved { id: parent_id.clone() }) }
+    let mut approved = Vec::new();
+    for (id, line) in named {
+        let parent_kind = catalogue.type_of_id(&id);
+        if !kind.parent_types.is_empty() && !parent_kind.is_some_and(|it| kind.parent_types.contains(&it.name)) {
+            return Err(ApprovalError::WrongParent { id, line, expected: kind.parent_types.join(" or ") });
+        }
+        let found = match parent_kind {
+            Some(parent_kind) => artifacts::find_approved(conn, request.place(), parent_kind, &id).await?,
+            None => None,
+        };
+        approved.push(found.ok_or(ApprovalError::ParentNotApproved { id })?);
+    }
+    for parent in &approved {
+        let Some(above) = &parent.parent_id else { continue };
+        let is_other = |other: &&ArtifactRow| {
+            other.key != *above && catalogue.type_of_id(above).is_some_and(|it| it.name == other.artifact_type)
+        };
+        if let Some(other) = approved.iter().find(is_other) {
+            let (parent, above, other) = (parent.key.clone(), above.clone(), other.key.clone());
+            return Err(ApprovalError::OtherFamily { parent, above, other });
+        }
+    }
+    Ok(())
 }
 
 /// The label of the parent that a type cannot do without: its generator is given one in any case. Where it is given one

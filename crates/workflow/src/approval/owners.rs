@@ -50,13 +50,33 @@ pub async fn check(
 pub async fn find_maker(
     conn: &mut Conn,
     catalogue: &Catalogue,
-    row: &ArtifactRow,
-    content: &str,
+    bearer: Bearer<'_>,
 ) -> Result<Option<String>, StoreError> {
-    let place = Place { organisation_id: &row.organisation_id, project_id: &row.project_id };
-    let mut makers = queued_from(conn, place, &row.key).await?;
-    makers.retain(|key| catalogue.type_of_id(key).is_some_and(|kind| is_cut(kind, &row.artifact_type)));
-    find_stranger(conn, catalogue, row, content, makers).await
+    let mut makers = queued_from(conn, bearer.place, bearer.key).await?;
+    makers.retain(|key| catalogue.type_of_id(key).is_some_and(|kind| is_cut(kind, bearer.artifact_type)));
+    find_stranger(conn, catalogue, bearer, makers).await
+}
+
+/// A document that has an id, rightly or not.
+#[derive(Debug, Clone, Copy)]
+pub struct Bearer<'a> {
+    pub place: Place<'a>,
+    pub key: &'a str,
+    pub artifact_type: &'a str,
+    pub parent_id: Option<&'a str>,
+    pub content: &'a str,
+}
+
+impl<'a> Bearer<'a> {
+    pub fn of(row: &'a ArtifactRow, content: &'a str) -> Bearer<'a> {
+        Bearer {
+            place: Place { organisation_id: &row.organisation_id, project_id: &row.project_id },
+            key: &row.key,
+            artifact_type: &row.artifact_type,
+            parent_id: row.parent_id.as_deref(),
+            content,
+        }
+    }
 }
 
 /// Another document that has given the id of this one to a document of its own: by a task, or in its approved text.
@@ -66,13 +86,14 @@ async fn find_claimant(
     request: &Request,
     Candidate { row, content, .. }: &Candidate<'_>,
 ) -> Result<Option<String>, StoreError> {
-    let maker = find_maker(conn, catalogue, row, content).await?;
+    let bearer = Bearer::of(row, content);
+    let maker = find_maker(conn, catalogue, bearer).await?;
     if maker.is_some() || !row.has_id {
         return Ok(maker);
     }
     let prefix = row.key.split('-').next().unwrap_or_default();
     let definers = find_definers(conn, catalogue, request, &row.artifact_type, prefix, &row.key).await?;
-    find_stranger(conn, catalogue, row, content, definers).await
+    find_stranger(conn, catalogue, bearer, definers).await
 }
 
 /// The first of some documents, unless one of them is kin: above the document, or below a parent that it names, as a story
@@ -80,16 +101,14 @@ async fn find_claimant(
 async fn find_stranger(
     conn: &mut Conn,
     catalogue: &Catalogue,
-    row: &ArtifactRow,
-    content: &str,
+    Bearer { place, key, parent_id, content, .. }: Bearer<'_>,
     keys: Vec<String>,
 ) -> Result<Option<String>, StoreError> {
-    if keys.is_empty() || keys.iter().any(|key| Some(key) == row.parent_id.as_ref()) {
+    if keys.is_empty() || keys.iter().any(|key| Some(key.as_str()) == parent_id) {
         return Ok(None);
     }
-    let place = Place { organisation_id: &row.organisation_id, project_id: &row.project_id };
     let parents = metadata::find_parents(catalogue, &Document::parse(content));
-    let above = family(conn, place, row.key.clone(), row.parent_id.clone()).await?;
+    let above = family(conn, place, key.to_owned(), parent_id.map(str::to_owned)).await?;
     for key in &keys {
         let parent_id = artifacts::find(conn, place, key, None).await?.and_then(|it| it.parent_id);
         let theirs = family(conn, place, key.clone(), parent_id).await?;
@@ -168,6 +187,49 @@ async fn is_reserved_by_other(conn: &mut Conn, request: &Request, next: &Next, i
         }
     }
     Ok(false)
+}
+
+/// Whether the id of a document that is stored for the first time is kept for somebody else than whoever stores it. They
+/// hand it on with a task of theirs, and an approval does so with its tasks and with what the approved text says.
+pub async fn is_kept_for_other(conn: &mut Conn, catalogue: &Catalogue, row: &ArtifactRow) -> Result<bool, StoreError> {
+    let Some((prefix, _)) = ids::parse_id(&row.key) else { return Ok(false) };
+    let place = Place { organisation_id: &row.organisation_id, project_id: &row.project_id };
+    let counter = Counter { organisation_id: place.organisation_id, prefix, project_id: place.project_id };
+    let holders = ids::find_holders(conn, &counter, &row.key, row.created_at_us).await?;
+    let holds = |actor_id: &str| holders.iter().any(|holder| key_of(holder) == key_of(actor_id));
+    if holders.is_empty() || holds(&row.created_by) {
+        return Ok(false);
+    }
+    for (queued_by, approved_by) in queued_by(conn, place, &row.key).await? {
+        if holds(&queued_by) || approved_by == Some(queued_by) {
+            return Ok(false);
+        }
+    }
+    let Some(parent_id) = &row.parent_id else { return Ok(true) };
+    let Some(kind) = catalogue.type_of_id(parent_id) else { return Ok(true) };
+    let Some(parent) = artifacts::find_approved(conn, place, kind, parent_id).await? else { return Ok(true) };
+    let text = artifacts::read_content(conn, place.organisation_id, &parent.content_sha256).await?;
+    Ok(placeholders::find_defined(catalogue, kind, prefix, &text).iter().all(|it| it.id != row.key))
+}
+
+/// The actor whose word stands behind an id: `svc` of `svc/kagent`, which `svc` says of itself.
+fn key_of(actor_id: &str) -> &str {
+    actor_id.split('/').next().unwrap_or(actor_id)
+}
+
+/// Who has queued a document, with who approved each of those that its tasks are given.
+async fn queued_by(conn: &mut Conn, place: Place<'_>, id: &str) -> Result<Vec<(String, Option<String>)>, StoreError> {
+    let rows = conn
+        .fetch_all(
+            "SELECT t.created_by, a.approved_by FROM tasks AS t \
+             LEFT JOIN task_inputs AS i ON i.organisation_id = t.organisation_id AND i.task_id = t.task_id \
+             LEFT JOIN artifacts AS a ON a.organisation_id = t.organisation_id AND a.project_id = t.project_id \
+             AND a.artifact_key = i.artifact_id \
+             WHERE t.organisation_id = $1 AND t.project_id = $2 AND t.artifact_id = $3",
+            &[place.organisation_id.into(), place.project_id.into(), id.into()],
+        )
+        .await?;
+    rows.iter().map(|row| Ok((row.text(0)?, row.opt_text(1)?))).collect()
 }
 
 /// Another document, approved in some version, that gives the id to a document of its own making.

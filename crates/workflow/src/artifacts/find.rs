@@ -185,7 +185,7 @@ pub async fn find_known(
     for key in keys {
         let rows = conn
             .fetch_all(
-                "SELECT artifact_type, status FROM artifacts WHERE organisation_id = $1 AND project_id = $2 \
+                "SELECT artifact_type, status, parent_id FROM artifacts WHERE organisation_id = $1 AND project_id = $2 \
                  AND artifact_key = $3 ORDER BY version DESC",
                 &[place.organisation_id.into(), place.project_id.into(), key.as_str().into()],
             )
@@ -196,7 +196,8 @@ pub async fn find_known(
             None => continue,
         };
         let statuses = rows.iter().map(|row| row.text(1)).collect::<Result<Vec<String>, StoreError>>()?;
-        known.insert(key.clone(), Known { artifact_type, statuses });
+        let parent_id = rows.first().map(|row| row.opt_text(2)).transpose()?.flatten();
+        known.insert(key.clone(), Known { artifact_type, statuses, parent_id });
     }
     Ok(known)
 }

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use ::store::{Statement, StoreError, Tx};
+use ::store::{Conn, Statement, StoreError, Tx};
 
 use super::find::find_with_counter;
 use super::{ArtifactRow, ArtifactsError, Place, outbox, revisions};
@@ -21,20 +21,24 @@ pub struct NewArtifact {
 pub enum Met {
     /// It was stored before: the same content again is the same document, also after its approval.
     Stored(Box<ArtifactRow>),
-    /// Nothing, and the counter of its type stands at this number; 0 where it has none.
-    Nothing { last_assigned: i64 },
+    Nothing {
+        /// The number that the counter of its type stands at; 0 where it has none.
+        last_assigned: i64,
+        /// No version of the document is stored.
+        is_first: bool,
+    },
 }
 
 /// Looks where a version is to be stored. `prefix` is that of its id, where it has one.
-pub async fn find_stored(tx: &mut Tx<'_>, new: &NewArtifact, prefix: Option<&str>) -> Result<Met, ArtifactsError> {
+pub async fn find_stored(conn: &mut Conn, new: &NewArtifact, prefix: Option<&str>) -> Result<Met, ArtifactsError> {
     let row = &new.row;
     let place = Place { organisation_id: &row.organisation_id, project_id: &row.project_id };
-    let found = find_with_counter(tx, place, &row.key, row.version, prefix.unwrap_or_default()).await?;
+    let found = find_with_counter(conn, place, &row.key, row.version, prefix.unwrap_or_default()).await?;
     let Some(kept) = found.row else {
         check_version(row, found.latest_version)?;
-        return Ok(Met::Nothing { last_assigned: found.last_assigned });
+        return Ok(Met::Nothing { last_assigned: found.last_assigned, is_first: found.latest_version.is_none() });
     };
-    if revisions::has_content(tx, place, &row.key, row.version, &row.content_sha256).await? {
+    if revisions::has_content(conn, place, &row.key, row.version, &row.content_sha256).await? {
         return Ok(Met::Stored(Box::new(kept)));
     }
     let next_version = next_version(&row.key, found.latest_version.unwrap_or(row.version))?;

@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
+use unicode_normalization::UnicodeNormalization;
 
 use crate::metadata::is_invisible;
 
@@ -35,11 +36,10 @@ pub fn as_shown(line: &str) -> Option<String> {
         let code = hex.or_else(|| found.name("dec").and_then(|digits| digits.as_str().parse().ok()));
         code.and_then(char::from_u32).map(String::from).unwrap_or_default()
     });
-    let shown = bare.chars().filter(|c| !is_invisible(*c) && !['\u{ad}', '*', '_', '`', '~', '\\'].contains(c));
+    // Letters in other shapes, wide or bold ones of mathematics, are read as the letters.
+    let shown = bare.nfkc().filter(|c| !is_invisible(*c) && !['\u{ad}', '*', '_', '`', '~', '\\'].contains(c));
     let shown = shown.map(|c| match c {
         '\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{fe58}' | '\u{fe63}' => '-',
-        // The wide forms of ASCII.
-        '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(c) - 0xfee0).unwrap_or(c),
         _ => latin(c),
     });
     Some(shown.collect())

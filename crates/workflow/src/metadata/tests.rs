@@ -191,7 +191,7 @@ fn a_status_line_names_one_status() {
         let head = format!("# Some title\n## Metadata\n- **PRD ID:** PRD-006\n- **Status:** {status}");
         match read(&head) {
             Err(MetadataError::Wrong { field: "Status", expected, .. }) => {
-                assert_eq!(expected, "one of Draft, In Review, Approved alone in line 4", "{status}");
+                assert_eq!(expected, "one of Draft, In Review, Approved, Withdrawn alone in line 4", "{status}");
             }
             other => panic!("{status}: {other:?}"),
         }

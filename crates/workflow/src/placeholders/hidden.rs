@@ -116,6 +116,8 @@ mod tests {
             "<b>HLS</b>-AAA",
             "HLS<!-- x -->-AAA",
             "ＨＬＳ－ＡＡＡ",
+            "HLS-𝐀𝐀𝐀",
+            "𝖧𝖫𝖲-Ⓐ𝔸𝒜",
         ] {
             assert_eq!(hidden(&format!("a\n{text}")), Some(("HLS-AAA".to_owned(), 2)), "{text}");
         }

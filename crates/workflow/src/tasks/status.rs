@@ -44,7 +44,8 @@ pub async fn change_status(tx: &mut Tx<'_>, change: &Change<'_>) -> Result<(Task
     Ok((task, row))
 }
 
-/// pending → in_progress → completed; back to pending only by a reset; in progress again by its claimant renews.
+/// pending → in_progress → completed; back to pending only by a reset; in progress again by its claimant renews,
+/// and by others takes over what ran out.
 fn next_state<'a>(change: &Change<'a>, now: &TaskRow) -> Result<NextState<'a>, TasksError> {
     let (status, updated_at_us) = (change.status, change.now_us);
     let illegal = || TasksError::IllegalTransition {
@@ -54,6 +55,15 @@ fn next_state<'a>(change: &Change<'a>, now: &TaskRow) -> Result<NextState<'a>, T
     };
     let lease_expires_at_us = change.lease_us.map(|lease_us| change.now_us.saturating_add(lease_us));
     let is_claimants = now.task.claimed_by.as_deref() == Some(change.actor_id);
+    let started = || NextState {
+        status,
+        updated_at_us,
+        started_at_us: Some(change.now_us),
+        completed_at_us: None,
+        completion_notes: change.completion_notes,
+        claimed_by: Some(change.actor_id),
+        lease_expires_at_us,
+    };
     match (now.task.status, change.status) {
         (from, TaskStatus::Pending) if change.is_reset => {
             if from == TaskStatus::Completed && !change.may_take_back {
@@ -70,16 +80,10 @@ fn next_state<'a>(change: &Change<'a>, now: &TaskRow) -> Result<NextState<'a>, T
                 lease_expires_at_us: None,
             })
         }
-        // Who starts a task holds it, as if they had claimed it: else nobody could tell that its worker is gone.
-        (TaskStatus::Pending, TaskStatus::InProgress) => Ok(NextState {
-            status,
-            updated_at_us,
-            started_at_us: Some(change.now_us),
-            completed_at_us: None,
-            completion_notes: change.completion_notes,
-            claimed_by: Some(change.actor_id),
-            lease_expires_at_us,
-        }),
+        // Who starts a task holds it, as if they had claimed it: else nobody could tell that its worker is gone. One whose
+        // claim ran out is free, as it is for whoever asks for the next.
+        (TaskStatus::Pending, TaskStatus::InProgress) => Ok(started()),
+        (TaskStatus::InProgress, TaskStatus::InProgress) if !is_claimants && has_lapsed(change, now) => Ok(started()),
         (TaskStatus::InProgress, TaskStatus::InProgress) if is_claimants => Ok(NextState {
             status,
             updated_at_us,
@@ -114,10 +118,7 @@ fn next_state<'a>(change: &Change<'a>, now: &TaskRow) -> Result<NextState<'a>, T
 fn check_claim(change: &Change<'_>, now: &TaskRow) -> Result<(), TasksError> {
     let Some(claimed_by) = &now.task.claimed_by else { return Ok(()) };
     let is_taken_back = change.is_reset && change.may_take_back;
-    if claimed_by == change.actor_id
-        || is_taken_back
-        || now.lease_expires_at_us.is_some_and(|until_us| until_us <= change.now_us)
-    {
+    if claimed_by == change.actor_id || is_taken_back || has_lapsed(change, now) {
         return Ok(());
     }
     Err(TasksError::ClaimedByAnother {
@@ -125,6 +126,10 @@ fn check_claim(change: &Change<'_>, now: &TaskRow) -> Result<(), TasksError> {
         claimed_by: claimed_by.clone(),
         until: now.lease_expires_at_us.map_or_else(|| "they give it back".to_owned(), rfc3339_ms),
     })
+}
+
+fn has_lapsed(change: &Change<'_>, now: &TaskRow) -> bool {
+    now.lease_expires_at_us.is_some_and(|until_us| until_us <= change.now_us)
 }
 
 /// A completed task may come back only if its document is not in the queue again meanwhile.

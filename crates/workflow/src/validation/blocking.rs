@@ -5,8 +5,7 @@
 
 use super::markers::{is_marked, words};
 use crate::catalogue::{Catalogue, DocumentType};
-use crate::markdown::{Comment, Document, Heading, Line, parse_heading, plain, underline_level};
-use crate::metadata::is_invisible;
+use crate::markdown::{Comment, Document, Heading, Line, as_shown, parse_heading, plain, underline_level};
 
 /// A line in bold that stands for a heading is below all headings.
 const LEVEL_OF_BOLD: usize = 7;
@@ -28,14 +27,14 @@ pub fn n_blocking(catalogue: &Catalogue, kind: &DocumentType, document: &Documen
     marked.count()
 }
 
-/// The lines of all sections of open questions, without code and quotation marks.
+/// The lines of all sections of open questions, without quotation marks. Code is part of them, and its lines head nothing.
 fn open_text(kind: &DocumentType, document: &Document<'_>) -> String {
     let wanted: Vec<String> = kind.question_sections.iter().map(|title| plain(title)).collect();
     let lines: Vec<Line<'_>> =
         document.lines().iter().map(|line| Line { text: unquoted(line.text), ..*line }).collect();
     let (mut text, mut level_open) = (String::new(), None);
-    for (index, line) in lines.iter().enumerate().filter(|(_, line)| !line.is_code) {
-        if let Some(heading) = find_heading(line, lines.get(index + 1)) {
+    for (index, line) in lines.iter().enumerate() {
+        if let Some(heading) = find_heading(line, lines.get(index + 1)).filter(|_| !line.is_code) {
             let is_question = is_question_title(&wanted, heading.title);
             // A line in bold may be a question as well as a heading, and one in a comment is not seen: they begin a
             // section and end none.
@@ -71,8 +70,8 @@ fn find_heading<'a>(line: &Line<'a>, next: Option<&Line<'a>>) -> Option<Heading<
 }
 
 fn is_question_title(wanted: &[String], title: &str) -> bool {
-    let seen: String = title.chars().filter(|c| !is_invisible(*c)).collect();
-    let title = plain(&seen);
+    let shown = as_shown(title);
+    let title = plain(shown.as_deref().unwrap_or(title));
     let is_named = |wanted: &String| {
         title.match_indices(wanted.as_str()).any(|(at, _)| {
             let before = title.get(..at).and_then(|before| before.chars().next_back());
@@ -134,6 +133,9 @@ mod tests {
             "Open Questions\n--------------",
             "Open Questions\n===",
             "**Open Questions:**",
+            "## Open&#32;Questions",
+            "## Open&nbsp;<b>Questions</b>",
+            "## Open Questions\n```\n## Decisions",
             "**Open Questions**\n\n**Q1: First**",
             "## Open Questions\n\nQ0?\n---",
             "## Open Questions\n<!--\n## Decisions\n-->",
@@ -152,7 +154,7 @@ mod tests {
     fn what_is_said_elsewhere_blocks_nothing() {
         for text in [
             "## Open Questions\nnone\n## Decisions Made\nwas [REQUIRES ADR]\n",
-            "## Open Questions\n```\n[REQUIRES ADR]\n```\n",
+            "```\n## Open Questions\n```\n[REQUIRES ADR]\n",
             "## Resolved Open Questions\n[REQUIRES ADR]\n",
             "## Reopen Questionsnaires\n[REQUIRES ADR]\n",
         ] {

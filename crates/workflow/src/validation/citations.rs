@@ -71,6 +71,11 @@ pub fn check(subject: &Subject<'_>, rule: &Rule) -> Verdict {
     Verdict::of(&problems, || format!("{} citations are among the references", cited.len()))
 }
 
+/// What a bracket cites, each source written in one way: `PMID:333`.
+pub fn cited(bracket: &str) -> Vec<String> {
+    split(bracket).into_iter().map(|Citation { label, value }| format!("{label}:{value}")).collect()
+}
+
 /// In capitals, with one space between words.
 fn normal(text: &str) -> String {
     text.split_whitespace().map(str::to_uppercase).collect::<Vec<_>>().join(" ")
@@ -174,16 +179,13 @@ fn is_whole(value: &str, after: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn cited(found: &str) -> Vec<String> {
-        split(found).iter().map(|it| format!("{}:{}", it.label, it.value)).collect()
-    }
-
     #[test]
     fn each_citation_of_a_bracket_is_one_of_its_own() {
         for (found, expected) in [
             ("[PMID:333]", vec!["PMID:333"]),
             ("[PMID 333]", vec!["PMID:333"]),
             ("[PMID: 333]", vec!["PMID:333"]),
+            ("[PMID-333]", vec!["PMID:333"]),
             ("[REF-12]", vec!["REF:12"]),
             ("[PMID:999; PMID:888]", vec!["PMID:999", "PMID:888"]),
             ("[PMID:999,PMID:888]", vec!["PMID:999", "PMID:888"]),

@@ -6,6 +6,7 @@ use regex::Regex;
 
 use super::Subject;
 use super::report::{Verdict, shown};
+use crate::approval::ApprovalError;
 use crate::catalogue::Rule;
 use crate::markdown::{Comment, Line};
 use crate::metadata::{self, MetadataError};
@@ -29,6 +30,10 @@ fn check_id(subject: &Subject<'_>, pattern: &Regex) -> Verdict {
         return Verdict::fail(format!("`{}` does not have the form `{pattern}`", shown(id)));
     }
     match metadata::find_id(subject.catalogue, &subject.document) {
+        Ok(Some(found)) if found == id && subject.given_by.is_some() => {
+            let (id, owner) = (id.to_owned(), subject.given_by.unwrap_or_default().to_owned());
+            Verdict::fail(ApprovalError::GivenToOther { id, owner }.to_string())
+        }
         Ok(Some(found)) if found == id => Verdict::pass(format!("`{id}` has the form of its type")),
         Ok(Some(found)) => Verdict::fail(format!("the document says it is `{}`, not `{id}`", shown(&found))),
         Ok(None) => Verdict::fail(format!("the metadata has no line with the id, such as `**ID:** {id}`")),
@@ -40,8 +45,11 @@ fn check_field(subject: &Subject<'_>, rule: &Rule, pattern: &Regex, label: &str)
     let Some(field) = subject.document.field(label) else {
         return Verdict::fail(format!("the metadata has no line `**{label}:**`"));
     };
-    if pattern.is_match(field.value) {
-        let problems = if label.eq_ignore_ascii_case("Status") { unstorable(subject) } else { Vec::new() };
+    let is_status = label.eq_ignore_ascii_case("Status");
+    // A status is stored as the ladder writes it, however the document does.
+    let status = metadata::status_of(subject.kind, field.value).filter(|_| is_status);
+    if pattern.is_match(field.value) || status.is_some_and(|status| pattern.is_match(status)) {
+        let problems = if is_status { unstorable(subject) } else { Vec::new() };
         return Verdict::of(&problems, || format!("{label} is '{}'", shown(field.value)));
     }
     let description = rule.criterion.description.trim_end_matches('.');

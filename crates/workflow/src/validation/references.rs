@@ -73,17 +73,32 @@ fn check_parent(subject: &Subject<'_>) -> Verdict {
 }
 
 fn check_approved_parent(subject: &Subject<'_>) -> Verdict {
-    let (id, line) = match parent(subject) {
-        Ok(found) => found,
-        Err(verdict) => return verdict,
-    };
-    let Some(known) = subject.known.get(&id) else {
-        return Verdict::fail(format!("line {line}: parent {id} is not stored in this project"));
-    };
-    if subject.catalogue.type_of_id(&id).is_some_and(|kind| known.is_approved(kind)) {
-        return Verdict::pass(format!("Parent {id} is {}", known.status()));
+    if let Err(verdict) = parent(subject) {
+        return verdict;
     }
-    Verdict::fail(format!("line {line}: parent {id} is {}, and not approved", known.status()))
+    let named = metadata::own_parents(subject.catalogue, subject.kind, &subject.document);
+    let kind_of = |id: &str| subject.catalogue.type_of_id(id);
+    let mut problems = Vec::new();
+    for (id, line) in &named {
+        match subject.known.get(id) {
+            None => problems.push(format!("line {line}: parent {id} is not stored in this project")),
+            Some(known) if !kind_of(id).is_some_and(|kind| known.is_approved(kind)) => {
+                problems.push(format!("line {line}: parent {id} is {}, and not approved", known.status()));
+            }
+            Some(known) => {
+                let above = known.parent_id.as_deref();
+                let is_other = |(other, _): &&(String, usize)| {
+                    above.is_some_and(|above| other != above && kind_of(above) == kind_of(other))
+                };
+                let other = named.iter().find(is_other).zip(above);
+                problems.extend(other.map(|((other, line), above)| {
+                    format!("line {line}: parent {id} is below {above}, and not below {other}")
+                }));
+            }
+        }
+    }
+    let told = || named.iter().filter_map(|(id, _)| Some(format!("{id} is {}", subject.known.get(id)?.status())));
+    Verdict::of(&problems, || format!("Parent {}", told().collect::<Vec<_>>().join(", ")))
 }
 
 fn check_research(subject: &Subject<'_>) -> Verdict {

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use super::Subject;
+use regex::Regex;
+
 use super::report::{Verdict, shown};
+use super::{Subject, citations};
 use crate::catalogue::Rule;
-use crate::markdown::Section;
+use crate::markdown::{Line, Section};
 
 pub fn check(subject: &Subject<'_>, rule: &Rule) -> Verdict {
     let wanted = &rule.criterion.required_sections;
@@ -58,10 +60,8 @@ fn check_text(rule: &Rule, section: &Section<'_, '_>, count: Count, problems: &m
         problems.push(format!("{}: expected: {description}", place(section)));
     }
     let Some(pattern) = &rule.pattern else { return };
-    // Written alike or not, the same words are the same.
-    let written_alike = |found: &str| found.split_whitespace().collect::<String>().to_uppercase();
     let n_matches = match rule.criterion.unique {
-        true => pattern.find_iter(&text).map(|found| written_alike(found.as_str())).collect::<BTreeSet<_>>().len(),
+        true => n_different(pattern, section),
         false => pattern.find_iter(&text).count(),
     };
     let what = if rule.criterion.unique { "different matches" } else { "places" };
@@ -70,6 +70,19 @@ fn check_text(rule: &Rule, section: &Section<'_, '_>, count: Count, problems: &m
     } else if count == Count::Matches {
         check_count(rule, section, n_matches, what, problems);
     }
+}
+
+/// Written alike or not, the same words are the same, and so is the same source. Code is shown as an example of itself.
+fn n_different(pattern: &Regex, section: &Section<'_, '_>) -> usize {
+    let lines: Vec<_> = section.lines.iter().filter(|line| !line.is_code).map(Line::seen).collect();
+    let text = lines.join("\n");
+    let mut found: BTreeSet<String> = BTreeSet::new();
+    for words in pattern.find_iter(&text).map(|it| it.as_str()) {
+        let cited = if words.starts_with('[') { citations::cited(words) } else { Vec::new() };
+        let different = if cited.is_empty() { vec![words.to_uppercase()] } else { cited };
+        found.extend(different.iter().map(|it| it.split_whitespace().collect::<String>()));
+    }
+    found.len()
 }
 
 fn check_count(rule: &Rule, section: &Section<'_, '_>, n: usize, what: &str, problems: &mut Vec<String>) {

@@ -13,6 +13,7 @@ fn known() -> BTreeMap<String, Known> {
     let known = |artifact_type: &str, status: &str| Known {
         artifact_type: artifact_type.into(),
         statuses: vec![status.into()],
+        parent_id: None,
     };
     BTreeMap::from([
         ("EPIC-006".to_owned(), known("epic", "Approved")),
@@ -170,8 +171,10 @@ fn a_status_line_that_names_two_statuses_is_told() {
     check_change(
         "**Status:** Draft",
         "**Status:** Draft → Approved",
-        &[("CC-01", "`Status`: expected one of Draft, In Review, Approved alone in line 7")],
+        &[("CC-01", "`Status`: expected one of Draft, In Review, Approved, Withdrawn alone in line 7")],
     );
+    // In other letters it is stored as the ladder has it.
+    check_change("**Status:** Draft", "**Status:** draft", &[]);
 }
 
 #[test]
@@ -313,6 +316,17 @@ fn an_evidence_review_needs_citations_that_resolve() {
         find(&again, "CQ-04").details.as_deref(),
         Some("line 3, 'Findings': found 2 different matches, expected at least 3")
     );
+    // One source however it is written, several in a bracket, and none in code.
+    for (cited, n) in [
+        ("A [PMID:24790635], B [PMID 24790635], C [PMID-24790635].", "1"),
+        ("A [PMID:1], B [PMID:22].\n\n```\n[PMID:333]\n```\n", "2"),
+    ] {
+        let found = validate("REV-001", &text.replace("A [PMID:1], B [PMID:22], C [PMID:333].", cited));
+        let expected = format!("line 3, 'Findings': found {n} different matches, expected at least 3");
+        assert_eq!(find(&found, "CQ-04").details.as_deref(), Some(expected.as_str()), "{cited}");
+    }
+    let together = validate("REV-001", &text.replace("A [PMID:1], B [PMID:22]", "A [PMID:1; PMID:22]"));
+    assert_eq!(find(&together, "CQ-04").passed, Some(true));
     let none = validate("REV-001", "# REV-001: Nothing");
     assert_eq!(find(&none, "UT-01").details.as_deref(), Some("nothing is cited"));
 }

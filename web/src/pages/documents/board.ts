@@ -24,6 +24,7 @@ const LADDER = [
   'Deprecated',
   'Superseded',
   'Cancelled',
+  'Withdrawn',
 ];
 
 const TONES: Record<string, Tone> = {
@@ -39,6 +40,7 @@ const TONES: Record<string, Tone> = {
   Deprecated: 'warn',
   Superseded: 'warn',
   Cancelled: 'warn',
+  Withdrawn: 'warn',
 };
 
 /** Where documents of some type wait for their approval. */
