@@ -174,6 +174,6 @@ impl ArtifactRow {
     }
 }
 
-fn small(value: i64) -> Result<u32, StoreError> {
+pub(crate) fn small(value: i64) -> Result<u32, StoreError> {
     u32::try_from(value).map_err(|_| StoreError::other("a kept number is out of range"))
 }

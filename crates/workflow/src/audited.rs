@@ -3,6 +3,7 @@
 
 pub mod derived;
 pub mod moves;
+pub mod revisions;
 
 use contract::canonical;
 use contract::workflow::tasks::Task;
@@ -185,8 +186,8 @@ pub async fn read_page(conn: &mut Conn, place: Place) -> Result<(Vec<FoundRow>, 
         let tasks = tasks::read_all(conn, [&organisation_id, &first], PAGE_MAX).await?;
         let last = tasks.last().map(|kept| [kept.organisation_id.clone(), kept.task_id.clone()]);
         let found = tasks.into_iter().map(|kept| {
-            let made_at_us = Some(kept.created_at_us);
-            let origin = Origin { made_by: Some(kept.created_by), made_at_us, changed_at_us: None };
+            let (made_at_us, changed_at_us) = (Some(kept.created_at_us), Some(kept.updated_at_us));
+            let origin = Origin { made_by: Some(kept.created_by), made_at_us, changed_at_us };
             let row = kept.task.as_ref().map_or_else(|| unreadable("task", kept.task_id), task);
             FoundRow { organisation_id: kept.organisation_id, row, origin }
         });

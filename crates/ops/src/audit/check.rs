@@ -1,6 +1,7 @@
 //! Recomputing the log. Every difference is a problem with a place; the check goes on to the end.
 
 mod checkpoints;
+mod histories;
 mod rows;
 mod waiting;
 
@@ -26,6 +27,7 @@ use store::{Conn, StoreError};
 use workflow::audited::Origin;
 
 use self::checkpoints::{Checkpoints, Numbers, Unsigned, Witnessed, asked, witnessed};
+use self::histories::Histories;
 use self::rows::Promised;
 use self::waiting::Places;
 use super::report::{Reader, Report, Verdict, Whose};
@@ -94,6 +96,7 @@ struct Check<'t> {
     /// Leaves are missing, so that no subtree from there on can be computed.
     has_gap: bool,
     last: LastEvents,
+    histories: Histories,
     /// Answers that are kept for repeated calls, by the hash of their place.
     promised: HashMap<String, Promised>,
     /// Answers of calls since then are kept.
@@ -272,6 +275,7 @@ async fn recompute(
         last_position: Position::FIRST,
         has_gap: false,
         last: HashMap::new(),
+        histories: Histories::default(),
         promised: HashMap::new(),
         promised_since_us: trust.now_us.saturating_sub(kept_for_us).saturating_add(TIDIED_AHEAD_US),
         starter_batches: HashSet::new(),
@@ -476,6 +480,7 @@ impl Check<'_> {
                 let whose = Whose::Organisation(organisation_id);
                 self.report.add("object", whose, leaf_index, Some(&event.call_id), message);
             }
+            self.histories.note(&key, object.sha256.as_deref(), &call);
             self.set_last(key, object.sha256, object.is_created, &call);
         }
     }

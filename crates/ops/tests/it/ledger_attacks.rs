@@ -699,6 +699,7 @@ async fn columns_that_no_hash_covers_are_compared_with_what_the_log_tells() {
             ],
             ["tasks SET created_by = 'nobody'", "tasks SET created_by = 'owner'"],
             ["tasks SET created_at_us = created_at_us + 1", "tasks SET created_at_us = created_at_us - 1"],
+            ["tasks SET updated_at_us = updated_at_us + 1", "tasks SET updated_at_us = updated_at_us - 1"],
             ["id_registry SET updated_at_us = updated_at_us + 1", "id_registry SET updated_at_us = updated_at_us - 1"],
         ] {
             let sql = |what: &str| -> &'static [&'static str] { vec![&*format!("UPDATE {what}").leak()].leak() };

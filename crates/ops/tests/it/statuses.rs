@@ -224,8 +224,10 @@ async fn a_move_that_other_hands_changed_added_or_deleted_is_named() {
         ("UPDATE artifact_revisions SET changed_by = 'nobody' WHERE revision = 3", of_third),
         ("UPDATE artifact_revisions SET changed_at_us = changed_at_us - 1 WHERE revision = 3", of_third),
         ("UPDATE artifact_revisions SET status = 'In Progress' WHERE revision = 3", of_third),
-        // The state before a move is told by its event as well.
-        ("UPDATE artifact_revisions SET status = 'In Progress' WHERE revision = 2", of_third),
+        (
+            "UPDATE artifact_revisions SET status = 'In Progress' WHERE revision = 2",
+            "revision 2 of default/EPIC-006/1 was changed by other hands",
+        ),
         (
             "UPDATE artifact_revisions SET meaning = 'agreed' WHERE revision = 3",
             "revision 3 of default/EPIC-006/1 was changed by other hands",

@@ -28,9 +28,6 @@ const REVISIONS: &str = "SELECT r.organisation_id, r.project_id, r.artifact_key,
     AND a.project_id = r.project_id AND a.artifact_key = r.artifact_key AND a.version = r.version \
     LEFT JOIN artifact_contents c ON c.organisation_id = r.organisation_id AND c.content_sha256 = r.content_sha256 \
     WHERE a.artifact_key IS NULL OR r.size_bytes <> c.size_bytes OR r.revision > a.n_revisions OR r.revision < 1 \
-    OR (r.cause = 'stored' AND r.revision < a.n_revisions AND EXISTS (SELECT 1 FROM artifact_revisions l \
-        WHERE l.organisation_id = r.organisation_id AND l.project_id = r.project_id AND l.artifact_key = r.artifact_key \
-        AND l.version = r.version AND l.revision > r.revision AND l.status = r.status)) \
     OR (r.revision = a.n_revisions AND (r.status <> a.status OR r.content_sha256 <> a.content_sha256 \
         OR r.size_bytes <> a.size_bytes)) \
     OR (r.cause = 'stored' AND (r.meaning IS NOT NULL OR r.changed_by <> a.created_by OR r.changed_at_us <> a.created_at_us \

@@ -83,6 +83,7 @@ pub(crate) struct KeptTask {
     pub task_id: String,
     pub created_by: String,
     pub created_at_us: i64,
+    pub updated_at_us: i64,
     /// Absent where the row cannot be read as a task: other hands changed it.
     pub task: Option<Task>,
 }
@@ -95,7 +96,7 @@ pub(crate) async fn read_all(
 ) -> Result<Vec<KeptTask>, StoreError> {
     let sql = with_columns!(
         "SELECT",
-        ", organisation_id, created_by, created_at_us, task_id FROM tasks WHERE (organisation_id, task_id) > ($1, $2) \
+        ", organisation_id, created_by, created_at_us, task_id, updated_at_us FROM tasks WHERE (organisation_id, task_id) > ($1, $2) \
          ORDER BY organisation_id, task_id LIMIT $3"
     );
     let rows = conn.fetch_all(sql, &[organisation_id.into(), task_id.into(), n_max.into()]).await?;
@@ -106,7 +107,8 @@ pub(crate) async fn read_all(
             Err(error) if error.is_about_a_value() => None,
             Err(error) => return Err(error),
         };
-        Ok(KeptTask { organisation_id, task_id: row.text(20)?, created_by, created_at_us, task })
+        let (task_id, updated_at_us) = (row.text(20)?, row.int(21)?);
+        Ok(KeptTask { organisation_id, task_id, created_by, created_at_us, updated_at_us, task })
     };
     rows.iter().map(kept).collect()
 }

@@ -9,6 +9,7 @@ use evidence::record::audited::{
 use store::{Conn, StoreError, idempotency};
 use workflow::audited::{self, AuditedRow, Found, FoundRow, Origin, Place};
 
+use super::histories::MOVE;
 use super::{Check, Trust};
 use crate::audit::report::Whose;
 use crate::operation::Operation as _;
@@ -107,6 +108,7 @@ impl Check<'_> {
 
     /// Compares the audited tables with what the events say of them. Returns how many rows were looked at.
     pub(super) async fn objects(&mut self, conn: &mut Conn, trust: &Trust<'_>) -> Result<u64, StoreError> {
+        self.histories(conn).await?;
         let mut n_checked = 0;
         let mut place = Some(Place::default());
         while let Some(now) = place {
@@ -123,6 +125,9 @@ impl Check<'_> {
         let (wrong, n_hashed) = audited::derived::check(conn).await?;
         n_checked += n_hashed;
         for wrong in wrong {
+            if self.histories.is_named(&wrong.organisation_id, &wrong.what) {
+                continue;
+            }
             self.report.add("object", Whose::Organisation(&wrong.organisation_id), None, None, wrong.what);
         }
         let gone: Vec<_> = self.last.drain().filter(|(_, last)| last.sha256.is_some()).map(|(key, _)| key).collect();
@@ -362,6 +367,9 @@ impl Check<'_> {
         let key = (organisation_id, row.kind.to_owned(), row.id.clone());
         let message = match self.last.remove(&key) {
             Some(last) if last.sha256 == row.sha256 && last.agrees(&origin) => return true,
+            Some(last) if row.kind == MOVE && self.histories.is_right_move(&key.0, &row.id) && last.agrees(&origin) => {
+                return true;
+            }
             Some(_) => format!("{} `{}` was changed by other hands", row.kind, row.id),
             None => format!("no event tells of {} `{}`", row.kind, row.id),
         };
