@@ -9,11 +9,12 @@ use std::time::Instant;
 
 use anyhow::Context as _;
 use contract::model::ModelCard;
+use evidence::sealing::{Sealing, Subject};
 use evidence::search::entry::{Entry, EntryRecord};
 use evidence::search::filter::Filter;
 use evidence::search::gazetteer::Gazetteer;
 use evidence::search::hybrid::{Library, Mode};
-use evidence::search::index::{Change, State, TextIndex};
+use evidence::search::index::{Change, State, TextIndex, WHAT};
 use evidence::search::lexicon::Lexicon;
 use evidence::search::vectors::{Packed, Vectors};
 use serde_json::json;
@@ -111,7 +112,7 @@ fn timed(work: impl FnOnce() -> anyhow::Result<usize>) -> anyhow::Result<std::ti
 
 fn build(n_documents: usize, folder: &std::path::Path, dice: &mut Dice) -> anyhow::Result<Library> {
     let gazetteer = Arc::new(Gazetteer::default());
-    let mut index = TextIndex::open(folder)?;
+    let mut index = TextIndex::open(folder, &Sealing::new(&[[7; 32]]).of(WHAT, &Subject::default()))?;
     let mut vectors = Vectors::new(DIMENSIONS);
     let mut changes = Vec::new();
     for number in 0..n_documents {

@@ -9,6 +9,7 @@ use store::Store;
 
 use crate::graph::GraphError;
 use crate::graph::live::Graphs;
+use crate::sealing::Sealing;
 
 /// Shared by all calls of a process. Cloning it is cheap.
 #[derive(Clone)]
@@ -33,9 +34,9 @@ impl Derived {
         Derived(Arc::new(Inner { folder, heard: Mutex::default(), graphs: OnceLock::new() }))
     }
 
-    /// Gives it the record to follow, once, and begins to read what organisations already have.
-    pub fn attach(&self, store: Store) {
-        let graphs = self.0.graphs.get_or_init(|| Graphs::new(store, self.0.folder.clone())).clone();
+    /// Gives it the record to follow and what seals its files, once, and begins to read what organisations already have.
+    pub fn attach(&self, store: Store, sealing: Sealing) {
+        let graphs = self.0.graphs.get_or_init(|| Graphs::new(store, self.0.folder.clone(), sealing)).clone();
         tokio::spawn(async move {
             if let Err(error) = graphs.warm().await {
                 tracing::warn!(error = %error, "The graph could not be read yet; the first question will try again");

@@ -13,6 +13,7 @@ pub mod paths;
 pub mod record;
 pub mod resolve;
 pub mod rest;
+pub mod sealing;
 pub mod search;
 
 use store::Migration;

@@ -14,6 +14,7 @@ pub mod keeping;
 pub mod lexical;
 pub mod lexicon;
 mod schema;
+mod sealed;
 pub mod searches;
 pub mod snippet;
 pub mod vectors;

@@ -14,6 +14,7 @@ use contract::envelope::{Artifact, ResponseMetadata};
 use contract::error::{Kind, OpError};
 use contract::event::{Correlation, Outcome};
 use contract::id::IdempotencyKey;
+use evidence::sealing::Sealing;
 use futures::FutureExt;
 use ledger::keyring::Keyring;
 use serde::{Deserialize, Serialize};
@@ -47,6 +48,9 @@ use crate::seal::Sealer;
 use crate::table::{Table, TableError, Tool};
 use crate::watch::{LogStanding, LogWatch};
 use crate::witnesses::WitnessPolicy;
+
+/// What the files of derived state are sealed for.
+const DERIVED: &str = "materia derived v1";
 
 /// How a call came here, where that matters.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -152,7 +156,9 @@ impl Platform {
         let table = Arc::new(Table::compile(options.entries).map_err(OpenError::Table)?);
         let queue = EventQueue::start(store.clone(), limits::EVENT_QUEUE_MAX, limits::EVENT_FLUSH_EVERY);
         let default_project_id = options.settings.default_project_id.to_string();
-        options.services.evidence.attach(store.clone());
+        let sealing = Sealing::new(&options.keyring.secrets(DERIVED));
+        options.services.evidence.attach(store.clone(), sealing.clone());
+        options.services.search.attach(sealing);
         let files = Files::start(store.clone(), options.files, default_project_id);
         let seals = Arc::new(Seals::new(&options.keyring));
         let inner = Inner {

@@ -86,6 +86,14 @@ impl Engine {
         }
     }
 
+    /// The call of the oldest event, in the same order.
+    pub(crate) fn oldest_event_sql(self) -> &'static str {
+        match self {
+            Engine::Sqlite => "SELECT call_id FROM events ORDER BY event_seq LIMIT 1",
+            Engine::Postgres => "SELECT call_id FROM events ORDER BY commit_key, event_seq LIMIT 1",
+        }
+    }
+
     /// Waits for a lock in a transaction of its own, and then begins one that sees all that was committed meanwhile.
     pub(crate) fn begin_locked_sql(self, key: i64) -> String {
         format!("BEGIN; SELECT pg_advisory_lock({key}); COMMIT; {}", self.begin_sql())

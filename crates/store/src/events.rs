@@ -58,6 +58,8 @@ impl Insert {
     }
 }
 
+pub(crate) const EVENT_IS_SWALLOWED: &str = "an event was not stored, although nothing refused it";
+
 fn numbered(after: &str) -> Bulk {
     Bulk::new(&format!("events (event_seq, {COLUMNS})"), N_COLUMNS + 1, after)
 }
@@ -68,6 +70,12 @@ static SKIP: LazyLock<Insert> = LazyLock::new(|| Insert::new(SKIPPING));
 /// events out of it, an overflow stops it before its commit.
 static COMMIT: LazyLock<Bulk> =
     LazyLock::new(|| numbered("; SELECT CASE changes() WHEN ? THEN 1 ELSE abs(-9223372036854775807 - 1) END; COMMIT"));
+
+/// The call of the oldest event, by which databases can be told apart.
+pub async fn first_call_id(conn: &mut Conn) -> Result<Option<String>, StoreError> {
+    let row = conn.fetch_optional(conn.engine().oldest_event_sql(), &[]).await?;
+    row.map(|row| row.text(0)).transpose()
+}
 
 /// The number of the next event, where the engine would count on from whatever other hands put there.
 async fn next_number(conn: &mut Conn) -> Result<Option<i64>, StoreError> {
@@ -103,7 +111,9 @@ pub(crate) async fn insert_and_commit(conn: &mut Conn, events: &[&EventRow]) -> 
         if let Some((sql, mut params)) = whole {
             params.push(Param::Int(i64::try_from(events.len()).unwrap_or(i64::MAX)));
             return conn.finish(sql, &params).await.map_err(|(n_done, error)| match n_done {
-                0 | 1 => Unfinished::Events(error),
+                0 => Unfinished::Events(error),
+                // Nothing else can go wrong in what counts them.
+                1 => Unfinished::Events(StoreError::damaged("events", EVENT_IS_SWALLOWED)),
                 _ => Unfinished::Commit(error),
             });
         }
@@ -134,7 +144,7 @@ pub(crate) async fn insert(conn: &mut Conn, events: &[&EventRow], duplicate: Dup
     for event in events {
         let sql = "SELECT 1 FROM events WHERE call_id = $1";
         if conn.fetch_optional(sql, &[Param::Text(&event.call_id)]).await?.is_none() {
-            return Err(StoreError::damaged("events", "an event was not stored, although nothing refused it"));
+            return Err(StoreError::damaged("events", EVENT_IS_SWALLOWED));
         }
     }
     Ok(())

@@ -7,12 +7,13 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use contract::evidence::record::{Node, RecordKind, Source};
-use store::{Reader, Store, StoreError};
+use store::{Conn, Reader, Store, StoreError};
 use tokio::time::Instant;
 
 use super::changes::{Changes, EdgeHead, Loading};
 use super::{Graph, GraphError, snapshot};
 use crate::record::{batches, papers, read};
+use crate::sealing::{Seal, Sealing, Subject};
 
 /// An answer may be this much older than the record, where another process changed it.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
@@ -37,6 +38,7 @@ pub struct Graphs(Arc<Inner>);
 struct Inner {
     store: Store,
     folder: PathBuf,
+    sealing: Sealing,
     graphs: Mutex<HashMap<String, Arc<Live>>>,
     is_closed: AtomicBool,
     /// One long walk per core.
@@ -90,12 +92,13 @@ impl Live {
 }
 
 impl Graphs {
-    /// `folder` is where snapshots stand.
-    pub fn new(store: Store, folder: PathBuf) -> Graphs {
+    /// `folder` is where snapshots stand; `sealing` seals them.
+    pub fn new(store: Store, folder: PathBuf, sealing: Sealing) -> Graphs {
         let n_cores = std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get);
         let inner = Inner {
             store,
             folder,
+            sealing,
             graphs: Mutex::default(),
             is_closed: AtomicBool::new(false),
             walkers: Arc::new(tokio::sync::Semaphore::new(n_cores)),
@@ -258,9 +261,38 @@ impl Graphs {
         Ok(graph)
     }
 
+    /// Throws away what is kept of all graphs, and reads them from the record. Answers how many edges there are.
+    pub async fn rebuild(&self) -> Result<usize, GraphError> {
+        let mut reader = self.0.store.read().await.map_err(GraphError::Store)?;
+        reader.hold_snapshot().await.map_err(GraphError::Store)?;
+        let organisations = batches::organisations(&mut reader).await.map_err(GraphError::Store)?;
+        let mut n_edges = 0;
+        for organisation_id in organisations {
+            let live = self.live(&organisation_id);
+            let _writing = live.writing.lock().await;
+            let path = snapshot::path(&self.0.folder, &organisation_id);
+            if let Err(error) = std::fs::remove_file(&path)
+                && error.kind() != std::io::ErrorKind::NotFound
+            {
+                tracing::warn!(error = %error, "The snapshot of a graph could not be removed");
+            }
+            let latest = batches::latest(&mut reader, &organisation_id).await.map_err(GraphError::Store)?;
+            let graph = self.read_all(&mut reader, &live, latest).await?;
+            n_edges += graph.n_edges();
+            live.publish(Arc::clone(&graph));
+            self.keep_snapshot(&live, graph).await;
+        }
+        Ok(n_edges)
+    }
+
+    async fn seal(&self, conn: &mut Conn, live: &Live) -> Result<Seal, StoreError> {
+        Ok(self.0.sealing.of(snapshot::WHAT, &Subject::find(conn, &live.organisation_id).await?))
+    }
+
     async fn read_snapshot(&self, reader: &mut Reader, live: &Live) -> Result<Option<Arc<Graph>>, GraphError> {
         let path = snapshot::path(&self.0.folder, &live.organisation_id);
-        let kept = tokio::task::spawn_blocking(move || snapshot::read(&path)).await.ok().flatten();
+        let seal = self.seal(reader, live).await.map_err(GraphError::Store)?;
+        let kept = tokio::task::spawn_blocking(move || snapshot::read(&path, &seal)).await.ok().flatten();
         let Some((graph, batch)) = kept else { return Ok(None) };
         let found =
             batches::hash_of(reader, &live.organisation_id, graph.version()).await.map_err(GraphError::Store)?;
@@ -343,13 +375,12 @@ impl Graphs {
 
     /// A snapshot that could not be kept costs time at the next start and nothing else.
     async fn keep_snapshot(&self, live: &Live, graph: Arc<Graph>) {
-        let batch = match self.0.store.read().await {
-            Ok(mut reader) => batches::hash_of(&mut reader, &live.organisation_id, graph.version()).await,
-            Err(error) => Err(error),
-        };
-        let Ok(Some(batch)) = batch else { return };
+        let Ok(mut reader) = self.0.store.read().await else { return };
+        let batch = batches::hash_of(&mut reader, &live.organisation_id, graph.version()).await;
+        let (Ok(Some(batch)), Ok(seal)) = (batch, self.seal(&mut reader, live).await) else { return };
+        drop(reader);
         let path = snapshot::path(&self.0.folder, &live.organisation_id);
-        let written = tokio::task::spawn_blocking(move || snapshot::write(&path, &graph, &batch)).await;
+        let written = tokio::task::spawn_blocking(move || snapshot::write(&path, &graph, &batch, &seal)).await;
         if let Ok(Err(error)) = written {
             tracing::warn!(error = %error, "The snapshot of a graph could not be kept");
         }

@@ -147,6 +147,10 @@ mod tests {
     use contract::evidence::record::{Node, Record};
     use serde_json::json;
 
+    fn seal() -> crate::sealing::Seal {
+        crate::sealing::Sealing::new(&[[7; 32]]).of(snapshot::WHAT, &crate::sealing::Subject::default())
+    }
+
     fn node(id: &str, source: &str, same_as: &[&str], is_verified: bool) -> Node {
         let node = json!({"id": id, "categories": ["drug"], "names": [{"text": id, "lang": "en"}], "same_as": same_as,
             "attributes": {"verified": is_verified}, "source": source});
@@ -186,8 +190,8 @@ mod tests {
         let edges = vec![serde_json::from_str::<EdgeHead<'_>>(&edge.to_string()).unwrap().into_owned()];
         graph.apply(&Changes { edges, version: 1, ..Changes::default() });
         let path = testkit::temp_dir().path().join("graph");
-        snapshot::write(&path, &graph.compacted().unwrap(), "batch").unwrap();
-        let read = snapshot::read(&path).unwrap().0;
+        snapshot::write(&path, &graph.compacted().unwrap(), "batch", &seal()).unwrap();
+        let read = snapshot::read(&path, &seal()).unwrap().0;
         for graph in [&graph, &read] {
             let of_warfarin = [("BANK:1", "materia:names", true), ("MY:7", "mine", false)];
             assert_eq!(told(graph, "warfarin"), told_as(&of_warfarin));

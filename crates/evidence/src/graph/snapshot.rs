@@ -1,7 +1,7 @@
 //! The graph as a file beside the database, so that a start reads it and not every record. It can be deleted at any time.
 //!
-//! Numbers are little-endian; a text or a list is its length and then its content; the last 32 bytes are the SHA-256 of
-//! everything before. A file of another form, version or record is not read.
+//! Numbers are little-endian; a text or a list is its length and then its content; the last 32 bytes are the house's seal
+//! over everything before. A file of another form, version or record is not read.
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};
@@ -16,9 +16,11 @@ use super::predicates::Leads;
 use super::reach::Reach;
 use super::words::{Words, index};
 use super::{Graph, Sources};
+use crate::sealing::{SEAL_BYTES, Seal};
 
-const MAGIC: &[u8] = b"materia graph 8\n";
-const HASH_BYTES: usize = 32;
+const MAGIC: &[u8] = b"materia graph 9\n";
+/// What its seal says it is.
+pub(super) const WHAT: &str = "graph";
 
 /// Where the snapshot of an organisation stands.
 pub(super) fn path(folder: &Path, organisation_id: &str) -> PathBuf {
@@ -27,7 +29,7 @@ pub(super) fn path(folder: &Path, organisation_id: &str) -> PathBuf {
 }
 
 /// Writes a graph that is all base. `batch` is the hash of the batch it is at: the record of another database has others.
-pub(super) fn write(path: &Path, graph: &Graph, batch: &str) -> io::Result<()> {
+pub(super) fn write(path: &Path, graph: &Graph, batch: &str, seal: &Seal) -> io::Result<()> {
     let mut out = Writer(Vec::with_capacity(graph.size_bytes()));
     out.0.extend_from_slice(MAGIC);
     out.text(batch);
@@ -38,8 +40,8 @@ pub(super) fn write(path: &Path, graph: &Graph, batch: &str) -> io::Result<()> {
     out.texts(graph.sources.licences.iter().map(|licence| &**licence));
     out.texts(graph.sources.versions.iter().map(|version| &**version));
     out.base(&graph.base);
-    let hash = canonical::digest(&out.0);
-    out.0.extend_from_slice(&hash);
+    let sealed = seal.make(&out.0);
+    out.0.extend_from_slice(&sealed);
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
     let temporary = path.with_extension("new");
@@ -50,13 +52,19 @@ pub(super) fn write(path: &Path, graph: &Graph, batch: &str) -> io::Result<()> {
 }
 
 /// The graph of a file and the hash of the batch it is at. `None` if there is no file that can be used.
-pub(super) fn read(path: &Path) -> Option<(Graph, String)> {
+pub(super) fn read(path: &Path, seal: &Seal) -> Option<(Graph, String)> {
     let bytes = fs::read(path).ok()?;
-    let (content, hash) = bytes.split_at_checked(bytes.len().checked_sub(HASH_BYTES)?)?;
-    if canonical::digest(content) != hash {
+    // Those of earlier programs are none of ours either, and nothing to tell of.
+    let (content, sealed) = bytes.split_at_checked(bytes.len().checked_sub(SEAL_BYTES)?)?;
+    let rest = content.strip_prefix(MAGIC)?;
+    if !seal.holds(content, sealed) {
+        tracing::warn!(
+            path = %path.display(),
+            "The snapshot of a graph has no seal of this house, or not for this database: the graph is read from the record"
+        );
         return None;
     }
-    let mut reader = Reader(content.strip_prefix(MAGIC)?);
+    let mut reader = Reader(rest);
     let batch = reader.text()?.to_owned();
     let version = i64::from_le_bytes(reader.take(8)?.try_into().ok()?);
     let nodes = reader.nodes()?;

@@ -11,6 +11,10 @@ use super::pattern::Pattern;
 use super::walk::{Filter, Stop, Walk, Work};
 use super::*;
 
+fn seal() -> crate::sealing::Seal {
+    crate::sealing::Sealing::new(&[[7; 32]]).of(snapshot::WHAT, &crate::sealing::Subject::default())
+}
+
 const KINDS: [&str; 3] = ["herb", "constituent", "indication"];
 const PREDICATES: [&str; 4] = ["treats", "contains", "affects", "interacts_with"];
 
@@ -206,8 +210,8 @@ proptest! {
         prop_assert_eq!(compacted.n_loose(), 0);
         let folder = testkit::temp_dir();
         let path = folder.path().join("graph");
-        snapshot::write(&path, &compacted, "batch").unwrap();
-        let (kept, batch) = snapshot::read(&path).unwrap();
+        snapshot::write(&path, &compacted, "batch", &seal()).unwrap();
+        let (kept, batch) = snapshot::read(&path, &seal()).unwrap();
         prop_assert_eq!(batch, "batch");
         for question in QUESTIONS {
             let pattern = Pattern::parse(question).unwrap();
@@ -292,16 +296,38 @@ fn a_walk_stops_at_the_same_place_wherever_the_edges_are() {
 fn a_snapshot_that_was_damaged_is_not_read() {
     let folder = testkit::temp_dir();
     let path = folder.path().join("graph");
-    snapshot::write(&path, &small().graph(), "batch").unwrap();
+    snapshot::write(&path, &small().graph(), "batch", &seal()).unwrap();
     let whole = std::fs::read(&path).unwrap();
     for at in (0..whole.len()).step_by(7) {
         let mut damaged = whole.clone();
         damaged[at] ^= 1;
         std::fs::write(&path, &damaged).unwrap();
-        assert!(snapshot::read(&path).is_none());
+        assert!(snapshot::read(&path, &seal()).is_none());
         std::fs::write(&path, &whole[..at]).unwrap();
-        assert!(snapshot::read(&path).is_none());
+        assert!(snapshot::read(&path, &seal()).is_none());
     }
+}
+
+/// Whoever can write the file and has no key can compute every hash, and no seal.
+#[test]
+fn a_snapshot_is_read_only_with_the_seal_of_its_house_and_record() {
+    let folder = testkit::temp_dir();
+    let path = folder.path().join("graph");
+    let subject = crate::sealing::Subject { organisation_id: "here".to_owned(), database: "1".to_owned() };
+    let seal_of = |secret: u8, subject: &crate::sealing::Subject| {
+        crate::sealing::Sealing::new(&[[secret; 32]]).of(snapshot::WHAT, subject)
+    };
+    snapshot::write(&path, &small().graph(), "batch", &seal_of(1, &subject)).unwrap();
+    assert!(snapshot::read(&path, &seal_of(1, &subject)).is_some());
+    assert!(snapshot::read(&path, &seal_of(2, &subject)).is_none());
+    let elsewhere = crate::sealing::Subject { organisation_id: "elsewhere".to_owned(), ..subject.clone() };
+    assert!(snapshot::read(&path, &seal_of(1, &elsewhere)).is_none());
+    let mut bytes = std::fs::read(&path).unwrap();
+    let end = bytes.len() - 32;
+    let hash = contract::canonical::digest(&bytes[..end]);
+    bytes[end..].copy_from_slice(&hash);
+    std::fs::write(&path, &bytes).unwrap();
+    assert!(snapshot::read(&path, &seal_of(1, &subject)).is_none());
 }
 
 #[test]
@@ -320,8 +346,8 @@ fn a_mark_is_kept_beside_the_strength_in_base_overlay_and_snapshot() {
         grown.apply(&Changes { edges: vec![marked], version: 2, ..Changes::default() });
         let folder = testkit::temp_dir();
         let path = folder.path().join("graph");
-        snapshot::write(&path, &plain.graph(), "batch").unwrap();
-        for graph in [plain.graph(), grown, snapshot::read(&path).unwrap().0] {
+        snapshot::write(&path, &plain.graph(), "batch", &seal()).unwrap();
+        for graph in [plain.graph(), grown, snapshot::read(&path, &seal()).unwrap().0] {
             let start = graph.nodes().find("H1").unwrap();
             let hops = graph.hops(start, Direction::Out, graph.predicates().find("x"));
             let found = hops.iter().map(|hop| {

@@ -16,7 +16,9 @@ use tantivy::{DocAddress, DocSet, Index, IndexReader, IndexWriter, ReloadPolicy,
 use super::entry::{Entry, EntryRecord};
 use super::gazetteer::Gazetteer;
 use super::schema::{Fields, GRAMS, WORDS};
+use super::sealed::{Sealed, SealedDirectory};
 use super::words::{gram_analyzer, is_thai, thai_parts, word_analyzer, words};
+use crate::sealing::Seal;
 
 /// What the writer may keep in memory before it cuts a segment.
 const WRITER_BYTES: usize = 64 << 20;
@@ -24,11 +26,15 @@ const WRITER_BYTES: usize = 64 << 20;
 const NAMES_MAX: usize = 2_000;
 /// How entries are kept. An index in another form is made anew.
 const FORM: &str = "form3";
+/// What its seal says it is.
+pub const WHAT: &str = "index";
 
 #[derive(Debug, thiserror::Error)]
 pub enum SearchError {
     #[error("could not make the folder `{}`", path.display())]
     Folder { path: PathBuf, source: std::io::Error },
+    #[error("could not remove the folder `{}`", path.display())]
+    Remove { path: PathBuf, source: std::io::Error },
     #[error("the text index failed while {doing}")]
     Index { doing: &'static str, source: tantivy::TantivyError },
     #[error("an entry of the text index cannot be read")]
@@ -83,10 +89,16 @@ impl std::fmt::Debug for TextIndex {
 }
 
 impl TextIndex {
-    pub fn open(folder: &Path) -> Result<TextIndex, SearchError> {
-        std::fs::create_dir_all(folder).map_err(|source| SearchError::Folder { path: folder.to_owned(), source })?;
+    /// An index without the house's seal is thrown away: other hands made it, or an earlier program did.
+    pub fn open(folder: &Path, seal: &Seal) -> Result<TextIndex, SearchError> {
         let (schema, fields) = Fields::schema();
-        let directory = MmapDirectory::open(folder).map_err(|error| failed("opening its folder")(error.into()))?;
+        let mut directory = sealed_folder(folder, seal)?;
+        if directory.look() == Sealed::Others {
+            tracing::warn!("The text index has no seal of this house, or not for this database: it is made anew");
+            std::fs::remove_dir_all(folder)
+                .map_err(|source| SearchError::Remove { path: folder.to_owned(), source })?;
+            directory = sealed_folder(folder, seal)?;
+        }
         let index = Index::open_or_create(directory, schema).map_err(failed("opening"))?;
         TextIndex::new(index, fields)
     }
@@ -176,6 +188,12 @@ impl TextIndex {
         document.add_u64(fields.content, entry.content_hash().short());
         Ok(document)
     }
+}
+
+fn sealed_folder(folder: &Path, seal: &Seal) -> Result<SealedDirectory, SearchError> {
+    std::fs::create_dir_all(folder).map_err(|source| SearchError::Folder { path: folder.to_owned(), source })?;
+    let directory = MmapDirectory::open(folder).map_err(|error| failed("opening its folder")(error.into()))?;
+    Ok(SealedDirectory::new(directory, seal.clone()))
 }
 
 /// Beside the ids themselves, and never one of them: an id has no line break.

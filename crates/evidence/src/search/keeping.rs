@@ -14,6 +14,7 @@ use super::gazetteer::Gazetteer;
 use super::index::{Change, SearchError, Snapshot, State, TextIndex};
 use super::words::has_thai;
 use crate::record::{batches, read};
+use crate::sealing::Seal;
 
 /// Records read at a time while an index is made.
 const PAGE: i64 = 500;
@@ -59,8 +60,8 @@ pub struct Keep {
 
 impl Keep {
     /// Opens the index of a folder, or one in memory where another process holds the folder's.
-    pub fn open(folder: &Path) -> Result<Keep, KeepError> {
-        let index = match TextIndex::open(folder) {
+    pub fn open(folder: &Path, seal: &Seal) -> Result<Keep, KeepError> {
+        let index = match TextIndex::open(folder, seal) {
             Ok(index) => index,
             Err(error) => {
                 tracing::info!(error = %error, "The text index of the data folder cannot be used; making one in memory");
@@ -80,6 +81,11 @@ impl Keep {
 
     pub fn version(&self) -> i64 {
         self.state.version
+    }
+
+    /// What is in it is of no record any more: the next [`Keep::follow`] makes it anew.
+    pub fn distrust(&mut self) {
+        self.state = State::default();
     }
 
     pub fn snapshot(&self) -> Result<Snapshot, KeepError> {

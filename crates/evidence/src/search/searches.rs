@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use contract::model::{EmbedError, Embedder, ModelCard, Side};
@@ -12,10 +12,12 @@ use store::{Conn, Reader};
 use super::embeddings::{self, Embedded};
 use super::entry::Entry;
 use super::hybrid::Library;
+use super::index::WHAT;
 use super::keeping::{Keep, KeepError};
 use super::lexicon::Lexicon;
 use super::vectors::Vectors;
 use crate::record::batches;
+use crate::sealing::{Sealing, Subject};
 
 /// How often a process looks for vectors that another one made.
 const VECTORS_EVERY: Duration = Duration::from_secs(2);
@@ -29,6 +31,7 @@ type Later<T> = LazyLock<T, Box<dyn FnOnce() -> T + Send>>;
 
 struct Inner {
     folder: PathBuf,
+    sealing: OnceLock<Sealing>,
     embedder: Later<Option<Arc<dyn Embedder>>>,
     lexicon: Later<Arc<Lexicon>>,
     organisations: Mutex<HashMap<String, Arc<Place>>>,
@@ -70,10 +73,22 @@ impl Searches {
     ) -> Searches {
         Searches(Arc::new(Inner {
             folder,
+            sealing: OnceLock::new(),
             embedder: LazyLock::new(Box::new(embedder)),
             lexicon: LazyLock::new(Box::new(move || Arc::new(lexicon()))),
             organisations: Mutex::default(),
         }))
+    }
+
+    /// Gives it what seals its files, once. Without it no index of the folder is believed.
+    pub fn attach(&self, sealing: Sealing) {
+        if self.0.sealing.set(sealing).is_err() {
+            tracing::debug!("The indexes have their secret already");
+        }
+    }
+
+    fn sealing(&self) -> Sealing {
+        self.0.sealing.get().cloned().unwrap_or_else(|| Sealing::new(&[]))
     }
 
     /// Reads model and dictionaries, in a thread that may block.
@@ -115,7 +130,9 @@ impl Searches {
                 Some(now) => (now.keep, now.vectors, false),
                 None => {
                     searches.load().await?;
-                    (Keep::open(&searches.folder(&organisation_id))?, Arc::new(searches.no_vectors()), true)
+                    let subject = Subject::find(&mut reader, &organisation_id).await?;
+                    let seal = searches.sealing().of(WHAT, &subject);
+                    (Keep::open(&searches.folder(&organisation_id), &seal)?, Arc::new(searches.no_vectors()), true)
                 }
             };
             let keep = keep.follow(&mut reader, &organisation_id).await?;
@@ -126,6 +143,19 @@ impl Searches {
             Ok(current)
         });
         bringing.await.map_err(KeepError::Broken)?
+    }
+
+    /// Makes the index of an organisation anew in the background: it was found to say other things than the record.
+    pub fn renew(&self, reader: Reader, organisation_id: &str) {
+        let (searches, organisation_id) = (self.clone(), organisation_id.to_owned());
+        tokio::spawn(async move {
+            if let Some(held) = searches.place(&organisation_id).lock().await.as_mut() {
+                held.keep.distrust();
+            }
+            if let Err(error) = searches.current(reader, &organisation_id).await {
+                tracing::warn!(error = %error, "The text index could not be made anew; the next search tries again");
+            }
+        });
     }
 
     /// Entries of an organisation that a vector may still come for, as far as this process knows.

@@ -1,15 +1,16 @@
 //! `hybrid_search`: documents and nodes by words, by meaning and by the things they name (seed 002).
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use contract::actor::Role;
 use contract::error::{Kind, OpError};
-use contract::evidence::record::{Document, RecordKind};
+use contract::evidence::record::{Document, Node, RecordKind};
 use contract::evidence::search::{
     HitRecord, HybridSearch, HybridSearchOutput, RetractionStatus, SearchFilters, SearchHit, SearchLang, Span,
 };
-use evidence::record::papers;
 use evidence::record::read::{self, Stored};
+use evidence::record::{batches, papers};
 use evidence::search::entry::{Entry, EntryRecord, Standing};
 use evidence::search::filter::{Filter, Unknown};
 use evidence::search::hybrid::{Hit, Library, Mode, Reading};
@@ -90,26 +91,30 @@ impl Read for HybridSearch {
             Some(SearchLang::Auto) => script_language(&self.query),
             Some(SearchLang::Th) | None => "th",
         };
-        let (hits, reasons, is_known) = blocking(move || {
-            let library = &current.library;
+        let (library, without_retracted) = (current.library.clone(), filter.without_retracted);
+        let (found, reading) = blocking(move || {
             let found = library.search(&reading, vector.as_deref(), &filter, Mode::Both, n_hits)?;
-            let mut hits = Vec::new();
-            let mut reasons = Vec::new();
-            let is_known = found
-                .iter()
-                .any(|hit| hit.reason.bm25.is_some() || hit.reason.is_asked || !hit.reason.entities.is_empty());
-            for hit in found {
-                let entry = library.entry(&hit)?;
+            let found = found.into_iter().map(|hit| Ok((library.entry(&hit)?, hit)));
+            Ok((found.collect::<Result<Vec<(Entry, Hit)>, SearchError>>()?, reading))
+        })
+        .await?;
+        let is_known = found
+            .iter()
+            .any(|(_, hit)| hit.reason.bm25.is_some() || hit.reason.is_asked || !hit.reason.entities.is_empty());
+        let Compared { found, documents, n_left_out } = compared(ctx, found, current.version).await?;
+        let (hits, reasons) = blocking(move || {
+            let (library, mut hits, mut reasons) = (&current.library, Vec::new(), Vec::new());
+            for (entry, hit) in found {
                 let standing = library.standing(&entry)?;
                 // A node stays in the index as it is when the paper that it stands for is withdrawn.
                 let is_doubted = standing.as_ref().is_some_and(|it| it.status != RetractionStatus::NoneKnown);
-                if filter.without_retracted && is_doubted {
+                if without_retracted && is_doubted {
                     continue;
                 }
                 reasons.push(reason(&hit, &entry));
                 hits.push(shown(&hit, entry, standing, &reading, lang));
             }
-            Ok((hits, reasons, is_known))
+            Ok((hits, reasons))
         })
         .await?;
         if let Some(message) = nothing_from {
@@ -117,13 +122,15 @@ impl Read for HybridSearch {
         }
         let sources = hits.iter().flat_map(|hit| std::iter::once(&hit.source).chain(&hit.retraction_source));
         let source_ids: Vec<&str> = sources.map(String::as_str).collect();
-        let documents = documents(ctx, &hits).await?;
+        let is_shown = |document: &Document| hits.iter().any(|hit: &SearchHit| hit.id == document.id);
+        let documents: Vec<Document> = documents.into_iter().filter(is_shown).collect();
         let mut licences = credits(ctx, &source_ids).await?;
         licences.extend(own_terms(&documents));
         metadata.insert("licences".to_owned(), Value::Array(licences));
         metadata.insert("reasons".to_owned(), Value::Array(reasons));
         let note = if hits.is_empty() { Some(NOTHING_FOUND) } else { Some(NOTHING_KNOWN).filter(|_| !is_known) };
-        let notes: Vec<String> = note.map(str::to_owned).into_iter().chain(withdrawn(&documents)).collect();
+        let notes = note.map(str::to_owned).into_iter().chain(withdrawn(&documents)).chain(left_out(n_left_out));
+        let notes: Vec<String> = notes.collect();
         let note = (!notes.is_empty()).then(|| notes.join(" "));
         metadata.extend(note.clone().map(|note| ("note".to_owned(), note.into())));
         let mut answer = Answer::of(HybridSearchOutput { hits, note });
@@ -138,13 +145,61 @@ async fn papers_of(ctx: &Context<'_>, query: &str) -> Result<Vec<String>, OpErro
     papers::named(&mut reader, ctx.actor().organisation_id.as_str(), query).await.map_err(store_error)
 }
 
-/// The documents among the hits.
-async fn documents(ctx: &Context<'_>, hits: &[SearchHit]) -> Result<Vec<Document>, OpError> {
-    let ids = hits.iter().filter(|hit| hit.record == HitRecord::Document).map(|hit| hit.id.as_str());
-    let (ids, organisation_id) = (ids.collect::<Vec<&str>>(), ctx.actor().organisation_id.as_str());
+/// What was found, as the record has it.
+struct Compared {
+    found: Vec<(Entry, Hit)>,
+    documents: Vec<Document>,
+    /// Of which the index said other things than the record at the same change number.
+    n_left_out: usize,
+}
+
+/// Compares what the index says with the record: its files lie beside the database, and only what the record says is
+/// shown. An index that differs was changed by other hands, and is made anew.
+async fn compared(ctx: &Context<'_>, found: Vec<(Entry, Hit)>, version: i64) -> Result<Compared, OpError> {
+    let organisation_id = ctx.actor().organisation_id.as_str();
+    let ids = |record: EntryRecord| -> Vec<&str> {
+        found.iter().filter(|(entry, _)| entry.record == record).map(|(entry, _)| entry.id.as_str()).collect()
+    };
     let mut reader = ctx.read().await?;
-    let found = read::find(&mut reader, organisation_id, RecordKind::Document, &ids).await.map_err(store_error)?;
-    found.iter().map(Stored::parse).collect::<Result<_, StoreError>>().map_err(store_error)
+    let read = async {
+        let of_documents = ids(EntryRecord::Document);
+        let documents = read::find(&mut reader, organisation_id, RecordKind::Document, &of_documents).await?;
+        let nodes = read::find(&mut reader, organisation_id, RecordKind::Node, &ids(EntryRecord::Node)).await?;
+        // Asked last: if it is still the one of the index, so was the record before.
+        Ok((documents, nodes, batches::latest(&mut reader, organisation_id).await?))
+    };
+    let (documents, nodes, latest) = read.await.map_err(store_error)?;
+    let documents = documents.iter().map(Stored::parse).collect::<Result<Vec<Document>, StoreError>>();
+    let nodes = nodes.iter().map(Stored::parse).collect::<Result<Vec<Node>, StoreError>>();
+    let (documents, nodes) = (documents.map_err(store_error)?, nodes.map_err(store_error)?);
+    let entries = documents.iter().map(Entry::of_document).chain(nodes.iter().map(Entry::of_node));
+    let mut entries: HashMap<String, Entry> = entries.map(|entry| (entry.key(), entry)).collect();
+    let n_found = found.len();
+    let is_same_version = latest == version;
+    let found = found.into_iter().filter_map(|(indexed, hit)| {
+        let entry = entries.remove(&indexed.key())?;
+        (entry == indexed || !is_same_version).then_some((entry, hit))
+    });
+    let found: Vec<(Entry, Hit)> = found.collect();
+    let n_left_out = if is_same_version { n_found - found.len() } else { 0 };
+    if n_left_out > 0 {
+        tracing::warn!(
+            search.n_left_out = n_left_out,
+            "The text index says other things than the record; making it anew"
+        );
+        ctx.services().search.renew(reader, organisation_id);
+    }
+    Ok(Compared { found, documents, n_left_out })
+}
+
+fn left_out(n_left_out: usize) -> Option<String> {
+    let hits = if n_left_out == 1 { "hit was" } else { "hits were" };
+    (n_left_out > 0).then(|| {
+        format!(
+            "{n_left_out} {hits} left out: the search index says other things of them than the record, and is being made \
+             anew. Ask again."
+        )
+    })
 }
 
 /// That sources took back some of the documents, in words.

@@ -2,6 +2,7 @@
 
 mod abroad;
 mod contraindications;
+mod derived_files;
 mod exports;
 mod gravest;
 pub mod herbs;

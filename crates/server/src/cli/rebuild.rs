@@ -1,4 +1,4 @@
-//! `materia rebuild`: make what is derived from the record anew: files of documents, the index of search, its vectors.
+//! `materia rebuild`: make what is derived from the record anew: files of documents, the graph, the index of search, its vectors.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -26,6 +26,8 @@ pub async fn run(place: Place) -> anyhow::Result<ExitCode> {
     let report = match house.platform() {
         Some(platform) => {
             let report = platform.files().check_all().await?;
+            let n_edges = platform.services().evidence.graphs()?.rebuild().await?;
+            say(format_args!("Graph read from the record: {n_edges} statements"));
             rebuild_search(&house, &settings, &index).await?;
             Some(report)
         }

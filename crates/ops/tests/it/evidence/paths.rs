@@ -4,6 +4,7 @@ use std::sync::atomic::Ordering;
 
 use contract::canonical;
 use evidence::graph::live::Graphs;
+use evidence::sealing::Sealing;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
@@ -224,7 +225,7 @@ async fn an_interaction_is_found_from_both_ends_and_within_a_class() {
 async fn long_work_is_told_when_nobody_waits_for_it() {
     let stage = on_sqlite(ops::operations::OPERATIONS).await;
     let folder = testkit::temp_dir();
-    let graphs = Graphs::new(stage.store.clone(), folder.path().to_owned());
+    let graphs = Graphs::new(stage.store.clone(), folder.path().to_owned(), Sealing::new(&[[7; 32]]));
     let ((begin, begun), (end, ended)) = (oneshot::channel(), oneshot::channel());
     let call = tokio::spawn(async move {
         let work = graphs.work(move |nobody_waits| {

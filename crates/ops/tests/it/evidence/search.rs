@@ -1,8 +1,10 @@
 //! Search through the door: both languages, filters, snippets, changes, two processes.
 
 use contract::evidence::record::Record;
+use evidence::sealing::{Sealing, Subject};
 use evidence::search::embeddings::{self, Embedded};
 use evidence::search::entry::{ContentHash, Entry};
+use evidence::search::index::WHAT;
 use evidence::search::keeping::Keep;
 use evidence::search::vectors::Packed;
 use ops::operations::OPERATIONS;
@@ -106,9 +108,10 @@ async fn an_index_of_another_database_is_not_believed() {
     put(&ours, &shelf()).await;
     put(&theirs, &shelf()[..2]).await;
     let folder = testkit::temp_dir();
+    let seal = Sealing::new(&[[7; 32]]).of(WHAT, &Subject::default());
     let n_entries = async |stage: &Stage| {
         let mut reader = stage.store.read().await.unwrap();
-        let keep = Keep::open(folder.path()).unwrap().follow(&mut reader, "here").await.unwrap();
+        let keep = Keep::open(folder.path(), &seal).unwrap().follow(&mut reader, "here").await.unwrap();
         (keep.version(), keep.snapshot().unwrap().n_entries())
     };
     assert_eq!(n_entries(&ours).await, (1, 7));
