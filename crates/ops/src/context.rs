@@ -12,7 +12,7 @@ use evidence::derived::Derived;
 use evidence::search::searches::Searches;
 use ledger::keyring::Keyring;
 use serde::{Deserialize, Serialize};
-use store::{Reader, Store};
+use store::{EventQueue, Reader, Store, StoreError};
 use tokio::sync::mpsc;
 use workflow::catalogue::LiveCatalogue;
 
@@ -126,6 +126,7 @@ pub struct Context<'a> {
     pub(crate) witness_policy: &'a WitnessPolicy,
     pub(crate) files: &'a Files,
     pub(crate) watch: &'a LogWatch,
+    pub(crate) queue: &'a EventQueue,
     pub(crate) now_us: i64,
     pub(crate) ticket: &'a Ticket,
 }
@@ -192,6 +193,11 @@ impl Context<'_> {
     /// What is known of the log beyond the database.
     pub(crate) fn watch(&self) -> &LogWatch {
         self.watch
+    }
+
+    /// Why events cannot be stored at present, while they cannot.
+    pub(crate) fn events_failure(&self) -> Option<StoreError> {
+        self.queue.failure()
     }
 
     /// The files beside the record.

@@ -323,6 +323,10 @@ pub(crate) fn no_audit() -> AuditBlock {
 }
 
 impl Inner {
+    pub fn queue(&self) -> &EventQueue {
+        &self.queue
+    }
+
     async fn conduct(
         &self,
         call_id: Uuid,
@@ -424,7 +428,9 @@ impl Inner {
                     self.unrecorded.note_unrecorded(&ticket.actor, ticket.recorded_as);
                     // What could not be recorded did not succeed, whatever the operation said. Where it says itself that
                     // the store is not to be had, it says why.
-                    if outcome != Outcome::Busy {
+                    let is_told = tool.is_some_and(|tool| tool.entry.is_told_unrecorded)
+                        && self.queue.failure().is_some_and(|failure| failure.is_about_a_swallowed_event());
+                    if outcome != Outcome::Busy && !is_told {
                         outcome = error.kind.into();
                         result = Err(error);
                     }

@@ -265,6 +265,7 @@ fn context<'a>(inner: &'a Inner, ticket: &'a Ticket, dialogue: &'a Dialogue) -> 
         witness_policy: &inner.witness_policy,
         files: &inner.files,
         watch: &inner.watch,
+        queue: inner.queue(),
         ticket,
         now_us: ticket.started_us,
     }

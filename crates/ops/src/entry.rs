@@ -23,6 +23,7 @@ pub struct Entry {
     pub aliases: &'static [&'static str],
     pub is_tool: bool,
     pub is_stamped: bool,
+    pub is_told_unrecorded: bool,
     pub recorded_as: &'static str,
     /// A write answers only after its event is durable, also when it fails.
     pub is_write: bool,
@@ -57,6 +58,7 @@ impl Entry {
             aliases: T::ALIASES,
             is_tool: T::IS_TOOL,
             is_stamped: T::IS_STAMPED,
+            is_told_unrecorded: T::IS_TOLD_UNRECORDED,
             recorded_as: T::RECORDED_AS,
             is_write: false,
             deadline: T::DEADLINE,

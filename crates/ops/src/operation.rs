@@ -40,6 +40,9 @@ pub trait Operation: DeserializeOwned + Serialize + JsonSchema + Send + Sync + '
     /// The audit block is a member of the output (seed 002), not only beside it.
     const IS_STAMPED: bool = false;
 
+    /// Answers also while the database swallows events: what it found says why, and nobody could find out otherwise.
+    const IS_TOLD_UNRECORDED: bool = false;
+
     /// The service that carries it out, where that may be another process.
     const SERVICE: Option<Service> = None;
     /// Input fields of earlier versions, with what is expected in their place.
@@ -205,6 +208,11 @@ pub(crate) fn store_error(error: StoreError) -> OpError {
     if error.is_about_another_file() {
         let message = "nothing is read or written: the file of the database was replaced or removed under this process; put \
                        it back";
+        return OpError::conflict(message).with_source(error);
+    }
+    if error.is_about_a_swallowed_event() {
+        let message = "the database swallows events, so that nothing can be recorded: other hands gave it a trigger or a rule; \
+                       `materia audit verify` names it";
         return OpError::conflict(message).with_source(error);
     }
     let message = match error.kind() {

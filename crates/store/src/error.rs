@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::dialect;
+use crate::events::EVENT_IS_SWALLOWED;
 use crate::presence::FILE_IS_ANOTHER;
 
 /// A failed read or statement. `Display` shows neither SQL, values nor paths; the driver's error is the source.
@@ -84,6 +85,11 @@ impl StoreError {
     /// Whether the file of the database is not the one any more that this process opened.
     pub fn is_about_another_file(&self) -> bool {
         self.cause.downcast_ref::<Reason>().is_some_and(|reason| reason.0 == FILE_IS_ANOTHER)
+    }
+
+    /// Whether the database took an event, refused nothing, and does not have it: a trigger or a rule of other hands.
+    pub fn is_about_a_swallowed_event(&self) -> bool {
+        self.cause.downcast_ref::<Reason>().is_some_and(|reason| reason.0 == EVENT_IS_SWALLOWED)
     }
 
     /// Whether the same may succeed later, full disk included.

@@ -5,6 +5,7 @@ use std::time::Duration;
 use contract::actor::Role;
 use contract::error::OpError;
 use contract::ledger::{AuditVerify, Verification};
+use store::StoreError;
 use store::log::{self, Position};
 
 use super::AUDIT_ROLES;
@@ -22,6 +23,7 @@ impl Operation for AuditVerify {
     const ROLES: &'static [Role] = AUDIT_ROLES;
     const SCOPE: Option<&'static str> = Some("audit.read");
     const DEADLINE: Option<Duration> = Some(Duration::from_secs(900));
+    const IS_TOLD_UNRECORDED: bool = true;
 
     type Output = Verification;
 }
@@ -76,6 +78,10 @@ impl Read for AuditVerify {
         if matches!(reader, Reader::House { .. }) {
             ctx.watch().note_found(verdict.doubts);
         }
-        Ok(Answer::of(verdict.verification))
+        let mut verification = verdict.verification;
+        if let Some(failure) = ctx.events_failure().filter(StoreError::is_about_a_swallowed_event) {
+            verification.notes.push(format!("this verification could not be recorded: {failure}"));
+        }
+        Ok(Answer::of(verification))
     }
 }

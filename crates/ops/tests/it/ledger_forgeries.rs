@@ -4,7 +4,7 @@ use contract::error::Kind;
 use ops::LogStanding;
 use ops::operations::OPERATIONS;
 use serde_json::{Value, json};
-use store::Engine;
+use store::{Applied, Apply, Engine, Keep};
 
 use crate::evidence::herbs::{put, source};
 use crate::evidence::starter_data::{AVOID, later as a_month_later, made_up};
@@ -126,6 +126,88 @@ async fn a_history_that_was_changed_is_named() {
             );
         }
     }
+}
+
+async fn has_a_long_history(stage: &Stage) {
+    let epic = json!({"artifact_content": testkit::documents::EPIC_006});
+    let id = json!({"artifact_id": "EPIC-006"});
+    let moved = |status: &str| json!({"artifact_id": "EPIC-006", "status": status});
+    for (operation, input) in [
+        ("store_artifact", epic),
+        ("approve_artifact", id),
+        ("set_artifact_status", moved("Planned")),
+        ("set_artifact_status", moved("Completed")),
+    ] {
+        stage.clock.set_us(stage.clock.now_us() + 1_000_000);
+        stage.call("owner", operation, input).await.result.unwrap();
+    }
+    assert_eq!(verify(stage).await["problems"], json!([]));
+}
+
+async fn change_revision(stage: &Stage, sql: &'static str, revision: i64) {
+    let apply: Apply<()> = Box::new(move |tx| {
+        Box::pin(async move {
+            assert_eq!(tx.execute(sql, &[revision.into()]).await?, 1, "{sql}");
+            Ok(Applied { value: (), event: None, keep: Keep::Changes })
+        })
+    });
+    let deadline = tokio::time::Instant::now() + std::time::Duration::from_secs(60);
+    stage.store.write(None, deadline, apply).await.unwrap();
+}
+
+#[tokio::test]
+async fn of_a_long_history_the_row_that_was_changed_is_named_and_no_other() {
+    let changes = [
+        "UPDATE artifact_revisions SET status = 'Withdrawn' WHERE revision = $1",
+        "UPDATE artifact_revisions SET status = 'Draft' || status WHERE revision = $1",
+        "UPDATE artifact_revisions SET size_bytes = size_bytes + 1 WHERE revision = $1",
+        "UPDATE artifact_revisions SET content_sha256 = (SELECT MIN(c.content_sha256) FROM artifact_contents c \
+         WHERE c.content_sha256 <> artifact_revisions.content_sha256) WHERE revision = $1",
+        "UPDATE artifact_revisions SET changed_by = 'nobody' WHERE revision = $1",
+        "UPDATE artifact_revisions SET changed_at_us = changed_at_us + 1 WHERE revision = $1",
+    ];
+    for stage in both().await {
+        has_a_long_history(&stage).await;
+        for (revision, sql) in (1..=4).flat_map(|revision| changes.map(|sql| (revision, sql))) {
+            run_sql(&stage, &["CREATE TABLE before AS SELECT * FROM artifact_revisions"]).await;
+            change_revision(&stage, sql, revision).await;
+            let found = look(&stage).await;
+            let names = [
+                format!("revision {revision} of default/EPIC-006/1 was changed by other hands"),
+                format!("artifact_revision `default/EPIC-006/1/{revision}` was changed by other hands"),
+            ];
+            // What was found before is told until somebody accepts it.
+            let is_of_history = |it: &&String| it.starts_with("revision ") || it.starts_with("artifact_revision ");
+            let history: Vec<&String> = found.iter().filter(is_of_history).collect();
+            assert!(!history.is_empty() && history.iter().all(|it| names.contains(it)), "{sql}: {found:?}");
+            let undo = &["DELETE FROM artifact_revisions", "INSERT INTO artifact_revisions SELECT * FROM before"];
+            run_sql(&stage, undo).await;
+            run_sql(&stage, &["DROP TABLE before"]).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_a_verification_found_is_told_while_the_database_swallows_its_event() {
+    let stage = on_sqlite(OPERATIONS).await;
+    const HIDE: &str = "CREATE TRIGGER hide BEFORE INSERT ON events WHEN new.operation = 'audit_verify' \
+        BEGIN SELECT RAISE(IGNORE); END";
+    run_sql(&stage, &[HIDE]).await;
+    for is_first in [true, false] {
+        let reply = stage.call("owner", "audit_verify", json!({})).await;
+        let found = reply.result.unwrap().output;
+        stage.platform.flush().await;
+        assert_eq!(found["ok"], false);
+        assert_eq!(found["problems"][0]["kind"], "trigger", "{found}");
+        let notes = found["notes"].to_string();
+        assert_eq!(notes.contains("this verification could not be recorded"), !is_first, "{notes}");
+    }
+    let refused = stage.call("owner", "audit_search", json!({})).await.result.unwrap_err();
+    assert_eq!(refused.kind, contract::error::Kind::Conflict);
+    assert!(refused.message.contains("`materia audit verify` names it"), "{}", refused.message);
+    run_sql(&stage, &["DROP TRIGGER hide"]).await;
+    stage.platform.flush().await;
+    stage.call("owner", "audit_search", json!({})).await.result.unwrap();
 }
 
 #[tokio::test]
