@@ -8,6 +8,7 @@ mod files;
 mod guest;
 pub mod keys;
 pub mod notary;
+mod noted;
 mod replies;
 mod socket;
 mod standing;
@@ -21,10 +22,11 @@ use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
 use crate::settings::witness::{self, Witness};
-use crate::telemetry::traces::{self, CallSpan};
+use crate::telemetry::traces::Side;
 use contract::actor::Actor;
-use contract::error::{Kind, OpError};
+use contract::error::OpError;
 use contract::id::{IdempotencyKey, KeyId, OrganisationId};
+use noted::Noting;
 use ops::keys::FoundKey;
 use ops::refusals::RefusalCounter;
 use ops::{Call, Clock, Entry, Platform, Reply, Services, Table, TableError};
@@ -230,24 +232,15 @@ impl House {
     /// Calls an operation, here or at the owner's.
     pub async fn call(&self, actor: &Actor, call: Call) -> Reply {
         let started = Instant::now();
-        // The table's own word: a name that a caller made up goes nowhere.
-        let operation = self.table.find(&call.operation).map_or("unknown", |tool| tool.entry.name);
+        let operation = noted::name(&self.table, &call.operation);
+        let side = if self.is_owner() { Side::Carried } else { Side::Forwarded };
         let reply = self.carry(actor, call).await;
-        self.note_call(operation, &reply, started.elapsed());
+        self.noting().note(operation, &reply, started.elapsed(), side);
         reply
     }
 
-    fn note_call(&self, operation: &'static str, reply: &Reply, took: Duration) {
-        let (code, is_our_fault) = match &reply.result {
-            Ok(_) => ("ok", false),
-            Err(error) => (error.code(), error.kind == Kind::Internal),
-        };
-        traces::note(&CallSpan { operation, call_id: reply.call_id, code, is_our_fault, took });
-        if self.options.slow_call_after.is_some_and(|slow| took >= slow) {
-            let duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
-            metrics::counter!("materia_slow_calls_total", "operation" => operation).increment(1);
-            tracing::warn!(tool_name = operation, call_id = %reply.call_id, duration_ms, "A call was slow");
-        }
+    fn noting(&self) -> Noting {
+        Noting { slow_call_after: self.options.slow_call_after }
     }
 
     async fn carry(&self, actor: &Actor, mut call: Call) -> Reply {
@@ -380,7 +373,7 @@ impl House {
         let (is_shared, call_deadline) = (self.options.database_url.is_some(), self.options.settings.call_deadline);
         let taking_back = tokio::spawn(asked_tasks::keep(platform.clone(), is_shared, call_deadline));
         let database = database::identity(self.options.database_url.as_deref());
-        let socket = socket::listen(folder, platform.clone(), Arc::clone(&witnesses), database)
+        let socket = socket::listen(folder, platform.clone(), Arc::clone(&witnesses), database, self.noting())
             .map_err(|source| HouseError::Socket { path: folder.clone(), source })?;
         tracing::info!("This process owns the data folder");
         let mut owned = self.owned.write().unwrap_or_else(std::sync::PoisonError::into_inner);

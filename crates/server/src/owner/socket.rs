@@ -10,10 +10,13 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
+use tokio::time::Instant;
 
 use super::Witnesses;
 use super::database::DatabaseStanding;
+use super::noted::{self, Noting};
 use super::wire::{Asked, LINE_BYTES_MAX, Told};
+use crate::telemetry::traces::Side;
 
 const PROGRESS_QUEUE_MAX: usize = 64;
 /// How soon guests find the owner again when somebody has deleted its socket.
@@ -38,6 +41,7 @@ pub fn listen(
     platform: Platform,
     witnesses: Arc<Witnesses>,
     database: String,
+    noting: Noting,
 ) -> std::io::Result<JoinHandle<()>> {
     let mut bound = Bound::bind(folder)?;
     let folder = folder.to_owned();
@@ -55,7 +59,7 @@ pub fn listen(
                 Ok((stream, _)) => {
                     let (platform, witnesses, database) = (platform.clone(), Arc::clone(&witnesses), database.clone());
                     tokio::spawn(async move {
-                        if let Err(error) = answer(stream, platform, &witnesses, &database).await {
+                        if let Err(error) = answer(stream, platform, &witnesses, &database, noting).await {
                             tracing::debug!(error = %error, "A guest went away");
                         }
                     });
@@ -119,7 +123,13 @@ pub fn remove(folder: &Path) {
 }
 
 /// One question per connection. A guest that hangs up stops its call as any client does.
-async fn answer(stream: UnixStream, platform: Platform, witnesses: &Witnesses, database: &str) -> std::io::Result<()> {
+async fn answer(
+    stream: UnixStream,
+    platform: Platform,
+    witnesses: &Witnesses,
+    database: &str,
+    noting: Noting,
+) -> std::io::Result<()> {
     let (reader, mut writer) = stream.into_split();
     let mut reader = BufReader::new(reader).take(LINE_BYTES_MAX);
     let mut line = String::new();
@@ -153,10 +163,14 @@ async fn answer(stream: UnixStream, platform: Platform, witnesses: &Witnesses, d
                 // Guests write one line; whatever ends the read, they are gone.
                 drop(reader.read(&mut rest).await);
             });
+            let (operation, started) = (noted::name(platform.table(), &call.operation), Instant::now());
             let mut called = Box::pin(platform.call(&actor, call));
             loop {
                 tokio::select! {
-                    reply = &mut called => return tell(&mut writer, &Told::Reply(Box::new(reply))).await,
+                    reply = &mut called => {
+                        noting.note(operation, &reply, started.elapsed(), Side::Carried);
+                        return tell(&mut writer, &Told::Reply(Box::new(reply))).await;
+                    }
                     () = &mut hung_up => return Ok(()),
                     Some(report) = reports.recv() => {
                         let told = Told::Progress { done: report.done, total: report.total, message: report.message };

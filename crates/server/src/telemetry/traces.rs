@@ -70,6 +70,14 @@ pub struct CallSpan {
     pub code: &'static str,
     pub is_our_fault: bool,
     pub took: Duration,
+    pub side: Side,
+}
+
+/// Whether this process carried the call out, or handed it to the one that did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    Carried,
+    Forwarded,
 }
 
 /// Hands a finished call to the exporter. Costs nothing where nobody collects.
@@ -83,7 +91,10 @@ pub fn note(call: &CallSpan) {
     ];
     let builder = tracer
         .span_builder(call.operation)
-        .with_kind(SpanKind::Server)
+        .with_kind(match call.side {
+            Side::Carried => SpanKind::Server,
+            Side::Forwarded => SpanKind::Client,
+        })
         .with_start_time(ended.checked_sub(call.took).unwrap_or(ended))
         .with_attributes(attributes);
     let parent = PARENT.try_with(Clone::clone).ok().flatten();

@@ -114,7 +114,7 @@ async fn a_collector_gets_one_span_per_call_and_no_content() {
         command.args([listener, "127.0.0.1:0"]);
     }
     command.env("OTEL_EXPORTER_OTLP_ENDPOINT", &endpoint).env("OTEL_EXPORTER_OTLP_HEADERS", "x-tenant=ward-7");
-    command.env("OTEL_BSP_SCHEDULE_DELAY", "100");
+    command.env("OTEL_BSP_SCHEDULE_DELAY", "100").env("MATERIA_SLOW_CALL_MS", "1");
     let log = data.with_extension("log");
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(append(&log));
     let mut process = Process(command.spawn().expect("`materia` starts"));
@@ -147,6 +147,14 @@ async fn a_collector_gets_one_span_per_call_and_no_content() {
         assert!(span.end_time_unix_nano > span.start_time_unix_nano);
         assert!(attribute(span, "materia.call_id").is_some_and(|id| id.len() == 36));
     }
+
+    // Who calls the owner over its socket is seen as well. Recomputing the log takes more than a millisecond.
+    let output = materia().args(["call", "audit_verify", "{}", "--data"]).arg(&data).output().expect("`materia` runs");
+    assert!(output.status.success(), "{output:?}");
+    let is_of_guest = |span: &Span| attribute(span, "materia.operation").as_deref() == Some("audit_verify");
+    until("the span of the guest's call arrives", async || collector.spans().iter().any(is_of_guest)).await;
+    let log = std::fs::read_to_string(&log).expect("a log");
+    assert!(log.lines().any(|line| line.contains("A call was slow") && line.contains("audit_verify")), "{log}");
 }
 
 #[test]
