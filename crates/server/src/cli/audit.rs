@@ -11,7 +11,7 @@ use ops::Call;
 use serde_json::{Value, json};
 use store::OpenError;
 
-use super::{Place, must_have_log, print_lines};
+use super::{Place, must_have_log, print_lines, say};
 use crate::assemble::{self, AssembleError};
 use crate::auth::owner;
 use crate::owner::notary::{RollbackError, checkpoint_file};
@@ -270,6 +270,7 @@ async fn answer(house: &House, settings: &Settings, key_file: &Path, command: Co
         }
         Command::Prove { call_id, out } => {
             let proof = call("audit_prove", json!({ "call_id": call_id })).await?;
+            say_uncosigned(&text(&proof, "checkpoint"), settings);
             let Some(folder) = out else {
                 print_lines([proof.to_string()])?;
                 return Ok(ExitCode::SUCCESS);
@@ -347,7 +348,9 @@ async fn answer(house: &House, settings: &Settings, key_file: &Path, command: Co
         }
         Command::Checkpoint { since: None } => {
             let checkpoint = call("audit_checkpoint", json!({})).await?;
-            print_lines([text(&checkpoint, newest_name(&checkpoint)).trim_end().to_owned()])?;
+            let note = text(&checkpoint, newest_name(&checkpoint));
+            say_uncosigned(&note, settings);
+            print_lines([note.trim_end().to_owned()])?;
         }
         Command::Checkpoint { since: Some(path) } => {
             let earlier = std::fs::read(&path).with_context(|| format!("could not read {}", path.display()))?;
@@ -388,6 +391,13 @@ fn cosigners<'s>(note: &str, settings: &'s Settings) -> &'s [Witness] {
     let n_cosigned = signed.note().signed_by(&keys).map_or(0, |found| found.len());
     let n_wanted = settings.witness_cosignatures_min.unwrap_or(settings.witness.len());
     if n_cosigned >= n_wanted { &settings.witness } else { &[] }
+}
+
+/// Says beside the answer that the witnesses do not vouch for it yet, and when to ask again.
+fn say_uncosigned(note: &str, settings: &Settings) {
+    if !settings.witness.is_empty() && cosigners(note, settings).is_empty() {
+        say("This checkpoint is not cosigned yet: witnesses cosign within about a minute. Ask again then.");
+    }
 }
 
 fn witness_arguments(witnesses: &[Witness], n_cosignatures_min: Option<usize>) -> String {

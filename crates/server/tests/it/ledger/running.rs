@@ -294,6 +294,13 @@ async fn an_export_says_what_is_not_cosigned_and_brings_the_keys_that_fit() {
     let told = log.run(&["audit", "export", "--out", out.to_str().expect("a path")]).ok();
     assert!(told.contains("newer events wait for a cosignature and are not in it"), "{told}");
     assert!(told.contains(&format!("--key '{old}'")), "{told}");
+    let checkpoint = log.run(&["audit", "checkpoint"]);
+    assert!(checkpoint.err.contains("This checkpoint is not cosigned yet"), "{}", checkpoint.err);
+    let found: serde_json::Value =
+        serde_json::from_str(&log.run(&["call", "audit_search", "{}"]).ok()).expect("an answer");
+    let call_id = found["events"][0]["event"]["call_id"].as_str().expect("an event");
+    let proof = log.run(&["audit", "prove", call_id]);
+    assert!(proof.err.contains("This checkpoint is not cosigned yet"), "{}", proof.err);
     let read = |name: &str| std::fs::read_to_string(out.join(name)).expect("a file");
     let trust = verifier::trust::Trust::new(&[read("log.key")], &[witness_key], None).expect("keys");
     let trusted = trust.check(&read("log.checkpoint")).expect("the checkpoint fits its keys");
