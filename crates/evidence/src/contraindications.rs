@@ -1,5 +1,5 @@
 //! What is recorded against taking a herb or a formulation, under whichever id. Both inherit from
-//! all that is in them, and a herb from the kind that it is one of.
+//! all that is in them and from the classes of these, and a herb from the kind that it is one of.
 
 mod cut;
 mod inherits;
@@ -23,7 +23,7 @@ use crate::graph::{Direction, Graph, Hop, NodeNumber};
 use crate::network::{SameThing, quoted, same_things};
 use crate::record::papers::{self, Doubts};
 use crate::record::read;
-use inherits::{Ingredient, Is, inherits, withdrawn};
+use inherits::{Ingredient, Is, classes_of, inherits, withdrawn};
 
 /// Statements against taking something, along the edge.
 const AGAINST: [&str; 5] =
@@ -57,6 +57,7 @@ const CONSTITUENT: &str = "constituent";
 const INGREDIENT_NOT_VERIFIED: &str = "(ingredient not verified)";
 const CONSTITUENT_NOT_VERIFIED: &str = "(constituent not verified)";
 const KIND_NOT_VERIFIED: &str = "(kind not verified)";
+const CLASS_NOT_VERIFIED: &str = "(ingredient or class not verified)";
 
 /// Every predicate that an answer about safety rests on.
 pub(crate) fn predicates() -> impl Iterator<Item = &'static str> {
@@ -152,7 +153,12 @@ pub async fn find(
         if entity.kind == EntityKind::Formulation {
             // What a plant is made of stands for no ingredient that somebody might have looked at.
             let is_put_in = |it: &Ingredient| it.is == Is::Ingredient && !graph.nodes().is_a(it.node, CONSTITUENT);
-            let bare = ingredients.iter().filter(|it| is_put_in(it) && !of_ingredient(it));
+            // What is written of its class is written of it.
+            let by_class = |it: &Ingredient| {
+                let classes = classes_of(graph, it.node);
+                classes.iter().any(|class| recorded.contains(&(entity.node, Some(*class))))
+            };
+            let bare = ingredients.iter().filter(|it| is_put_in(it) && !of_ingredient(it) && !by_class(it));
             findings.sources.extend(bare.clone().flat_map(|it| &it.sources));
             let bare: Vec<String> = bare.map(|it| graph.nodes().id(it.node).to_owned()).collect();
             let gone = withdrawn(graph, *entity, &ingredients);
@@ -216,8 +222,24 @@ fn add(known: &mut Contraindication, other: Contraindication) {
 
 fn statements_about(graph: &Graph, entity: Entity) -> Vec<Statement> {
     let mut statements = statements_of(graph, entity, None);
-    let inherited = inherits(graph, entity).into_iter().map(Arc::new);
-    statements.extend(inherited.flat_map(|ingredient| statements_of(graph, entity, Some(&ingredient))));
+    let (classes, others): (Vec<_>, Vec<_>) =
+        inherits(graph, entity).into_iter().map(Arc::new).partition(|it| it.is == Is::Class);
+    statements.extend(others.iter().flat_map(|ingredient| statements_of(graph, entity, Some(ingredient))));
+    // What is said between an ingredient and a class, or between two classes, is met from both ends and told once: of the
+    // ingredient, unless only the other way to it was verified.
+    let mut met: HashMap<&str, bool> = HashMap::new();
+    for it in &statements {
+        *met.entry(graph.edge_id(it.hop.edge)).or_default() |= it.is_verified(graph);
+    }
+    for class in &classes {
+        for it in statements_of(graph, entity, Some(class)) {
+            let (id, is_verified) = (graph.edge_id(it.hop.edge), it.is_verified(graph));
+            if met.get(id).is_none_or(|was_verified| is_verified && !was_verified) {
+                met.insert(id, is_verified);
+                statements.push(it);
+            }
+        }
+    }
     statements
 }
 
@@ -226,8 +248,9 @@ fn statements_of(graph: &Graph, entity: Entity, inherited_from: Option<&Arc<Ingr
     let node = inherited_from.map_or(entity.node, |it| it.node);
     let same = same_things(graph, &[node]).into_iter().map(Arc::new);
     let statements = same.flat_map(|of| {
-        // A herb has nothing to do with itself, whoever says so.
-        let hops = against(graph, of.node).into_iter().filter(|hop| hop.end != node);
+        // A herb has nothing to do with itself, whoever says so; two members of a class have.
+        let is_class = inherited_from.is_some_and(|it| it.is == Is::Class);
+        let hops = against(graph, of.node).into_iter().filter(move |hop| is_class || hop.end != node);
         hops.map(move |hop| Statement { entity, inherited_from: inherited_from.cloned(), of: Arc::clone(&of), hop })
     });
     statements.collect()
@@ -315,6 +338,7 @@ fn told(graph: &Graph, statement: &Statement, edge: &Edge, doubts: &Doubts) -> C
 /// What nobody verified of something that is inherited.
 fn doubt(kind: EntityKind, is: Is) -> &'static str {
     match (kind, is) {
+        (_, Is::Class) => CLASS_NOT_VERIFIED,
         (EntityKind::Formulation, _) => INGREDIENT_NOT_VERIFIED,
         (EntityKind::Herb, Is::Kind) => KIND_NOT_VERIFIED,
         (EntityKind::Herb, Is::Ingredient | Is::Constituent) => CONSTITUENT_NOT_VERIFIED,

@@ -9,6 +9,7 @@ use contract::evidence::resources::{Constituent, Herb, Indication, LicenceOf, No
 use contract::evidence::starter::is_own_source;
 use serde_json::Value;
 
+use crate::codes::ICD;
 use crate::contraindications;
 use crate::graph::{Direction, Graph, Hop, NodeNumber, label};
 use crate::literature::own_terms;
@@ -26,8 +27,6 @@ const CONSTITUENTS: [&str; 4] = ["constituent", "chemical_entity", "small_molecu
 const TREATS: [&str; 5] =
     ["treats", "applied_to_treat", "treats_or_applied_or_studied_to_treat", "has_indication", "ameliorates_condition"];
 const PARTS: [&str; 2] = ["plant_part", "part"];
-/// Prefixes of ids that are codes of ICD-10, the Thai block among them.
-const ICD: [&str; 4] = ["ICD10", "ICD10TM", "ICD10CM", "ICD10WHO"];
 
 /// Something that a herb contains or is used for, and who says so.
 struct Related {

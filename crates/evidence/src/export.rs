@@ -15,6 +15,8 @@ use contract::evidence::record::Document;
 use contract::evidence::starter::is_own_source;
 use serde_json::Value;
 
+use crate::import;
+
 /// An attribute that is a text.
 fn attribute(document: &Document, key: &str) -> Option<String> {
     document.attributes.get(key).and_then(Value::as_str).map(plain)
@@ -31,6 +33,17 @@ fn plain(text: &str) -> String {
         other => (!other.is_control()).then_some(other),
     };
     text.chars().filter_map(one_line).collect()
+}
+
+/// The language that the paper is written in, which need not be that of its abstract. A title in brackets is a translation: of
+/// what, only the record could say.
+fn language(document: &Document) -> Option<String> {
+    let stated = document.attributes.get("languages").and_then(Value::as_array);
+    let stated = stated.and_then(|all| all.first()?.as_str());
+    let title = document.title.trim().trim_end_matches('.');
+    let is_translated = title.starts_with('[') && title.ends_with(']');
+    let code = stated.or_else(|| (!is_translated).then_some(document.lang.as_str()))?;
+    Some(import::lang(&plain(code))).filter(|code| code != "und")
 }
 
 /// An id of the paper as others write it.
@@ -97,6 +110,23 @@ mod tests {
         assert!(bibtex.contains("  pmid = {1\\}, x = \\{y},\n"), "{bibtex}");
         assert!(bibtex.contains("  pmcid = {PMC1\\#},\n"), "{bibtex}");
         assert!(bibtex.contains("  url = {https://example.org/a\\_b?c=\\{d\\}},\n"), "{bibtex}");
+    }
+
+    #[test]
+    fn a_citation_names_the_language_of_the_paper_and_guesses_none() {
+        let told = |more: Value| {
+            let [_, ris, csl] = citations(more);
+            let ris = ris.lines().find_map(|line| line.strip_prefix("LA  - ")).map(str::to_owned);
+            let csl: Value = serde_json::from_str(&csl).unwrap();
+            assert_eq!(csl.get("language").and_then(Value::as_str), ris.as_deref(), "{csl}");
+            ris
+        };
+        let in_german = json!({ "lang": "en", "title": "[On ginger].", "attributes": {"languages": ["de", "en"]} });
+        assert_eq!(told(in_german).as_deref(), Some("de"));
+        assert_eq!(told(json!({ "lang": "en", "attributes": {"languages": ["hrv"]} })).as_deref(), Some("hr"));
+        assert_eq!(told(json!({ "lang": "en", "title": "[On ginger]." })), None);
+        assert_eq!(told(json!({ "lang": "en", "title": "On ginger" })).as_deref(), Some("en"));
+        assert_eq!(told(json!({ "lang": "und" })), None);
     }
 
     #[test]

@@ -41,7 +41,7 @@ pub use brought::Brought;
 pub use format::Format;
 pub(crate) use kgx::STRENGTH;
 pub(crate) use negation::settle_negation;
-pub(crate) use paper::body;
+pub(crate) use paper::{body, lang};
 pub use provider::Provider;
 
 /// The program's own rule behind a statement, which no file may name, and what it is called where one does.

@@ -6,4 +6,4 @@ mod shown;
 
 pub use once::FoundPapers;
 pub use query::{Fault, Query, QueryError, sort};
-pub use shown::{Credit, article, bibliography, details, own_terms};
+pub use shown::{Credit, article, bibliography, details, not_searched, own_terms, spoken_against};

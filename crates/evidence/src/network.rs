@@ -8,10 +8,10 @@ pub(crate) mod stated;
 mod statement;
 mod text;
 
-pub use inherited::concerned;
 pub(crate) use inherited::{SameThing, same_things};
+pub use inherited::{concerned, one_thing};
 pub use members::class_note;
-pub use quoted::named;
+pub use quoted::{named, ticked};
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};

@@ -139,7 +139,7 @@ async fn show_network(
     title: &str,
     mut notes: Vec<String>,
 ) -> Result<Answer<Content>, OpError> {
-    notes.extend(said.note());
+    notes.extend(said.notes());
     let place = said.place();
     let mut reader = ctx.read().await?;
     let organisation_id = ctx.actor().organisation_id.as_str();

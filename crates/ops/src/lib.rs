@@ -56,7 +56,7 @@ pub use family::Family;
 pub use files::{Files, FilesPlace, FilesReport};
 pub use jobs::JobMode;
 pub use knowledge::Knowledge;
-pub use literature::{Literature, LiteratureFound, LiteratureSearch};
+pub use literature::{Literature, LiteratureFound, LiteratureSearch, PaperId};
 pub use notary::{Afterwards, Claim, Notary, NotaryError, Standing, is_headed};
 pub use offers::{OFFERS, Offers};
 pub use operation::{Answer, ApplyError, Ended, Operation, Read, Told, Write};

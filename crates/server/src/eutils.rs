@@ -18,7 +18,7 @@ use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
 use http::Request;
 use http::header::CONTENT_TYPE;
 use http_body_util::Full;
-use ops::{Literature, LiteratureFound, LiteratureSearch};
+use ops::{Literature, LiteratureFound, LiteratureSearch, PaperId};
 use serde_json::Value;
 
 use crate::outbound::{Answer, Limits, Outbound, OutboundError, may_carry_keys};
@@ -29,6 +29,11 @@ use crate::settings::Settings;
 const PER_SECOND: NonZeroU32 = NonZeroU32::new(3).unwrap();
 const PER_SECOND_WITH_KEY: NonZeroU32 = NonZeroU32::new(10).unwrap();
 const LIMITS: Limits = Limits { timeout: Duration::from_secs(4), bytes_max: 32 * 1024 * 1024 };
+/// Terms that PubMed says it did not search for, and letters of each and of the query as it read it.
+const TERMS_MAX: usize = 20;
+const TERM_CHARS_MAX: usize = 500;
+/// Papers that are looked at for one id: PubMed drops what it does not know and then finds anything.
+const NAMED_MAX: &str = "3";
 /// Waits before the second and the third attempt.
 const WAITS: [Duration; 2] = [Duration::from_millis(500), Duration::from_millis(1_500)];
 
@@ -86,20 +91,34 @@ impl Literature for Eutils {
                 SortBy::Journal => "JournalName",
             };
             let fields = [("retmode", "json"), ("retmax", &n_max), ("sort", sort), ("term", &search.query)];
-            let Matching { pmids, n } = self.ask(&self.search, &fields, matching).await?;
+            let Matching { pmids, n, not_searched, read_as } = self.ask(&self.search, &fields, matching).await?;
             let documents = self.papers(&pmids).await?;
             let sent: HashSet<&String> = documents.iter().filter_map(|it| it.ids.get("pmid")).collect();
             let not_sent = pmids.iter().filter(|pmid| !sent.contains(pmid)).cloned().collect();
-            Ok(LiteratureFound { documents, n_matching: n, not_sent })
+            Ok(LiteratureFound { documents, n_matching: n, not_sent, not_searched, read_as })
         })
     }
 
-    fn find<'a>(&'a self, pmid: &'a str) -> BoxFuture<'a, Result<Option<Document>, OpError>> {
-        Box::pin(async move { Ok(self.papers(&[pmid.to_owned()]).await?.pop()) })
+    fn find<'a>(&'a self, id: &'a PaperId) -> BoxFuture<'a, Result<Option<Document>, OpError>> {
+        Box::pin(async move {
+            let pmids = match id {
+                PaperId::Pmid(pmid) => vec![pmid.clone()],
+                PaperId::Pmc(pmc) => self.named(&format!("{pmc}[pmcid]")).await?,
+                // In quotation marks, so that no mark of it is read as one of the query.
+                PaperId::Doi(doi) => self.named(&format!("\"{}\"[doi]", doi.replace('"', " "))).await?,
+            };
+            Ok(self.papers(&pmids).await?.into_iter().find(|document| id.is_of(document)))
+        })
     }
 }
 
 impl Eutils {
+    /// The numbers of the papers that a term with a field names.
+    async fn named(&self, term: &str) -> Result<Vec<String>, OpError> {
+        let fields = [("retmode", "json"), ("retmax", NAMED_MAX), ("term", term)];
+        Ok(self.ask(&self.search, &fields, matching).await?.pmids)
+    }
+
     /// The papers of these numbers, in their order; those that PubMed does not send are left out.
     async fn papers(&self, pmids: &[String]) -> Result<Vec<Document>, OpError> {
         if pmids.is_empty() {
@@ -163,6 +182,31 @@ fn unreadable(error: impl std::error::Error + Send + Sync + 'static) -> OpError 
 struct Matching {
     pmids: Vec<String>,
     n: Option<u64>,
+    not_searched: Vec<String>,
+    read_as: Option<String>,
+}
+
+/// Where an answer names what was not searched for. It is no fault to PubMed: it goes on with the rest.
+const NOT_SEARCHED: [&str; 4] = [
+    "/esearchresult/errorlist/phrasesnotfound",
+    "/esearchresult/errorlist/fieldsnotfound",
+    "/esearchresult/warninglist/quotedphrasesnotfound",
+    "/esearchresult/warninglist/phrasesignored",
+];
+
+fn not_searched(answer: &Value) -> Vec<String> {
+    let lists = NOT_SEARCHED.into_iter().filter_map(|place| answer.pointer(place)?.as_array());
+    let mut terms: Vec<String> = Vec::new();
+    for term in lists.flatten().filter_map(Value::as_str).map(cut).filter(|term| !term.trim().is_empty()) {
+        if terms.len() < TERMS_MAX && !terms.contains(&term) {
+            terms.push(term);
+        }
+    }
+    terms
+}
+
+fn cut(text: &str) -> String {
+    text.chars().take(TERM_CHARS_MAX).collect()
 }
 
 fn matching(body: &Bytes) -> Result<Matching, OpError> {
@@ -173,7 +217,8 @@ fn matching(body: &Bytes) -> Result<Matching, OpError> {
     let is_number = |text: &&str| !text.is_empty() && text.len() <= 8 && text.bytes().all(|byte| byte.is_ascii_digit());
     let pmids = list.iter().filter_map(Value::as_str).filter(is_number).map(str::to_owned).collect();
     let n = answer.pointer("/esearchresult/count").and_then(Value::as_str).and_then(|count| count.parse().ok());
-    Ok(Matching { pmids, n })
+    let read_as = answer.pointer("/esearchresult/querytranslation").and_then(Value::as_str).map(cut);
+    Ok(Matching { pmids, n, not_searched: not_searched(&answer), read_as })
 }
 
 /// The papers of a `PubmedArticleSet`, by their numbers.
@@ -225,7 +270,17 @@ mod tests {
     fn numbers_are_read_and_anything_else_is_an_error() {
         let matching = |text: &'static str| matching(&Bytes::from_static(text.as_bytes()));
         let found = matching(r#"{"esearchresult": {"count": "5000", "idlist": ["11", "22", "x"]}}"#).unwrap();
-        assert_eq!(found, Matching { pmids: vec!["11".to_owned(), "22".to_owned()], n: Some(5_000) });
+        let pmids = vec!["11".to_owned(), "22".to_owned()];
+        assert_eq!(found, Matching { pmids, n: Some(5_000), not_searched: Vec::new(), read_as: None });
+        let dropped = matching(
+            r#"{"esearchresult": {"count": "1", "idlist": ["11"], "querytranslation": "warfarin[All Fields]",
+                "errorlist": {"phrasesnotfound": ["zzz"], "fieldsnotfound": ["xx"]},
+                "warninglist": {"phrasesignored": ["zzz"], "quotedphrasesnotfound": ["\"a b\""],
+                    "outputmessages": ["No items found."]}}}"#,
+        );
+        let dropped = dropped.unwrap();
+        assert_eq!(dropped.not_searched, ["zzz", "xx", "\"a b\""]);
+        assert_eq!(dropped.read_as.as_deref(), Some("warfarin[All Fields]"));
         let broken = [
             r#"{"error": "API rate limit exceeded"}"#,
             r#"{"esearchresult": {"ERROR": "Search Backend failed", "count": "0", "idlist": []}}"#,

@@ -28,6 +28,12 @@ pub enum OutboundError {
     Slow { uri: String, timeout: Duration },
 }
 
+/// Whether it is an address that this program can send requests to.
+pub fn is_web_address(url: &str) -> bool {
+    let Ok(uri) = url.parse::<Uri>() else { return false };
+    matches!((uri.scheme_str(), uri.host()), (Some("http" | "https"), Some(_)))
+}
+
 /// Whether a key may go to this address: encrypted, or within this machine.
 pub fn may_carry_keys(url: &str) -> bool {
     let Ok(uri) = url.parse::<Uri>() else { return false };

@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 use contract::model::Embedder;
 use evidence::search::lexicon::{Lexicon, files};
-use evidence::search::searches::Searches;
+use evidence::search::searches::{Chosen, Searches};
 use model::SentenceModel;
 use model::shelf::{Choice, Shelf};
 
-use endpoint::Endpoint;
+use endpoint::{Endpoint, EndpointError};
 
 /// Below the data folder; may be deleted while no server runs.
 pub const INDEX_FOLDER: &str = "search";
@@ -24,11 +24,13 @@ pub fn searches(folder: &Path) -> Searches {
 }
 
 /// A model that cannot be used is told of and done without: words still find.
-fn embedder(shelf: &Shelf) -> Option<Arc<dyn Embedder>> {
-    open_embedder(shelf).unwrap_or_else(|problem| {
+fn embedder(shelf: &Shelf) -> Chosen {
+    open_embedder(shelf).map_err(|problem| {
         let cause = problem.source().map(ToString::to_string);
         tracing::error!(error = %problem, cause = ?cause, "The embedding model cannot be used");
-        None
+        // Other errors name paths, which nobody is told who only searches.
+        let told = problem.downcast_ref::<EndpointError>().map(ToString::to_string);
+        told.unwrap_or_else(|| "its files, or the choice of it, cannot be read as what they should be".to_owned())
     })
 }
 

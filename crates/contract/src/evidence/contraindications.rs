@@ -64,7 +64,7 @@ pub struct Contraindication {
     /// What else is stated of the same pair.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<AlsoStated>,
-    /// What is in it and has this recorded of it, or the kind of herb.
+    /// What is in it and has this recorded of it, a class of that, or the kind of herb.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inherited_from: Option<String>,
     /// What this is recorded of, where that is only said to be the same.

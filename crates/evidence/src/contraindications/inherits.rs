@@ -1,4 +1,5 @@
-//! What an entity inherits warnings from: what is in it, what is in that, and the kinds of herb that a herb is one of.
+//! What an entity inherits warnings from: what is in it, what is in that, the kinds of herb that a herb is one of, and the
+//! classes that any of these is in.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -6,7 +7,7 @@ use contract::evidence::checked::Checked;
 use contract::evidence::contraindications::EntityKind;
 
 use super::{Entity, hops_by};
-use crate::graph::predicates::{HAS_INGREDIENT, IS_INGREDIENT_OF, is_kind_of};
+use crate::graph::predicates::{HAS_INGREDIENT, HAS_MEMBER, IS_INGREDIENT_OF, in_class, is_kind_of};
 use crate::graph::{Direction, Graph, Hop, NodeNumber};
 use crate::network::same_things;
 use crate::resolve::is_herb;
@@ -33,6 +34,8 @@ pub(super) enum Is {
     Constituent,
     /// The kind of herb that it is one of.
     Kind,
+    /// A class that one of the others is in, or a broader one: what is said of it holds for all that are in it.
+    Class,
 }
 
 /// Each once, in the order of their ids.
@@ -89,10 +92,33 @@ fn next(graph: &Graph, entity: Entity, from: &Ingredient) -> Vec<Ingredient> {
         let out = hops_by(graph, same.node, Direction::Out, &HAS_INGREDIENT);
         let back = hops_by(graph, same.node, Direction::In, &IS_INGREDIENT_OF);
         found.extend(out.into_iter().chain(back).map(|hop| reached(hop, is)));
-        if is_herb(graph, same.node) {
-            let is = if is_entity || from.is == Is::Kind { Is::Kind } else { Is::Constituent };
-            let kinds = hops_by(graph, same.node, Direction::Out, &kinds).into_iter();
-            found.extend(kinds.filter(|hop| is_herb(graph, hop.end)).map(|hop| reached(hop, is)));
+        let of_herb = if is_entity || from.is == Is::Kind { Is::Kind } else { Is::Constituent };
+        let is_own_kind = |hop: &Hop| {
+            let is_kind = kinds.contains(&graph.predicates().text(hop.predicate));
+            is_kind && is_herb(graph, same.node) && is_herb(graph, hop.end)
+        };
+        let classes = class_hops(graph, same.node).into_iter();
+        found.extend(classes.map(|hop| reached(hop, if is_own_kind(&hop) { of_herb } else { Is::Class })));
+    }
+    found
+}
+
+/// To the classes that a node is said to be in.
+fn class_hops(graph: &Graph, node: NodeNumber) -> Vec<Hop> {
+    let along = hops_by(graph, node, Direction::Out, &in_class().collect::<Vec<&str>>());
+    let against = hops_by(graph, node, Direction::In, &HAS_MEMBER);
+    along.into_iter().chain(against).collect()
+}
+
+/// The classes that a node is in under whichever id, and the broader ones.
+pub(super) fn classes_of(graph: &Graph, node: NodeNumber) -> BTreeSet<NodeNumber> {
+    let mut found = BTreeSet::new();
+    let mut due = vec![node];
+    while let Some(node) = due.pop() {
+        for hop in same_things(graph, &[node]).iter().flat_map(|same| class_hops(graph, same.node)) {
+            if found.len() < INGREDIENTS_MAX && found.insert(hop.end) {
+                due.push(hop.end);
+            }
         }
     }
     found

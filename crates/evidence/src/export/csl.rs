@@ -3,7 +3,7 @@
 use contract::evidence::record::{Author, Document};
 use serde_json::{Map, Value, json};
 
-use super::{attribute, doi, id, journal, link, plain, terms, warning};
+use super::{attribute, doi, id, journal, language, link, plain, terms, warning};
 
 pub fn csl(document: &Document, licence: &str) -> Value {
     let authors: Vec<Value> = document.authors.iter().map(author).collect();
@@ -22,7 +22,7 @@ pub fn csl(document: &Document, licence: &str) -> Value {
         ("PMCID", json!(id(document, "pmc"))),
         ("URL", json!(link(document))),
         ("abstract", json!(Some(plain(&document.text)).filter(|text| !text.is_empty()))),
-        ("language", json!(plain(&document.lang))),
+        ("language", json!(language(document))),
         ("note", json!(warning(document))),
         ("license", json!(terms(document, licence))),
     ];

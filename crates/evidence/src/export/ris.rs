@@ -2,7 +2,7 @@
 
 use contract::evidence::record::Document;
 
-use super::{attribute, doi, id, link, plain, terms, warning};
+use super::{attribute, doi, id, language, link, plain, terms, warning};
 
 pub fn ris(document: &Document, licence: &str) -> String {
     let kind = if document.journal.is_some() { "JOUR" } else { "GEN" };
@@ -26,7 +26,7 @@ pub fn ris(document: &Document, licence: &str) -> String {
         ("DO", doi(document)),
         ("AN", id(document, "pmid")),
         ("UR", link(document)),
-        ("LA", Some(document.lang.clone())),
+        ("LA", language(document)),
         ("AB", Some(document.text.clone()).filter(|text| !text.is_empty())),
         ("N1", warning(document)),
         ("C1", terms(document, licence)),

@@ -182,7 +182,12 @@ enum Class {
 }
 
 /// From a class to what is in it.
-const HAS_MEMBER: [&str; 3] = ["has_member", "has_subclass", "superclass_of"];
+pub const HAS_MEMBER: [&str; 3] = ["has_member", "has_subclass", "superclass_of"];
+
+/// Each of those that lead to a class.
+pub fn in_class() -> impl Iterator<Item = &'static str> {
+    IN_CLASS.into_iter().map(|(predicate, _)| predicate)
+}
 
 /// From a kind of thing to the kind that it is one of.
 pub fn is_kind_of() -> impl Iterator<Item = &'static str> {

@@ -3,8 +3,10 @@
 use contract::evidence::pubmed::BibliographyEntry;
 use contract::evidence::record::{Author, Document, Source};
 use contract::evidence::starter::is_own_source;
+use serde_json::Value;
 
 use crate::network::quoted::ticked;
+use crate::rest;
 
 /// Where a paper is from and on which terms, as shown beside it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,6 +24,8 @@ impl From<Source> for Credit {
 
 /// The first ones stand for the others.
 const AUTHORS_SHOWN_MAX: usize = 5;
+/// Corrections and terms that are named.
+const NAMED_MAX: usize = 10;
 /// An abstract in a list of results is cut after this.
 const ABSTRACT_CHARS_MAX: usize = 2_000;
 
@@ -69,9 +73,55 @@ pub fn article(document: &Document) -> String {
     parts.join("\n\n")
 }
 
-/// One paper with everything.
-pub fn details(document: &Document, credit: Option<&Credit>) -> String {
+/// That a library did not search for some terms of a query, and what it made of the query.
+pub fn not_searched(terms: &[String], read_as: Option<&str>) -> String {
+    let terms: Vec<String> = terms.iter().map(|term| ticked(term)).collect();
+    let read_as = read_as.filter(|it| !it.trim().is_empty()).map(|it| format!("; it read the query as {}", ticked(it)));
+    format!(
+        "PubMed did not search for {}: what it found was found without that{}",
+        rest::first(&terms, NAMED_MAX),
+        read_as.unwrap_or_default()
+    )
+}
+
+/// What a record of a paper says against it, in its source's name; `None` where it says nothing.
+pub fn spoken_against(document: &Document) -> Option<String> {
+    let doubt = doubt(document);
+    let corrected = corrected(document);
+    let told: Vec<String> = doubt.into_iter().chain(corrected).collect();
+    (!told.is_empty()).then(|| told.join("; "))
+}
+
+fn doubt(document: &Document) -> Option<String> {
+    let retraction = document.doubt()?;
+    let what = retraction.words().to_uppercase();
+    let by = retraction.source.map(|source| format!("by {}", ticked(&source)));
+    let why: Vec<String> = retraction.notice.iter().map(|notice| ticked(notice)).chain(by).collect();
+    Some(format!("**{what}** ({})", why.join(", ")))
+}
+
+/// That its errors were corrected elsewhere, in the words of PubMed.
+fn corrected(document: &Document) -> Option<String> {
+    let corrections = document.attributes.get("corrections").and_then(Value::as_array).into_iter().flatten();
+    let is_of_it = |it: &&Value| {
+        let kind = it.get("kind").and_then(Value::as_str).unwrap_or_default();
+        kind.eq_ignore_ascii_case("ErratumIn")
+    };
+    let told = corrections.filter(is_of_it).map(|it| {
+        let pmid = it.get("pmid").and_then(Value::as_str).map(|pmid| ticked(&format!("PMID:{pmid}")));
+        let citation = || it.get("citation").and_then(Value::as_str).map(ticked);
+        pmid.or_else(citation).unwrap_or_else(|| "no notice is named".to_owned())
+    });
+    let told: Vec<String> = told.collect();
+    (!told.is_empty())
+        .then(|| format!("**CORRECTED** ({}, by {})", rest::first(&told, NAMED_MAX), ticked(&document.source)))
+}
+
+/// One paper with everything. `remarks` are ours and stand below its head.
+pub fn details(document: &Document, credit: Option<&Credit>, remarks: &[String]) -> String {
     let mut parts = vec![format!("# {}", one_line(&document.title)), head(document, usize::MAX)];
+    parts.extend(corrected(document));
+    parts.extend(remarks.iter().cloned());
     parts.push("## Abstract".to_owned());
     parts.push(if document.text.is_empty() { "The record has no abstract.".to_owned() } else { prose(&document.text) });
     if !document.links.is_empty() {
@@ -93,12 +143,7 @@ pub fn details(document: &Document, credit: Option<&Credit>) -> String {
 
 fn head(document: &Document, n_authors_max: usize) -> String {
     let mut lines = Vec::new();
-    if let Some(retraction) = document.doubt() {
-        let what = retraction.words().to_uppercase();
-        let by = retraction.source.map(|source| format!("by {}", ticked(&source)));
-        let why: Vec<String> = retraction.notice.iter().map(|notice| ticked(notice)).chain(by).collect();
-        lines.push(format!("**{what}** ({})", why.join(", ")));
-    }
+    lines.extend(doubt(document));
     if document.is_withdrawn() {
         lines.push(format!("**WITHDRAWN** (by {}; only this is left of its record)", ticked(&document.source)));
     }

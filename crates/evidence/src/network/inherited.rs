@@ -67,7 +67,7 @@ pub(super) fn between(graph: &Graph, things: &[Vec<NodeNumber>]) -> Vec<Between>
             reached_from.entry(step.node).or_default().push((start, at));
         }
     }
-    let mut found = one_thing(things, &wider);
+    let mut found = said_to_be_one(things, &wider);
     let mut seen = BTreeSet::new();
     for node in wider.iter().flatten().map(|step| step.node).filter(|node| seen.insert(*node)) {
         let from = reached_from.get(&node).map(Vec::as_slice).unwrap_or_default();
@@ -104,7 +104,7 @@ fn pair([one, other]: &[End; 2]) -> (usize, usize) {
 }
 
 /// Things that are said to be one.
-fn one_thing(things: &[Vec<NodeNumber>], wider: &[Vec<Wider>]) -> Vec<Between> {
+fn said_to_be_one(things: &[Vec<NodeNumber>], wider: &[Vec<Wider>]) -> Vec<Between> {
     let mut found = Vec::new();
     for (one, reached) in wider.iter().enumerate() {
         for (at, step) in reached.iter().enumerate().filter(|(_, step)| step.is_same && step.led_here.is_some()) {
@@ -198,6 +198,11 @@ pub(crate) fn same_things(graph: &Graph, thing: &[NodeNumber]) -> Vec<SameThing>
         SameThing { node: step.node, checked: step.checked, said }
     });
     told.collect()
+}
+
+/// The nodes that are said to be one thing with those that were asked for, these first.
+pub fn one_thing(graph: &Graph, thing: &[NodeNumber]) -> Vec<NodeNumber> {
+    climb(graph, thing, Climb::Same).into_iter().map(|step| step.node).collect()
 }
 
 /// All nodes whose warnings hold for a thing: it under each of its ids, and what it belongs to or is made of.

@@ -100,9 +100,9 @@ pub struct Reason {
 }
 
 impl Reading {
-    /// The question is an id of these documents too, as the record knows.
-    pub fn ask_for(&mut self, documents: impl IntoIterator<Item = String>) {
-        self.asked.extend(documents.into_iter().map(|id| key(EntryRecord::Document, &id)));
+    /// The question is an id of these documents or nodes too, as the record knows.
+    pub fn ask_for(&mut self, record: EntryRecord, ids: impl IntoIterator<Item = String>) {
+        self.asked.extend(ids.into_iter().map(|id| key(record, &id)));
     }
 }
 

@@ -29,10 +29,13 @@ pub struct Searches(Arc<Inner>);
 /// Read when it is first needed: not every command searches.
 type Later<T> = LazyLock<T, Box<dyn FnOnce() -> T + Send>>;
 
+/// The model in use, if any; or why the one that was chosen cannot be used, in words for whoever searches.
+pub type Chosen = Result<Option<Arc<dyn Embedder>>, String>;
+
 struct Inner {
     folder: PathBuf,
     sealing: OnceLock<Sealing>,
-    embedder: Later<Option<Arc<dyn Embedder>>>,
+    embedder: Later<Chosen>,
     lexicon: Later<Arc<Lexicon>>,
     organisations: Mutex<HashMap<String, Arc<Place>>>,
 }
@@ -68,7 +71,7 @@ impl Searches {
     /// `folder` is where the indexes stand. Without an embedder words alone are searched.
     pub fn new(
         folder: PathBuf,
-        embedder: impl FnOnce() -> Option<Arc<dyn Embedder>> + Send + 'static,
+        embedder: impl FnOnce() -> Chosen + Send + 'static,
         lexicon: impl FnOnce() -> Lexicon + Send + 'static,
     ) -> Searches {
         Searches(Arc::new(Inner {
@@ -101,8 +104,17 @@ impl Searches {
         reading.await.map_err(KeepError::Broken)
     }
 
+    fn embedder(&self) -> Option<&dyn Embedder> {
+        self.0.embedder.as_ref().ok()?.as_deref()
+    }
+
     pub fn model(&self) -> Option<&ModelCard> {
-        self.0.embedder.as_deref().map(Embedder::card)
+        self.embedder().map(Embedder::card)
+    }
+
+    /// Why the model that was chosen cannot be used; `None` where it can, or none was chosen.
+    pub fn model_fault(&self) -> Option<&str> {
+        self.0.embedder.as_ref().err().map(String::as_str)
     }
 
     pub fn has_lexicon(&self) -> bool {
@@ -110,7 +122,7 @@ impl Searches {
     }
 
     pub async fn embed_question(&self, question: &str) -> Result<Option<Vec<f32>>, EmbedError> {
-        match &*self.0.embedder {
+        match self.embedder() {
             Some(embedder) => Ok(embedder.embed(vec![question.to_owned()], Side::Query).await?.pop()),
             None => Ok(None),
         }
@@ -172,7 +184,7 @@ impl Searches {
 
     /// The vectors of these entries, as the model in use gives them.
     pub async fn embed(&self, entries: &[Entry]) -> Result<Vec<Embedded>, EmbedError> {
-        let Some(embedder) = &*self.0.embedder else { return Ok(Vec::new()) };
+        let Some(embedder) = self.embedder() else { return Ok(Vec::new()) };
         let mut all = Vec::new();
         for entry in entries {
             let made = embedder.embed(embeddings::texts(entry), Side::Passage).await?;

@@ -1,6 +1,6 @@
 //! `hybrid_search`: documents and nodes by words, by meaning and by the things they name (seed 002).
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
 use contract::actor::Role;
@@ -9,6 +9,7 @@ use contract::evidence::record::{Document, Node, RecordKind};
 use contract::evidence::search::{
     HitRecord, HybridSearch, HybridSearchOutput, RetractionStatus, SearchFilters, SearchHit, SearchLang, Span,
 };
+use evidence::codes;
 use evidence::record::read::{self, Stored};
 use evidence::record::{batches, papers};
 use evidence::search::entry::{Entry, EntryRecord, Standing};
@@ -22,8 +23,8 @@ use evidence::search::words::script_language;
 use serde_json::{Map, Value, json};
 use store::StoreError;
 
-use super::note_data_version;
 use super::sources::{credits, own_terms, sources};
+use super::{graph, note_data_version};
 use crate::context::{Context, Settings};
 use crate::family::Family;
 use crate::limits::RETRY_AFTER_MS;
@@ -38,6 +39,10 @@ const NOTHING_FOUND: &str = "Nothing was found in the local record. That does no
 /// The best of what is near still looks like an answer.
 const NOTHING_KNOWN: &str = "No word or name of the query is known here. The hits are what is nearest by meaning, and may have \
     nothing to do with it.";
+
+const OTHER_LANGUAGE: &str =
+    "The embedding model does not know the language of the query: words and names alone were searched.";
+const VECTORS_MISSING: &str = "Vectors are still being made: an answer may change until `vectors_missing` is gone.";
 
 impl Operation for HybridSearch {
     const NAME: &'static str = "hybrid_search";
@@ -67,7 +72,8 @@ impl Read for HybridSearch {
         let searches = &ctx.services().search;
         let (library, query, model) = (current.library.clone(), self.query.clone(), searches.model().cloned());
         let mut reading = blocking(move || library.read(&query, model.as_ref())).await?;
-        reading.ask_for(papers_of(ctx, &self.query).await?);
+        reading.ask_for(EntryRecord::Document, papers_of(ctx, &self.query).await?);
+        reading.ask_for(EntryRecord::Node, nodes_of_code(ctx, &self.query).await?);
         let mut metadata = Map::new();
         metadata.insert("version".to_owned(), json!(current.version));
         note_data_version(ctx, &mut metadata).await?;
@@ -141,8 +147,34 @@ impl Read for HybridSearch {
 
 /// Documents of the paper that the whole query is an id of, in any spelling.
 async fn papers_of(ctx: &Context<'_>, query: &str) -> Result<Vec<String>, OpError> {
+    let reference = asked_paper(query);
     let mut reader = ctx.read().await?;
-    papers::named(&mut reader, ctx.actor().organisation_id.as_str(), query).await.map_err(store_error)
+    papers::named(&mut reader, ctx.actor().organisation_id.as_str(), &reference).await.map_err(store_error)
+}
+
+/// As records write it what people type: a number alone is one of PubMed's, and a space stands for the colon.
+fn asked_paper(query: &str) -> String {
+    let query = query.trim();
+    if !query.is_empty() && query.bytes().all(|byte| byte.is_ascii_digit()) {
+        return format!("PMID:{query}");
+    }
+    match query.split_once(char::is_whitespace) {
+        Some((kind, id)) if ["pmid", "pmcid", "doi"].iter().any(|known| kind.eq_ignore_ascii_case(known)) => {
+            format!("{kind}:{}", id.trim())
+        }
+        Some(_) | None => query.to_owned(),
+    }
+}
+
+/// Nodes of the code of ICD-10 that the whole query is, with or without the dot. A code that several things have is told of
+/// all of them.
+async fn nodes_of_code(ctx: &Context<'_>, query: &str) -> Result<Vec<String>, OpError> {
+    if !codes::is_code(query) {
+        return Ok(Vec::new());
+    }
+    let graph = graph(ctx, None).await?;
+    let ids: BTreeSet<&str> = codes::nodes(&graph, query).into_iter().map(|node| graph.nodes().id(node)).collect();
+    Ok(ids.into_iter().map(str::to_owned).collect())
 }
 
 /// What was found, as the record has it.
@@ -260,6 +292,19 @@ fn filter(filters: &SearchFilters) -> Result<Filter, OpError> {
     })
 }
 
+/// That none is in use, and why.
+fn without_model(fault: Option<&str>) -> String {
+    let why = match fault {
+        Some(fault) => format!("The embedding model that was chosen cannot be used ({fault})"),
+        None => "No embedding model is in use".to_owned(),
+    };
+    let advice = match fault {
+        Some(_) => "`materia doctor` tells more; `materia models use` chooses another one",
+        None => "`materia models pull` gets one",
+    };
+    format!("{why}: words and names alone were searched. {advice} for the server's next start.")
+}
+
 fn say_what_was_searched(
     ctx: &Context<'_>,
     reading: &Reading,
@@ -272,16 +317,9 @@ fn say_what_was_searched(
     metadata.insert("vectors".to_owned(), json!(has_vector));
     metadata.insert("lexicon".to_owned(), json!(searches.has_lexicon()));
     let message = match (&model, has_vector) {
-        (None, _) => Some(
-            "No embedding model is in use: words and names alone were searched. `materia models pull` gets one for the \
-                 server's next start.",
-        ),
-        (Some(_), false) if reading.passage.is_none() => {
-            Some("The embedding model does not know the language of the query: words and names alone were searched.")
-        }
-        (Some(_), true) if current.n_lacking > 0 => {
-            Some("Vectors are still being made: an answer may change until `vectors_missing` is gone.")
-        }
+        (None, _) => Some(without_model(searches.model_fault())),
+        (Some(_), false) if reading.passage.is_none() => Some(OTHER_LANGUAGE.to_owned()),
+        (Some(_), true) if current.n_lacking > 0 => Some(VECTORS_MISSING.to_owned()),
         (Some(_), _) => None,
     };
     if current.n_lacking > 0 {
@@ -353,5 +391,24 @@ fn shown(hit: &Hit, entry: Entry, standing: Option<Standing>, reading: &Reading,
         abstract_by: entry.abstract_by,
         retraction: standing.as_ref().map(|standing| standing.status),
         retraction_source: standing.and_then(|standing| standing.source),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_people_type_for_a_paper_is_its_id() {
+        for (query, expected) in [
+            (" 24 ", "PMID:24"),
+            ("PMID 24", "PMID:24"),
+            ("pmid  24", "pmid:24"),
+            ("PMID: 24", "PMID: 24"),
+            ("doi 10.1/a", "doi:10.1/a"),
+            ("ginger 24", "ginger 24"),
+        ] {
+            assert_eq!(asked_paper(query), expected, "{query}");
+        }
     }
 }

@@ -7,7 +7,7 @@ use contract::envelope::Content;
 use contract::error::OpError;
 use contract::evidence::network::KgGetEverything;
 use evidence::network;
-use evidence::resolve::{Meant, namesakes, resolve};
+use evidence::resolve::{namesakes, resolve};
 
 use super::{elsewhere, graph, look, show_network};
 use crate::context::Context;
@@ -28,10 +28,7 @@ impl Read for KgGetEverything {
     async fn run(&self, ctx: &Context<'_>) -> Result<Answer<Content>, OpError> {
         let graph = graph(ctx, None).await?;
         let found = resolve(&graph, &self.curie, None);
-        // A name is known here only; an id may be known elsewhere too.
-        let id = |meant: &Meant| graph.nodes().id(meant.node).to_owned();
-        let curie = found.as_ref().map_or_else(|_| self.curie.clone(), id);
-        let joined = elsewhere::join(ctx, Arc::clone(&graph), std::slice::from_ref(&curie)).await?;
+        let joined = elsewhere::join(ctx, Arc::clone(&graph), std::slice::from_ref(&self.curie)).await?;
         let graph = &joined.graph;
         // What is meant here stays so, whatever others call by that name.
         let found = found.or_else(|_| resolve(graph, &self.curie, None));

@@ -29,13 +29,7 @@ impl Operation for KgNetworkNeighborhood {
 impl Read for KgNetworkNeighborhood {
     async fn run(&self, ctx: &Context<'_>) -> Result<Answer<Content>, OpError> {
         let recorded = graph(ctx, None).await?;
-        let id = |curie: &String| match resolve(&recorded, curie, None) {
-            Ok(meant) => recorded.nodes().id(meant.node).to_owned(),
-            Err(_) => curie.clone(),
-        };
-        let ids: BTreeSet<String> = self.curies.iter().map(id).collect();
-        let ids: Vec<String> = ids.into_iter().collect();
-        let joined = elsewhere::join(ctx, Arc::clone(&recorded), &ids).await?;
+        let joined = elsewhere::join(ctx, Arc::clone(&recorded), &self.curies).await?;
         let graph = &joined.graph;
         let mut asked: Vec<(String, Meant)> = Vec::with_capacity(self.curies.len());
         let mut notes = Vec::new();

@@ -39,6 +39,8 @@ struct Found {
     is_of_record: bool,
     /// Why the answer may lack papers.
     caution: Option<String>,
+    /// That PubMed left out terms of the query.
+    not_searched: Option<String>,
 }
 
 impl Found {
@@ -52,8 +54,9 @@ impl Found {
             (None, 1) => format!("1 paper found {place}"),
             (None, n) => format!("{n} papers found {place}"),
         };
-        let caution = self.caution.as_ref().map(|caution| format!("; {caution}")).unwrap_or_default();
-        format!("{found}{caution}")
+        let cautions: String =
+            self.not_searched.iter().chain(&self.caution).map(|caution| format!("; {caution}")).collect();
+        format!("{found}{cautions}")
     }
 
     /// How many there are, where that is more than are shown.
@@ -77,6 +80,9 @@ impl Read for PubmedSearch {
         if found.n_more().is_some() || found.caution.is_some() {
             articles.push(format!("({message})"));
         }
+        // Before the papers: none of them may pass for one that holds all terms.
+        articles.splice(0..0, found.not_searched.iter().map(|caution| format!("({caution})")));
+        let is_as_asked = found.not_searched.is_none();
         let Found { documents, is_of_record, .. } = found;
         let shown = format!("# Search Results for: {text}\n\n{}", articles.join("\n\n"));
         let mut answer = Answer::of(Content::text(shown.trim_end().to_owned(), Audience::Model));
@@ -91,7 +97,7 @@ impl Read for PubmedSearch {
             });
         }
         let metadata = [
-            ("querySuccess", json!(true)),
+            ("querySuccess", json!(is_as_asked)),
             ("nodeCount", json!(documents.len())),
             ("message", json!(message)),
             ("licences", credits(&documents, is_of_record, ctx).await?),
@@ -109,7 +115,7 @@ async fn find(wanted: &PubmedSearch, query: &Query, ctx: &Context<'_>) -> Result
     let Some(library) = &ctx.services().literature else { return find_here(wanted, query, ctx, None).await };
     let search = LiteratureSearch { query: query.text(), n_max: wanted.max_results, sort_by: wanted.sort_by };
     match library.search(search).await {
-        Ok(LiteratureFound { mut documents, n_matching, not_sent }) => {
+        Ok(LiteratureFound { mut documents, n_matching, not_sent, not_searched, read_as }) => {
             // What is retracted is known here, whoever tells of the paper.
             let mut reader = ctx.read().await?;
             let organisation_id = ctx.actor().organisation_id.as_str();
@@ -118,7 +124,9 @@ async fn find(wanted: &PubmedSearch, query: &Query, ctx: &Context<'_>) -> Result
                 documents.sort_by_cached_key(|document| document.title.to_lowercase());
             }
             let caution = (!not_sent.is_empty()).then(|| format!("PubMed did not send {}", not_sent.join(", ")));
-            Ok(Found { documents, n_matching, is_of_record: false, caution })
+            let not_searched =
+                (!not_searched.is_empty()).then(|| literature::not_searched(&not_searched, read_as.as_deref()));
+            Ok(Found { documents, n_matching, is_of_record: false, caution, not_searched })
         }
         Err(error) => {
             tracing::warn!(error = %error, "PubMed did not answer; the record does");
@@ -166,7 +174,7 @@ async fn find_here(
         }
     }
     let n_matching = u64::try_from(found.n_papers()).ok();
-    Ok(Found { documents: found.into_documents(), n_matching, is_of_record: true, caution })
+    Ok(Found { documents: found.into_documents(), n_matching, is_of_record: true, caution, not_searched: None })
 }
 
 /// Whom the papers are from and on which terms.

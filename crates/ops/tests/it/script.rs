@@ -67,7 +67,7 @@ fn services(files: &tempfile::TempDir, starter: Option<Arc<starter::Files>>, rem
         evidence: evidence::derived::Derived::new(files.path().join("evidence")),
         literature: None,
         knowledge: None,
-        search: evidence::search::searches::Searches::new(files.path().join("search"), || None, Default::default),
+        search: evidence::search::searches::Searches::new(files.path().join("search"), || Ok(None), Default::default),
         starter,
     }
 }

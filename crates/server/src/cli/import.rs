@@ -55,7 +55,8 @@ pub struct Arguments {
     /// Title of the source
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
-    /// Terms under which the source may be used; every answer carries them
+    /// Terms under which the source may be used; every answer carries them. Where the lines name their sources, of those
+    /// beside which no terms stand
     #[arg(long, value_name = "TEXT")]
     licence: Option<String>,
     /// Language of texts where the format does not say it
@@ -128,8 +129,10 @@ pub async fn run(place: Place, arguments: Arguments) -> anyhow::Result<ExitCode>
     let replace_starter = arguments.replace_starter || is_of_library;
     let replace_other_sources = arguments.replace_other_sources || is_of_library;
     let may_replace = MayReplace { starter: replace_starter, other_sources: replace_other_sources };
-    let is_named = arguments.source.is_some() || arguments.licence.is_some();
-    let providers = if is_named { Providers::default() } else { Providers::named_by(arguments.format) };
+    let providers = match arguments.source {
+        Some(_) => Providers::default(),
+        None => Providers::named_by(arguments.format, arguments.licence.clone()),
+    };
     let mut desk = Desk::new(&house, owner(&settings.organisation_id), may_replace, providers);
     let outcome = import(&arguments, files, &marks, &mut desk).await;
     let Desk { totals, rejections, providers, .. } = desk;

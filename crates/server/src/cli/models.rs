@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use model::shelf::{Choice, OFFERS, Shelf};
 
 use super::{Place, print_lines};
+use crate::outbound::{is_web_address, may_carry_keys};
 
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  materia models list\n  materia models pull\n  \
@@ -90,11 +91,24 @@ fn carry_out(shelf: &Shelf, command: Command) -> anyhow::Result<Vec<String>> {
         Command::Pull { unless_chosen: true, .. } if shelf.is_chosen() => Ok(vec![told(&shelf.chosen()?)]),
         Command::Pull { name, .. } => Ok(vec![told(&shelf.pull(&name)?), AT_NEXT_START.to_owned()]),
         Command::Use(arguments) => {
+            check(&arguments)?;
             let choice = chosen(shelf, arguments);
             shelf.choose(&choice)?;
             Ok(vec![told(&choice), AT_NEXT_START.to_owned()])
         }
     }
+}
+
+/// Whatever nobody could ask is refused here, where somebody reads it, and not at the next start.
+fn check(arguments: &UseArguments) -> anyhow::Result<()> {
+    let Some(url) = &arguments.url else { return Ok(()) };
+    if !is_web_address(url) {
+        anyhow::bail!("`--url` must be an address that begins with http:// or https://");
+    }
+    if arguments.key_variable.is_some() && !may_carry_keys(url) {
+        anyhow::bail!("`--url` must begin with https:// beyond this machine, as a key goes with every request");
+    }
+    Ok(())
 }
 
 fn chosen(shelf: &Shelf, arguments: UseArguments) -> Choice {

@@ -160,6 +160,40 @@ fn a_graph_keeps_the_providers_and_terms_of_its_lines_and_is_nobodys_word_but_th
 }
 
 #[test]
+fn terms_that_the_caller_says_are_those_of_the_sources_that_lines_name_without_terms() {
+    let folder = testkit::temp_dir();
+    let data = folder.path().join("data");
+    let import = |name: &str, licence: &str, lines: &[Value]| {
+        let file = folder.path().join(name);
+        std::fs::write(&file, lines.iter().map(|line| format!("{line}\n")).collect::<String>()).expect("a file");
+        let output = run(&data, &["import", "kgx", file.to_str().expect("a path"), "--licence", licence]);
+        assert!(output.status.success(), "{output:?}");
+        last_line(&output)
+    };
+    let node = |id: &str| json!({"id": id, "category": ["biolink:Gene"], "name": id});
+    let by = |id: &str, more: Value| {
+        let mut line = node(id);
+        line.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
+        line
+    };
+    let terms = json!({"provided_by": ["open"], "license": "CC-BY-4.0"});
+    let lines = [by("X:1", json!({"provided_by": ["theirs"]})), by("X:2", terms), node("X:3")];
+    assert_eq!(import("a.jsonl", "CC0-1.0", &lines), "read 3, kept 3, repeated 0, rejected 0");
+    assert_eq!(import("a.jsonl", "CC0-1.0", &lines), "read 3, kept 0, repeated 3, rejected 0");
+    // A later one under other terms.
+    let lines = [by("X:4", json!({"provided_by": ["others"]})), node("X:5")];
+    assert_eq!(import("b.jsonl", "MIT", &lines), "read 2, kept 2, repeated 0, rejected 0");
+    let found = |kind: &str, member: &str| -> Vec<String> {
+        let found = call(&data, "read_records", &json!({"kind": kind}), &[]).expect("records");
+        let records = found["records"].as_array().expect("records").iter();
+        records.map(|it| format!("{} {}", it["id"].as_str().unwrap(), it[member].as_str().unwrap())).collect()
+    };
+    assert_eq!(found("node", "source"), ["X:1 theirs", "X:2 open", "X:3 kgx", "X:4 others", "X:5 kgx:kgx"]);
+    let expected = ["kgx CC0-1.0", "kgx:kgx MIT", "open CC-BY-4.0", "others MIT", "theirs CC0-1.0"];
+    assert_eq!(found("source", "licence"), expected);
+}
+
+#[test]
 fn an_older_file_of_the_library_does_not_replace_what_a_later_one_says() {
     let folder = testkit::temp_dir();
     let revised = |title: &str, year: u32| {

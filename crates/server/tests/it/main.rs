@@ -25,6 +25,7 @@ mod ids;
 mod import;
 mod kills;
 mod ledger;
+mod models;
 mod observability;
 mod owner;
 mod remote_approval;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use contract::error::Kind;
-use ops::{Knowledge, Literature};
+use ops::{Knowledge, Literature, PaperId};
 use server::settings::Settings;
 
 const PAPER: &str = "<PubmedArticleSet><PubmedArticle><MedlineCitation><PMID>99000001</PMID><Article>\
@@ -112,12 +112,28 @@ async fn what_is_no_paper_is_an_error_and_is_not_remembered() {
         "",
     ] {
         let (library, n_asked) = pubmed(vec![(200, broken), (200, PAPER)]);
-        assert_eq!(library.find("99000001").await.expect_err(broken).kind, Kind::Upstream, "{broken}");
+        let id = PaperId::Pmid("99000001".to_owned());
+        assert_eq!(library.find(&id).await.expect_err(broken).kind, Kind::Upstream, "{broken}");
         for _ in 0..2 {
-            assert!(library.find("99000001").await.expect("an answer").is_some(), "{broken}");
+            assert!(library.find(&id).await.expect("an answer").is_some(), "{broken}");
             assert_eq!(n_asked.load(Ordering::SeqCst), 2, "{broken}");
         }
     }
     let (library, _) = pubmed(vec![(200, "<PubmedArticleSet></PubmedArticleSet>")]);
-    assert_eq!(library.find("99000001").await.expect("an answer"), None);
+    assert_eq!(library.find(&PaperId::Pmid("99000001".to_owned())).await.expect("an answer"), None);
+}
+
+#[tokio::test]
+async fn a_paper_is_found_by_its_doi_and_nothing_else_is_taken_for_it() {
+    const FOUND: &str = r#"{"esearchresult": {"count": "1", "idlist": ["99000001"]}}"#;
+    const WITH_DOI: &str = "<PubmedArticleSet><PubmedArticle><MedlineCitation><PMID>99000001</PMID><Article>\
+        <ArticleTitle>Made up</ArticleTitle><ELocationID EIdType=\"doi\">10.1/A</ELocationID></Article></MedlineCitation>\
+        </PubmedArticle></PubmedArticleSet>";
+    let (library, n_asked) = pubmed(vec![(200, FOUND), (200, WITH_DOI)]);
+    let id = PaperId::parse("DOI:10.1/a").expect("an id");
+    assert!(library.find(&id).await.expect("an answer").is_some());
+    assert_eq!(n_asked.load(Ordering::SeqCst), 2);
+    // A search that dropped the id finds some other paper.
+    let (library, _) = pubmed(vec![(200, FOUND), (200, PAPER)]);
+    assert_eq!(library.find(&PaperId::parse("PMC7").expect("an id")).await.expect("an answer"), None);
 }

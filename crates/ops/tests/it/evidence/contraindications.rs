@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::herbs::{edge, herbal, node, put, source};
+use super::networks::pharmacy;
 use super::starter_data::made_up;
 use crate::ledger::both;
 use crate::script::Stage;
@@ -266,6 +267,51 @@ async fn a_warning_by_a_composition_that_nobody_verified_is_not_verified_and_tel
         let ours = avoid(&ask(json!({"formulation_ids": ["test_mixture"]})).await.output);
         assert_eq!(ours["verified"], true, "{ours}");
         assert!(ours["evidence"].as_str().unwrap().starts_with("Avoid."), "{ours}");
+    }
+}
+
+#[tokio::test]
+async fn a_formulation_inherits_what_is_said_of_the_classes_of_its_ingredients_each_statement_once() {
+    for stage in both().await {
+        put(&stage, &pharmacy()).await;
+        let thing = |id: &str, kind: &str| node(id, kind, json!([{"text": id, "lang": "en"}]));
+        let mut doubted = edge("calmol-member_of-calmers", "calmol", "member_of", "calmers");
+        doubted["qualifiers"] = json!({"verified": false});
+        let someone = json!({"record": "source", "id": "someone", "title": "Somebody's list", "licence": "CC-BY-4.0"});
+        let mut member = edge("B1", "slowers", "subclass_of", "dimmers");
+        member["source"] = json!("someone");
+        let records = [
+            someone,
+            thing("pill", "formulation"),
+            thing("dimmers", "drug_class"),
+            edge("B0", "pill", "contains", "calmol"),
+            member,
+            thing("H9", "herb"),
+            edge("B2", "H9", "interacts_with", "dimmers"),
+            // Both of its ends are met.
+            edge("B3", "calmol", "interacts_with", "dimmers"),
+            doubted,
+        ];
+        assert_eq!(put(&stage, &records).await["rejected"], json!([]));
+        let success = stage.call("clinician", "find_contraindications", json!({"formulation_ids": ["pill"]})).await;
+        let success = success.result.unwrap();
+        let mut lines = told(&success.output);
+        lines.sort_unstable();
+        let expected = [
+            "pill | H9 | - | stated by herbal | dimmers",
+            "pill | dimmers | - | stated by herbal | calmol",
+            "pill | slowers | - | stated by herbal | slowers",
+            "pill | stimulants | - | (ingredient or class not verified) stated by herbal | calmers",
+        ];
+        assert_eq!(lines, expected, "{}", success.output);
+        assert_eq!((&success.output["no_record"], success.output.get("not_covered")), (&json!([]), None));
+        let licences = success.metadata["licences"].to_string();
+        assert!(licences.contains("someone") && licences.contains("CC-BY-4.0"), "{licences}");
+        // What is in the other class has nothing of its own, and is covered by what is said of its classes.
+        put(&stage, &[thing("tablet", "formulation"), edge("B4", "tablet", "contains", "wakeine")]).await;
+        let found = find(&stage, json!({"formulation_ids": ["tablet"]})).await.unwrap();
+        assert_eq!((found.get("not_covered"), &found["no_record"]), (None, &json!([])), "{found}");
+        assert!(told_of(&found, "inherited_from").contains(&"stimulants"), "{found}");
     }
 }
 

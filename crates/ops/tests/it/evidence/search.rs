@@ -80,12 +80,21 @@ async fn an_entry_is_found_first_by_its_own_id_and_a_paper_by_every_id_of_it() {
         put(&stage, &shelf()).await;
         let mut named = paper("PMID:24", "Pepper", "Pepper and sneezing.", "en", 2001);
         named["ids"] = json!({"doi": "10.1/a.b", "pmc": "PMC5"});
+        let mut nausea = node("I05", "indication", json!([{"text": "nausea", "lang": "en"}]));
+        nausea["same_as"] = json!(["ICD10:R11"]);
+        let code = node("ICD10TM:U51.10", "indication", json!([{"text": "ลมปลายปัตคาต", "lang": "th"}]));
+        put(&stage, &[nausea, code]).await;
         put(&stage, &[named, paper("PMID:25", "Another", "About PMID:24 and 10.1/a.b, PMID:24.", "en", 2002)]).await;
         for (query, expected) in [
             ("PMID:24", "PMID:24"),
             (" pmid: 24", "PMID:24"),
             ("https://doi.org/10.1/A.b", "PMID:24"),
             ("PMC5", "PMID:24"),
+            ("24", "PMID:24"),
+            ("PMID 24", "PMID:24"),
+            ("R11", "I05"),
+            ("U51.10", "ICD10TM:U51.10"),
+            ("u5110", "ICD10TM:U51.10"),
             ("H2", "H2"),
             ("P4", "P4"),
         ] {

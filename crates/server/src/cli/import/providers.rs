@@ -21,6 +21,8 @@ const TERMS_CHARS: usize = 8;
 #[derive(Default)]
 pub struct Providers {
     format: Option<Format>,
+    /// The terms of those beside which none stand, where the caller says them.
+    licence: Option<String>,
     sources: HashMap<Provider, Option<String>>,
     /// Those whose source is called otherwise than they are.
     n_apart: usize,
@@ -28,16 +30,23 @@ pub struct Providers {
 
 impl Providers {
     /// Only graphs name their providers in every line.
-    pub fn named_by(format: Format) -> Providers {
+    pub fn named_by(format: Format, licence: Option<String>) -> Providers {
         let is_graph = matches!(format, Format::Kgx | Format::Trapi);
-        Providers { format: is_graph.then_some(format), ..Providers::default() }
+        Providers { format: is_graph.then_some(format), licence, ..Providers::default() }
+    }
+
+    /// What the source of the lines that name nobody may become, where the caller says nothing but its terms: they need not
+    /// be those of lines that came before.
+    pub fn unnamed(&self) -> Option<Vec<Source>> {
+        let (format, licence) = (self.format?, self.licence.clone()?);
+        Some(candidates(format, &Provider { id: format.source().id, licence: Some(licence) }, None))
     }
 
     /// What is to be settled for a provider: the sources that it may become, the best first. Nothing where that is known.
     pub fn unsettled(&self, provider: &Provider) -> Option<Vec<Source>> {
         let format = self.format?;
         let is_new = !self.sources.contains_key(provider) && self.sources.len() < PROVIDERS_MAX;
-        is_new.then(|| candidates(format, provider))
+        is_new.then(|| candidates(format, provider, self.licence.as_ref()))
     }
 
     /// Answers whether it is to be told that the source is another one.
@@ -59,9 +68,10 @@ impl Providers {
     }
 }
 
-fn candidates(format: Format, provider: &Provider) -> Vec<Source> {
+/// `unsaid` are the terms of a provider beside which none stand.
+fn candidates(format: Format, provider: &Provider, unsaid: Option<&String>) -> Vec<Source> {
     let Provider { id, licence } = provider;
-    let licence = licence.clone().unwrap_or_else(|| format.source().licence);
+    let licence = licence.clone().or_else(|| unsaid.cloned()).unwrap_or_else(|| format.source().licence);
     let terms: String = canonical::hash_text(&licence).chars().take(TERMS_CHARS).collect();
     let ids = [id.clone(), format!("{format}:{id}"), format!("{format}:{id}:{terms}")];
     let of_format = format.source();
@@ -87,7 +97,7 @@ mod tests {
 
     #[test]
     fn no_provider_becomes_a_source_of_the_program_and_each_is_settled_once() {
-        let mut providers = Providers::named_by(Format::Kgx);
+        let mut providers = Providers::named_by(Format::Kgx, None);
         let ids = |providers: &Providers, id: &str| {
             let provider = Provider { id: id.to_owned(), licence: Some("CC0-1.0".to_owned()) };
             let found = providers.unsettled(&provider);
@@ -103,6 +113,6 @@ mod tests {
         let found = providers.unsettled(&unnamed).unwrap_or_default();
         assert_eq!(found.first(), Some(&Format::Kgx.source()));
         assert_eq!(ids(&Providers::default(), "mine"), None);
-        assert_eq!(ids(&Providers::named_by(Format::Hetionet), "mine"), None);
+        assert_eq!(ids(&Providers::named_by(Format::Hetionet, None), "mine"), None);
     }
 }

@@ -129,6 +129,14 @@ impl<'a> Desk<'a> {
     /// The source as the record has it, or as it is to be. What a curator said about it stays unless the caller says
     /// otherwise.
     pub async fn settle_source(&self, arguments: &Arguments) -> anyhow::Result<Source> {
+        if let Some(mut candidates) = self.providers.unnamed().filter(|_| !arguments.replace_other_sources) {
+            if let Some(title) = &arguments.title {
+                candidates.iter_mut().for_each(|source| source.title.clone_from(title));
+            }
+            let chosen = self.settle_provider(candidates.clone()).await?;
+            let source = chosen.and_then(|id| candidates.into_iter().find(|source| source.id == id));
+            return source.context("the source cannot be kept with these terms; name another one by `--source`");
+        }
         let id = arguments.source.clone().unwrap_or_else(|| arguments.format.source().id);
         let known = self.read_sources(&[&id]).await?.pop();
         let wanted = wanted_source(arguments, known.clone());
