@@ -13,6 +13,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use store::{StoreError, StoreErrorKind, Tx};
 use workflow::audited::{AuditedRow, Found};
+use workflow::ids::IdsElsewhere;
 
 use crate::context::{Context, Settings};
 use crate::family::Family;
@@ -67,6 +68,11 @@ pub trait Operation: DeserializeOwned + Serialize + JsonSchema + Send + Sync + '
     /// The project and the ids that a service gave out, where none of them may be in use here. The service cannot know
     /// which ones are.
     fn given_ids(&self, _output: &Value) -> Option<(String, Vec<String>)> {
+        None
+    }
+
+    /// What a service elsewhere did that says whose ids are, to be noted here.
+    fn done_elsewhere(&self, _output: &Value, _now_us: i64) -> Option<IdsElsewhere> {
         None
     }
 

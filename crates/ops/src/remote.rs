@@ -1,6 +1,8 @@
 //! Services of seed 001 that live in another process: its tracker, its id registry. An operation of such a service
 //! passes the door as every other one does, is recorded here, and is carried out there.
 
+mod seen;
+
 use std::fmt;
 use std::sync::Arc;
 
@@ -10,12 +12,14 @@ use contract::event::Outcome;
 use contract::id::OrganisationId;
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
+use store::{Applied, Apply, Keep};
 use workflow::approval;
 use workflow::artifacts::Place;
+use workflow::ids;
 
-use crate::acting::Acting;
+use crate::acting::{self, Acting};
 use crate::door::{Inner, Via};
-use crate::drive::{Driven, finish};
+use crate::drive::{Driven, finish, write_error};
 use crate::operation::{Answer, Operation, store_error};
 use crate::record::Ticket;
 use crate::table::Tool;
@@ -131,7 +135,12 @@ pub(crate) async fn forward<T: Operation>(
     in_hash: String,
 ) -> Driven {
     let asked = tokio::time::timeout_at(ticket.deadline, ask(inner, remote, ticket, operation)).await;
-    let result = asked.unwrap_or_else(|_| Err(OpError::timeout("the service took too long")));
+    let mut result = asked.unwrap_or_else(|_| Err(OpError::timeout("the service took too long")));
+    if let (Some(Service::Tasks), Ok(output)) = (T::SERVICE, &mut result)
+        && let Err(error) = seen::mark(inner, ticket, output).await
+    {
+        result = Err(error);
+    }
     let done = result.and_then(|output| {
         finish(tool, Answer::of(output)).map_err(|error| {
             OpError::new(Kind::Upstream, "the service answered something else than it should").with_source(error)
@@ -141,6 +150,22 @@ pub(crate) async fn forward<T: Operation>(
         Ok(done) => Driven { in_hash, result: Ok(done), outcome: Outcome::Ok, recorded: None },
         Err(error) => Driven { in_hash, outcome: error.kind.into(), result: Err(error), recorded: None },
     }
+}
+
+/// Notes whose the ids are that a service gave, before the caller has them.
+async fn note<T: Operation>(inner: &Inner, ticket: &Ticket, operation: &T, output: &Value) -> Result<(), OpError> {
+    let now_us = inner.clock.now_us();
+    let Some(done) = operation.done_elsewhere(output, now_us) else { return Ok(()) };
+    let organisation_id = ticket.actor.organisation_id.to_string();
+    let kept = (organisation_id, acting::claimant(&ticket.actor, ticket.acting.as_ref()), done);
+    let apply: Apply<()> = Box::new(move |tx| {
+        let (organisation_id, caller, done) = kept.clone();
+        Box::pin(async move {
+            ids::note_elsewhere(tx, &organisation_id, &caller, &done, now_us).await?;
+            Ok(Applied { value: (), event: None, keep: Keep::Changes })
+        })
+    });
+    inner.store.write(None, ticket.deadline, apply).await.map_err(write_error)
 }
 
 /// Asks until the service gives ids that are not in use here. What it gave before is never used: its counter has passed
@@ -159,14 +184,19 @@ async fn ask<T: Operation>(
             call.idempotency_key = canonical::hash(&json!([call.idempotency_key, round])).map_err(OpError::internal)?;
         }
         let output = remote.call(call).await?;
-        let Some((project_id, ids)) = operation.given_ids(&output) else { return Ok(output) };
+        let Some((project_id, ids)) = operation.given_ids(&output) else {
+            note(inner, ticket, operation, &output).await?;
+            return Ok(output);
+        };
         let place = Place { organisation_id: ticket.actor.organisation_id.as_str(), project_id: &project_id };
         let mut reader = inner.store.read().await.map_err(store_error)?;
         let mut is_free = true;
         for id in &ids {
             is_free &= !approval::is_known(&mut reader, place, id).await.map_err(store_error)?;
         }
+        drop(reader);
         if is_free {
+            note(inner, ticket, operation, &output).await?;
             return Ok(output);
         }
     }

@@ -34,26 +34,68 @@ pub fn services(settings: &Settings, catalogue: &LiveCatalogue) -> Result<Remote
 /// A service that the settings place elsewhere, and why it does not serve, if so.
 pub struct Looked {
     pub setting: &'static str,
-    pub problem: Option<String>,
+    pub problem: Option<Problem>,
 }
 
-/// Asks each of the services once whether it is there.
+pub struct Problem {
+    pub what: String,
+    pub advice: String,
+}
+
+/// Asks each of the services once for what it alone serves, and only to those who have its key. Nothing changes there.
 pub async fn look(settings: &Settings) -> Vec<Looked> {
+    let tasks = format!("/tasks?project={}&limit=1", settings.default_project_id);
+    // No type is named, so that no id is taken: the service says so, and no other one does.
+    let ids = "/ids/next".to_owned();
     let mut looked = Vec::new();
-    for (setting, url) in [("tasks_url", &settings.tasks_url), ("ids_url", &settings.ids_url)] {
+    for (name, setting, url, key, path) in [
+        ("task", "tasks_url", &settings.tasks_url, &settings.tasks_key, tasks),
+        ("id", "ids_url", &settings.ids_url, &settings.ids_key, ids),
+    ] {
         let Some(url) = url else { continue };
-        let problem = match Client::new(setting, url, None) {
-            Err(error) => Some(error.to_string()),
-            Ok(client) => match client.look().await {
-                Ok(status) if status.is_server_error() => Some(format!("it answers {}", status.as_u16())),
-                Ok(_) => None,
-                Err(Failure::Slow) => Some("it does not answer in time".to_owned()),
-                Err(Failure::Unreachable(_) | Failure::Unreadable) => Some("it cannot be reached".to_owned()),
+        let running =
+            || format!("is that server running, and is `{setting}` right? Until then calls for it are refused");
+        let problem = match Client::new(setting, url, key.as_deref()) {
+            Err(error) => Some(Problem { what: error.to_string(), advice: running() }),
+            Ok(client) => match client.look(&path).await {
+                Ok(answered) => judge(name, setting, &answered),
+                Err(Failure::Slow) => {
+                    Some(Problem { what: "it does not answer in time".to_owned(), advice: running() })
+                }
+                Err(Failure::Unreachable(_) | Failure::Unreadable) => {
+                    Some(Problem { what: "it cannot be reached".to_owned(), advice: running() })
+                }
             },
         };
         looked.push(Looked { setting, problem });
     }
     looked
+}
+
+/// What an answer to the question of [`look`] says of the service.
+fn judge(name: &str, setting: &str, Answered { status, body, .. }: &Answered) -> Option<Problem> {
+    let key = setting.replace("_url", "_key");
+    let is_served = match name {
+        "task" => body.get("tasks").is_some_and(Value::is_array),
+        _ => status.as_u16() == 400,
+    };
+    let problem = |what: String, advice: String| Some(Problem { what, advice });
+    match status.as_u16() {
+        401 => problem(
+            "it does not accept the key it was given".to_owned(),
+            format!("set `{key}` to a key of that server"),
+        ),
+        403 => problem(
+            "the key it was given may not use it".to_owned(),
+            format!("give the key of `{key}` a role there that may queue tasks and reserve ids"),
+        ),
+        500.. => problem(format!("it answers {}", status.as_u16()), "look at the log of that server".to_owned()),
+        _ if is_served => None,
+        _ => problem(
+            format!("what answers there is no {name} service"),
+            format!("is `{setting}` the address of the {name} service, and not that of another port or server?"),
+        ),
+    }
 }
 
 #[derive(Debug)]
@@ -96,6 +138,8 @@ impl RemoteService {
             404 => OpError::not_found(detail),
             409 => OpError::conflict(detail),
             429 => OpError::rate_limited(detail, retry_after_ms.unwrap_or(ops::limits::RETRY_AFTER_MS)),
+            // What the service itself says no to. Where it does not say why, it is the key that it does not like.
+            403 if !detail.is_empty() => OpError::refused(detail),
             401 | 403 => self.upstream("does not accept the key it was given"),
             status => self.upstream(&format!("answered {status}")),
         }

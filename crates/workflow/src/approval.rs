@@ -29,7 +29,7 @@ pub use inputs::Lineage;
 pub use next::Next;
 use numbers::FinalId;
 pub use numbers::{is_known, is_taken, last_known};
-pub use owners::{Bearer, find_maker, is_kept_for_other};
+pub use owners::{Bearer, Taker, find_maker, is_kept_for_other};
 
 /// What is to be approved, by whom.
 #[derive(Debug, Clone)]
@@ -218,6 +218,11 @@ pub enum ApprovalError {
     AlreadyQueued { artifact_id: String },
     #[error("the tasks of {id} were taken back meanwhile; approve again")]
     TakenBack { id: String },
+    #[error(
+        "somebody works on what an earlier attempt to approve {id} had queued: {tasks}; have it set back or completed at the \
+         task service, then approve again"
+    )]
+    StillClaimed { id: String, tasks: String },
     #[error("{id} was taken by somebody else meanwhile; approve again")]
     IdTaken { id: String },
     #[error("the next {n} ids of {artifact_type} are all in use")]

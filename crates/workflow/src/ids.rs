@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 use crate::audited::{self, AuditedRow, ReservationRow};
 pub use gaps::is_given;
-pub use reserved::find_holders;
+pub use reserved::{IdsElsewhere, find_handed_on, find_holders, note_elsewhere};
 
 /// Names one counter.
 #[derive(Debug, Clone)]

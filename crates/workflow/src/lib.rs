@@ -34,4 +34,5 @@ pub const MIGRATIONS: &[Migration] = &[
     },
     Migration { version: 108, name: "moves", sql: include_str!("../migrations/0108_moves.sql") },
     Migration { version: 109, name: "asked_tasks", sql: include_str!("../migrations/0109_asked_tasks.sql") },
+    Migration { version: 110, name: "ids_elsewhere", sql: include_str!("../migrations/0110_ids_elsewhere.sql") },
 ];

@@ -84,7 +84,7 @@ impl<'a> Document<'a> {
         let is_shown = |line: &&Line<'a>| !line.is_code && line.comment != Comment::Block;
         let headings: Vec<Heading<'a>> = lines.iter().filter(is_shown).filter_map(parse_heading).collect();
         let mut document = Document { lines, headings, fields: Vec::new() };
-        let fields = document.metadata_lines().iter().filter(is_shown).filter_map(|line| {
+        let fields = document.metadata_lines().into_iter().filter(is_shown).filter_map(|line| {
             let (label, value) = parse_field(line.text).or_else(|| parse_plain_field(line.text))?;
             Some(Field { label, value, line: line.number })
         });
@@ -92,13 +92,19 @@ impl<'a> Document<'a> {
         document
     }
 
-    /// The section `Metadata`; without one, what stands before the first second-level heading.
-    fn metadata_lines(&self) -> &[Line<'a>] {
+    /// The section `Metadata`, and any other of that name beside it: who says two things is told so. Without one, what
+    /// stands before the first second-level heading.
+    fn metadata_lines(&self) -> Vec<&Line<'a>> {
         if let Some(section) = self.find_section("Metadata") {
-            return section.lines;
+            let Heading { level, line, .. } = section.heading;
+            let is_beside = |it: &Heading<'a>| {
+                it.line > *line && (2..=*level).contains(&it.level) && matches(&plain(it.title), "metadata")
+            };
+            let beside = self.sections().filter(|section| is_beside(section.heading));
+            return std::iter::once(section).chain(beside).flat_map(|section| section.lines).collect();
         }
         let end = self.headings.iter().find(|heading| heading.level >= 2).map_or(self.lines.len(), |it| it.line - 1);
-        self.lines.get(..end).unwrap_or_default()
+        self.lines.get(..end).unwrap_or_default().iter().collect()
     }
 
     pub fn lines(&self) -> &[Line<'a>] {
@@ -142,6 +148,11 @@ impl<'a> Document<'a> {
         let inside = self.headings.iter().enumerate();
         let inside = inside.filter(move |(_, it)| it.line > from && it.line <= to && it.level > level);
         inside.filter_map(|(index, _)| self.section_at(index))
+    }
+
+    /// Every heading with its lines.
+    pub fn sections(&self) -> impl Iterator<Item = Section<'_, 'a>> {
+        (0..self.headings.len()).filter_map(|index| self.section_at(index))
     }
 
     fn section_at(&self, index: usize) -> Option<Section<'_, 'a>> {

@@ -98,7 +98,7 @@ async fn check<'c>(
         return Err(StatusError::NotApproved { id, version, status, expected });
     }
     if row.status != request.status && !kind.next_statuses(&row.status).contains(&request.status.as_str()) {
-        let may_have = kind.statuses.iter().filter(|it| kind.is_approved(it) || kind.is_withdrawn(it));
+        let may_have = kind.statuses.iter().filter(|it| kind.is_decided(it));
         let expected = may_have.cloned().collect::<Vec<_>>().join(", ");
         return Err(StatusError::WrongStatus { received: request.status.clone(), expected });
     }

@@ -23,7 +23,7 @@ mod list;
 mod queue;
 mod status;
 
-pub use inputs::{Absent, InputsError, Library, find_inputs};
+pub use inputs::{Absent, InputsError, Library, find_inputs, is_here};
 pub use insert::{Inserted, NewTask, describe, insert};
 pub use list::{Filter, list};
 pub(crate) use list::{KeptTask, read_all};

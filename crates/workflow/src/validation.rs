@@ -5,6 +5,7 @@ mod blocking;
 mod citations;
 mod formats;
 mod markers;
+mod parts;
 mod references;
 mod report;
 mod sections;
@@ -36,13 +37,14 @@ pub struct Known {
 }
 
 impl Known {
-    fn status(&self) -> &str {
-        self.statuses.first().map_or("still to be written", String::as_str)
+    /// The newest status that somebody decided on, else the latest: a later draft decides nothing.
+    fn status(&self, kind: Option<&DocumentType>) -> &str {
+        let decided = kind.and_then(|kind| self.statuses.iter().find(|status| kind.is_decided(status)));
+        decided.or(self.statuses.first()).map_or("still to be written", String::as_str)
     }
 
-    /// Whether any version is approved: a later draft takes nothing from it, unless it withdraws the document.
     fn is_approved(&self, kind: &DocumentType) -> bool {
-        !kind.is_withdrawn(self.status()) && self.statuses.iter().any(|status| kind.is_approved(status))
+        kind.is_approved(self.status(Some(kind)))
     }
 }
 

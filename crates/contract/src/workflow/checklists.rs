@@ -58,6 +58,18 @@ pub enum Relation {
     Citations,
 }
 
+/// What of a section `template_sections` looks at, one after the other: items of its lists, rows of its tables, else its
+/// paragraphs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+pub enum Entries {
+    /// Every one matches `pattern`.
+    Each,
+    /// Those that match `pattern` are counted.
+    Some,
+}
+
 /// The only values a marker's field may have.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -90,8 +102,16 @@ pub struct Criterion {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub required_sections: Vec<String>,
     /// Subsections are those whose heading matches; the patterns then hold in each of them, and the counts count them.
+    /// `id_format` with `unique`: each entry below such a heading has a number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub heading_pattern: Option<String>,
+    /// `template_sections`: the pattern is looked for in each entry of the sections and not in their whole text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entries: Option<Entries>,
+    /// `template_sections`: beginnings of words that name the columns of a table, or labels where there is none. Every row,
+    /// or else every entry, says something for each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub columns: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_matches: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

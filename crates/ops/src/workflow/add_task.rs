@@ -10,14 +10,15 @@ use contract::id::TaskId;
 use contract::workflow::tasks::{AddTask, AddedTasks, GivenInput, InputClass, QueueTasks, QueuedTasks, TaskMetadata};
 use serde_json::Value;
 use store::Tx;
+use workflow::ids::IdsElsewhere;
 use workflow::tasks::check::CheckedTask;
 use workflow::tasks::{self, Absent};
 
-use super::task_plan::{TaskPlan, check_form, check_inputs, check_unfinished, insert_all};
+use super::task_plan::{TaskPlan, check_form, check_holders, check_inputs, check_unfinished, insert_all};
 use super::{NUMBERING_ROLES, V2_FIELDS};
 use crate::context::{Context, Settings};
 use crate::family::Family;
-use crate::operation::{Answer, ApplyError, Ended, Operation, Told, Write};
+use crate::operation::{Answer, ApplyError, Ended, Operation, Told, Write, refusal};
 use crate::remote::Service;
 
 pub struct Plan {
@@ -57,6 +58,9 @@ impl Write for AddTask {
         let Some(tracker) = ctx.find_remote(Service::Tasks) else {
             return Ok(Plan { place, tasks, queued: None, task_ids: Mutex::default() });
         };
+        let mut reader = ctx.read().await?;
+        check_holders(&mut reader, &place, &tasks).await.map_err(refusal)?;
+        drop(reader);
         let batch = QueueTasks {
             project_id: self.project_id.clone().unwrap_or_else(|| ctx.settings().default_project_id.clone()),
             tasks: self.tasks.iter().zip(&tasks).map(|(given, checked)| resolved(given, checked)).collect(),
@@ -76,7 +80,12 @@ impl Write for AddTask {
     async fn apply(&self, plan: &Plan, tx: &mut Tx<'_>) -> Result<Answer<AddedTasks>, ApplyError> {
         let (task_ids, rows) = match &plan.queued {
             None => insert_all(tx, &plan.place, &plan.tasks).await?,
-            Some(queued) => (queued.task_ids.clone(), Vec::new()),
+            Some(queued) => {
+                let ids = plan.tasks.iter().map(|task| task.artifact_id.clone()).collect();
+                let handed_on = IdsElsewhere::HandedOn { project_id: plan.place.project_id.clone(), ids };
+                plan.place.note_elsewhere(tx, &handed_on).await?;
+                (queued.task_ids.clone(), Vec::new())
+            }
         };
         plan.task_ids.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&task_ids);
         let answer = Answer::of(AddedTasks {

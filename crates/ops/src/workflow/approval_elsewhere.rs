@@ -94,7 +94,12 @@ async fn queue(
     let made_ids: Vec<String> = tasks.iter().map(|task| task.artifact_id.clone()).collect();
     let sha256 = request.content_sha256.clone().unwrap_or_default();
     let before = asked_tasks::find(ctx.store, request).await?;
-    asked_tasks::take_back_others(ctx.store, tracker, &before, &sha256, &made_ids).await;
+    let claimed = asked_tasks::take_back_others(ctx.store, tracker, &before, &sha256, &made_ids).await;
+    if !claimed.is_empty() {
+        // New tasks would be refused: their documents are queued already.
+        let (id, tasks) = (request.artifact_id.clone(), claimed.join(", "));
+        return Err(refusal(ApprovalError::StillClaimed { id, tasks }));
+    }
     if tasks.is_empty() {
         return Ok(Vec::new());
     }

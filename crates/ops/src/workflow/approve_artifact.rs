@@ -72,7 +72,8 @@ impl Write for ApproveArtifact {
         }
         if settings.approval_needs_hash && self.content_sha256.is_none() {
             return Err(OpError::conflict(
-                "here an approval names the SHA-256 of what was reviewed; give it as `content_sha256`",
+                "here an approval names the SHA-256 of what was reviewed; give it as `content_sha256`, on the command line \
+                 as `--sha256` (`materia artifact show` tells it)",
             ));
         }
         let home = Home::of(ctx, self.project_id.as_ref());
@@ -264,6 +265,7 @@ impl From<ApprovalError> for ApplyError {
             | ApprovalError::AmbiguousInput { .. }
             | ApprovalError::IdTaken { .. }
             | ApprovalError::TakenBack { .. }
+            | ApprovalError::StillClaimed { .. }
             | ApprovalError::NoFreeId { .. }
             | ApprovalError::AlreadyQueued { .. } => OpError::conflict(message).into(),
         }

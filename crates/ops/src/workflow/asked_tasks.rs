@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use contract::error::{Kind, OpError};
-use contract::workflow::tasks::{ListedTasks, TaskStatus};
+use contract::workflow::tasks::{ListedTasks, Task, TaskStatus};
 use serde_json::{Value, json};
 use store::{Applied, Apply, Keep, Store};
 use tokio::time::Instant;
@@ -74,23 +74,45 @@ impl Platform {
     }
 }
 
-/// Takes the tasks of one asking back, and says whether that is done. What fails is tried again later.
-pub async fn take_back(store: &Store, tracker: &dyn Remote, asked: &Asked, asking: Asking) -> bool {
+/// What became of the tasks of an asking.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TakenBack {
+    /// None is left.
+    All,
+    /// Somebody else works on these, each told with who it is. The others are taken back.
+    AllBut(Vec<String>),
+    /// It is tried again later.
+    Unknown,
+}
+
+/// Takes the tasks of one asking back, as far as nobody else works on them. What fails is tried again later.
+pub async fn take_back(store: &Store, tracker: &dyn Remote, asked: &Asked, asking: Asking) -> TakenBack {
+    let artifact_id = asked.artifact_id.as_str();
     match try_take_back(store, tracker, asked, asking).await {
-        Ok(()) => true,
+        Ok(claimed) if claimed.is_empty() => TakenBack::All,
+        Ok(claimed) => {
+            let tasks = claimed.join(", ");
+            tracing::warn!(artifact_id, tasks, "Somebody works on tasks of an approval that failed");
+            TakenBack::AllBut(claimed)
+        }
         Err(error) => {
-            let artifact_id = asked.artifact_id.as_str();
             tracing::error!(
                 artifact_id,
                 code = error.code(),
                 "Tasks of an approval that failed could not be taken back"
             );
-            false
+            TakenBack::Unknown
         }
     }
 }
 
-async fn try_take_back(store: &Store, tracker: &dyn Remote, asked: &Asked, asking: Asking) -> Result<(), OpError> {
+/// Returns the tasks that somebody else works on.
+async fn try_take_back(
+    store: &Store,
+    tracker: &dyn Remote,
+    asked: &Asked,
+    asking: Asking,
+) -> Result<Vec<String>, OpError> {
     let kept = asked.clone();
     let apply: Apply<bool> = Box::new(move |tx| {
         let asked = kept.clone();
@@ -101,13 +123,22 @@ async fn try_take_back(store: &Store, tracker: &dyn Remote, asked: &Asked, askin
     });
     let deadline = Instant::now() + NOTE_WAIT_MAX;
     if !store.write(None, deadline, apply).await.map_err(write_error)? {
-        return Ok(());
+        return Ok(Vec::new());
     }
-    for (task_id, status) in find_open(tracker, asked).await? {
-        withdraw(tracker, asked, &task_id, status).await?;
+    let mut claimed = Vec::new();
+    for task in find_open(tracker, asked).await? {
+        match withdraw(tracker, asked, &task).await {
+            Ok(()) => {}
+            // One that is not given up keeps no other.
+            Err(error) if matches!(error.kind, Kind::Conflict | Kind::Refused) => {
+                let by = task.claimed_by.as_deref().unwrap_or("somebody else");
+                claimed.push(format!("{} (claimed by {by})", task.task_id));
+            }
+            Err(error) => return Err(error),
+        }
     }
-    if asking == Asking::Unknown {
-        return Ok(());
+    if asking == Asking::Unknown || !claimed.is_empty() {
+        return Ok(claimed);
     }
     let kept = asked.clone();
     let apply: Apply<()> = Box::new(move |tx| {
@@ -117,11 +148,12 @@ async fn try_take_back(store: &Store, tracker: &dyn Remote, asked: &Asked, askin
             Ok(Applied { value: (), event: None, keep: Keep::Changes })
         })
     });
-    store.write(None, Instant::now() + NOTE_WAIT_MAX, apply).await.map_err(write_error)
+    store.write(None, Instant::now() + NOTE_WAIT_MAX, apply).await.map_err(write_error)?;
+    Ok(Vec::new())
 }
 
 /// The tasks of an asking that are not completed.
-async fn find_open(tracker: &dyn Remote, asked: &Asked) -> Result<Vec<(String, TaskStatus)>, OpError> {
+async fn find_open(tracker: &dyn Remote, asked: &Asked) -> Result<Vec<Task>, OpError> {
     let mut open = Vec::new();
     let mut cursor: Option<String> = None;
     for _ in 0..PAGES_MAX {
@@ -134,8 +166,7 @@ async fn find_open(tracker: &dyn Remote, asked: &Asked) -> Result<Vec<(String, T
             OpError::new(Kind::Upstream, "a service answered something else than it should").with_source(error)
         })?;
         let made = page.tasks.into_iter().filter(|task| asked.made_ids.contains(&task.artifact_id));
-        let left = made.filter(|task| task.status != TaskStatus::Completed);
-        open.extend(left.map(|task| (task.task_id.to_string(), task.status)));
+        open.extend(made.filter(|task| task.status != TaskStatus::Completed));
         cursor = page.next_cursor;
         if cursor.is_none() {
             break;
@@ -145,12 +176,12 @@ async fn find_open(tracker: &dyn Remote, asked: &Asked) -> Result<Vec<(String, T
 }
 
 /// The service has no status for what nobody wants any more: the task is completed, with the reason.
-async fn withdraw(tracker: &dyn Remote, asked: &Asked, task_id: &str, status: TaskStatus) -> Result<(), OpError> {
+async fn withdraw(tracker: &dyn Remote, asked: &Asked, task: &Task) -> Result<(), OpError> {
     // Whoever works on it is stopped: their document has no parent.
-    let taken: &[&str] = if status == TaskStatus::InProgress { &["pending"] } else { &[] };
+    let taken: &[&str] = if task.status == TaskStatus::InProgress { &["pending"] } else { &[] };
     for status in taken.iter().chain(&["in_progress", "completed"]) {
         let input = json!({
-            "task_id": task_id, "status": status, "reset": *status == "pending",
+            "task_id": task.task_id, "status": status, "reset": *status == "pending",
             "completion_notes": "withdrawn: the document was not approved"
         });
         tracker.call(call(asked, "update_task_status", input)?).await?;
@@ -172,14 +203,26 @@ fn call(asked: &Asked, operation: &'static str, input: Value) -> Result<RemoteCa
     })
 }
 
-/// What is asked for a document by anybody. Of this text, what can still be had is left alone.
-pub async fn take_back_others(store: &Store, tracker: &dyn Remote, all: &[Asked], sha256: &str, made_ids: &[String]) {
+/// Takes back what is asked for a document by anybody. Of this text, what can still be had is left alone. Returns the tasks
+/// of this text that somebody else works on.
+pub async fn take_back_others(
+    store: &Store,
+    tracker: &dyn Remote,
+    all: &[Asked],
+    sha256: &str,
+    made_ids: &[String],
+) -> Vec<String> {
+    let mut in_the_way = Vec::new();
     for asked in all {
         let is_ours = asked.content_sha256 == sha256 && !asked.is_taken_back && asked.made_ids == made_ids;
-        if !is_ours {
-            take_back(store, tracker, asked, Asking::Ended).await;
+        if !is_ours
+            && let TakenBack::AllBut(claimed) = take_back(store, tracker, asked, Asking::Ended).await
+            && asked.content_sha256 == sha256
+        {
+            in_the_way.extend(claimed);
         }
     }
+    in_the_way
 }
 
 /// Reads all that was asked for a document.

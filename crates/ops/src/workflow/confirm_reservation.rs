@@ -4,8 +4,9 @@ use contract::actor::Role;
 use contract::envelope::True;
 use contract::error::OpError;
 use contract::workflow::{ConfirmReservation, ConfirmedReservation};
+use serde_json::Value;
 use store::Tx;
-use workflow::ids;
+use workflow::ids::{self, IdsElsewhere};
 
 use super::NUMBERING_ROLES;
 use crate::context::Context;
@@ -28,6 +29,10 @@ impl Operation for ConfirmReservation {
     const SERVICE: Option<Service> = Some(Service::Ids);
 
     type Output = ConfirmedReservation;
+
+    fn done_elsewhere(&self, _output: &Value, _now_us: i64) -> Option<IdsElsewhere> {
+        Some(IdsElsewhere::Confirmed { reservation_id: self.reservation_id.clone() })
+    }
 }
 
 impl Write for ConfirmReservation {

@@ -5,7 +5,9 @@ use contract::actor::Role;
 use contract::envelope::True;
 use contract::error::OpError;
 use contract::workflow::tasks::{QueueTasks, QueuedTasks};
+use serde_json::Value;
 use store::Tx;
+use workflow::ids::IdsElsewhere;
 use workflow::tasks::check::CheckedTask;
 use workflow::tasks::{self, Absent};
 
@@ -36,6 +38,11 @@ impl Operation for QueueTasks {
     const RETIRED_FIELDS: &'static [(&'static str, &'static str)] = V2_FIELDS;
 
     type Output = QueuedTasks;
+
+    fn done_elsewhere(&self, _output: &Value, _now_us: i64) -> Option<IdsElsewhere> {
+        let ids = self.tasks.iter().map(|task| task.artifact_id.clone()).collect();
+        Some(IdsElsewhere::HandedOn { project_id: self.project_id.to_string(), ids })
+    }
 }
 
 impl Write for QueueTasks {

@@ -3,12 +3,12 @@
 use contract::actor::Role;
 use contract::envelope::True;
 use contract::error::OpError;
-use contract::time::rfc3339_ms;
+use contract::time::{parse_rfc3339_us, rfc3339_ms};
 use contract::workflow::{ReserveIdRange, ReservedIdRange};
 use serde_json::Value;
 use store::Tx;
 use uuid::Uuid;
-use workflow::ids::{self, ReserveOptions};
+use workflow::ids::{self, IdsElsewhere, ReserveOptions};
 
 use super::approve_artifact::is_part_of_approval;
 use super::{CounterPlan, NUMBERING_ROLES, tell_numbers};
@@ -16,6 +16,9 @@ use crate::context::{Context, Settings};
 use crate::family::Family;
 use crate::operation::{Answer, ApplyError, Ended, Operation, Write};
 use crate::remote::Service;
+
+/// The seed's 15 minutes.
+const EXPIRES_AFTER_US: i64 = 15 * 60 * 1_000_000;
 
 pub struct Plan {
     counter: CounterPlan,
@@ -42,6 +45,15 @@ impl Operation for ReserveIdRange {
     fn given_ids(&self, output: &Value) -> Option<(String, Vec<String>)> {
         let ids = output.get("reserved_ids")?.as_array()?.iter().filter_map(|id| id.as_str().map(str::to_owned));
         Some((self.project_id.as_ref()?.to_string(), ids.collect()))
+    }
+
+    fn done_elsewhere(&self, output: &Value, now_us: i64) -> Option<IdsElsewhere> {
+        let (project_id, ids) = self.given_ids(output)?;
+        let reservation_id = output.get("reservation_id")?.as_str()?.to_owned();
+        // A service that does not say is taken to keep them as long as the seed has it.
+        let told = output.get("expires_at").and_then(Value::as_str).and_then(parse_rfc3339_us);
+        let expires_at_us = told.unwrap_or(now_us.saturating_add(EXPIRES_AFTER_US));
+        Some(IdsElsewhere::Reserved { project_id, ids, reservation_id, expires_at_us })
     }
 
     fn fill_defaults(&mut self, settings: &Settings) {

@@ -8,8 +8,8 @@ use contract::error::OpError;
 use contract::workflow::artifacts::{StoreArtifact, StoredArtifact};
 use store::{Conn, Tx};
 use workflow::address::Address;
-use workflow::approval::{self, ApprovalError, Bearer, content_hash};
-use workflow::artifacts::{self, ArtifactRow, Met, NewArtifact};
+use workflow::approval::{self, ApprovalError, Bearer, Taker, content_hash};
+use workflow::artifacts::{self, ArtifactRow, Met, NewArtifact, Place};
 use workflow::audited::AuditedRow;
 use workflow::catalogue::Catalogue;
 use workflow::ids::{self, Counter, Leap, Noting};
@@ -184,9 +184,8 @@ impl Plan {
     /// Refuses an id that is somebody else's.
     async fn check_owner(&self, tx: &mut Tx<'_>, may_be_reserved: bool) -> Result<(), ApplyError> {
         check_maker(tx, &self.catalogue, &self.new).await?;
-        let row = &self.new.row;
-        if may_be_reserved && approval::is_kept_for_other(tx, &self.catalogue, row).await? {
-            return Err(ApprovalError::KeptForOther { id: row.key.clone() }.into());
+        if may_be_reserved {
+            check_holder(tx, &self.catalogue, &self.new.row).await?;
         }
         Ok(())
     }
@@ -198,8 +197,8 @@ impl Plan {
             error.details = refusal.details.clone();
             return Err(error.into());
         }
-        // A number that nobody was given yet was not reserved either.
-        self.check_owner(tx, is_first && self.number <= last_assigned).await?;
+        // A number that nobody was given yet was not reserved either, unless it is another service that gives them.
+        self.check_owner(tx, is_first && (self.number <= last_assigned || self.leap == Leap::Free)).await?;
         let noting = match self.counter() {
             // An id that was chosen by hand is never given out.
             Some(counter) => {
@@ -233,6 +232,21 @@ async fn check_maker(conn: &mut Conn, catalogue: &Catalogue, new: &NewArtifact) 
     Ok(())
 }
 
+/// Refuses an id that is kept for somebody else.
+async fn check_holder(conn: &mut Conn, catalogue: &Catalogue, row: &ArtifactRow) -> Result<(), ApprovalError> {
+    let taker = Taker {
+        place: Place { organisation_id: &row.organisation_id, project_id: &row.project_id },
+        key: &row.key,
+        actor_id: &row.created_by,
+        parents: &row.parent_id.as_deref().into_iter().collect::<Vec<&str>>(),
+        now_us: row.created_at_us,
+    };
+    match approval::is_kept_for_other(conn, catalogue, taker).await? {
+        true => Err(ApprovalError::KeptForOther { id: row.key.clone() }),
+        false => Ok(()),
+    }
+}
+
 /// Where another service gives out the ids, has it take note of that of a document which is not stored here yet. Asks
 /// nothing of it for a document that is refused: its number would be lost.
 async fn make_known(
@@ -247,7 +261,10 @@ async fn make_known(
     };
     let mut reader = ctx.read().await?;
     match artifacts::find_stored(&mut reader, new, prefix).await.map_err(refusal)? {
-        Met::Nothing { is_first: true, .. } => check_maker(&mut reader, catalogue, new).await.map_err(refusal)?,
+        Met::Nothing { is_first: true, .. } => {
+            check_maker(&mut reader, catalogue, new).await.map_err(refusal)?;
+            check_holder(&mut reader, catalogue, row).await.map_err(refusal)?;
+        }
         Met::Nothing { is_first: false, .. } | Met::Stored(_) => return Ok(None),
     }
     drop(reader);

@@ -1,14 +1,17 @@
 //! What the task operations plan with, and their errors as the caller sees them.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use contract::error::{Kind, OpError};
 use contract::id::{ProjectId, TaskId};
 use contract::workflow::tasks::TaskMetadata;
-use store::Tx;
+use store::{Conn, StoreError, Tx};
+use workflow::approval::{self, ApprovalError, Taker};
 use workflow::artifacts::{self, Place};
 use workflow::audited::AuditedRow;
-use workflow::ids::{self, Counter, Leap};
+use workflow::catalogue::Catalogue;
+use workflow::ids::{self, Counter, IdsElsewhere, Leap};
 use workflow::tasks::check::{CheckedTask, Wrong, check_batch};
 use workflow::tasks::{self, Absent, InputsError, Library, NewTask, TasksError};
 
@@ -23,6 +26,7 @@ pub struct TaskPlan {
     /// Whose a claim becomes: see [`crate::acting`].
     pub claimant: String,
     pub may_take_back: bool,
+    catalogue: Arc<Catalogue>,
     leap: Leap,
     /// The caller's word for the work, for tasks that bring none of their own.
     correlation_id: Option<String>,
@@ -39,11 +43,18 @@ impl TaskPlan {
             actor_id: ctx.actor().id.to_string(),
             claimant: ctx.claimant(),
             may_take_back: ctx.may_take_back(),
+            catalogue: ctx.services().catalogue.current(),
             leap: if ctx.find_remote(Service::Ids).is_some() { Leap::Free } else { Leap::Bounded },
             correlation_id: ctx.task_id().map(str::to_owned),
             lease_us: lease.map(|lease| i64::try_from(lease.as_micros()).unwrap_or(i64::MAX)),
             now_us: ctx.now_us(),
         }
+    }
+}
+
+impl TaskPlan {
+    pub async fn note_elsewhere(&self, tx: &mut Tx<'_>, done: &IdsElsewhere) -> Result<(), StoreError> {
+        ids::note_elsewhere(tx, &self.organisation_id, &self.actor_id, done, self.now_us).await
     }
 }
 
@@ -121,12 +132,46 @@ pub async fn check_unfinished(ctx: &Context<'_>, place: &TaskPlan, tasks: &[Chec
     Ok(())
 }
 
+/// Refuses tasks for documents whose ids are kept for others.
+pub async fn check_holders(conn: &mut Conn, place: &TaskPlan, tasks: &[CheckedTask]) -> Result<(), ApprovalError> {
+    // A house that acts for its callers has looked itself, and may have another key for ids than for tasks.
+    if place.claimant != place.actor_id {
+        return Ok(());
+    }
+    let home = Place { organisation_id: &place.organisation_id, project_id: &place.project_id };
+    let mut last_of: BTreeMap<&str, i64> = BTreeMap::new();
+    for task in tasks {
+        let Some((prefix, number)) = ids::parse_id(&task.artifact_id) else { continue };
+        if !last_of.contains_key(prefix) {
+            let counter = Counter { organisation_id: home.organisation_id, prefix, project_id: home.project_id };
+            last_of.insert(prefix, ids::last_assigned(conn, &counter).await?);
+        }
+        // A number that nobody was given yet was not reserved either, unless it is another service that gives them.
+        if place.leap == Leap::Bounded && last_of.get(prefix).is_some_and(|last| number > *last) {
+            continue;
+        }
+        let parents: Vec<&str> = task.inputs.iter().map(|input| input.artifact_id.as_str()).collect();
+        let taker = Taker {
+            place: home,
+            key: &task.artifact_id,
+            actor_id: &place.actor_id,
+            parents: &parents,
+            now_us: place.now_us,
+        };
+        if approval::is_kept_for_other(conn, &place.catalogue, taker).await? {
+            return Err(ApprovalError::KeptForOther { id: task.artifact_id.clone() });
+        }
+    }
+    Ok(())
+}
+
 /// Puts checked tasks into the queue, in their order. Nobody is given an id that is queued.
 pub async fn insert_all(
     tx: &mut Tx<'_>,
     place: &TaskPlan,
     tasks: &[CheckedTask],
 ) -> Result<(Vec<TaskId>, Vec<AuditedRow>), ApplyError> {
+    check_holders(tx, place, tasks).await?;
     let (mut task_ids, mut rows) = (Vec::with_capacity(tasks.len()), Vec::with_capacity(tasks.len()));
     let mut numbers: BTreeMap<&str, Vec<i64>> = BTreeMap::new();
     for (prefix, number) in tasks.iter().filter_map(|task| ids::parse_id(&task.artifact_id)) {

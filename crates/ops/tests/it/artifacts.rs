@@ -572,7 +572,8 @@ async fn an_approval_is_bound_to_what_was_reviewed() {
 async fn a_house_may_want_every_approval_to_name_what_was_reviewed() {
     let stage = on_sqlite_with(OPERATIONS, ops::Settings { approval_needs_hash: true, ..settings() }).await;
     stage.store(EPIC_006).await;
-    let message = "here an approval names the SHA-256 of what was reviewed; give it as `content_sha256`";
+    let message = "here an approval names the SHA-256 of what was reviewed; give it as `content_sha256`, on the command \
+        line as `--sha256` (`materia artifact show` tells it)";
     check_refused(&stage, stage.approve("EPIC-006"), -32000, message).await;
     let read = output(stage.call("owner", "read_artifact", json!({"artifact_id": "EPIC-006"})).await);
     let input = json!({"artifact_id": "EPIC-006", "content_sha256": read["artifact"]["content_sha256"]});

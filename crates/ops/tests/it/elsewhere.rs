@@ -242,6 +242,75 @@ async fn a_reservation_there_is_whose_it_is_here_and_an_approval_confirms_its_ow
 }
 
 #[tokio::test]
+async fn an_id_that_somebody_here_reserved_there_is_theirs() {
+    let (near, far) = neighbours("owner").await;
+    near.begin().await;
+    let reserve = async || {
+        let range = json!({"artifact_type": "prd", "count": 3});
+        output(near.call("author", "reserve_id_range", range).await)
+    };
+    let store = async |name: &str, number: usize| {
+        near.call(name, "store_artifact", json!({"artifact_content": prd(number)})).await.result
+    };
+    let wait = || {
+        for stage in [&near, &*far.stage] {
+            stage.clock.set_us(stage.clock.now_us() + 16 * 60_000_000);
+        }
+    };
+    let reserved = reserve().await;
+    assert_eq!(reserved["reserved_ids"], json!(["PRD-001", "PRD-002", "PRD-003"]));
+    let confirmation = json!({"reservation_id": reserved["reservation_id"]});
+    let message = "PRD-001 belongs to whoever reserved it; take an id of your own";
+    assert_eq!(store("agent", 1).await.unwrap_err().message, message);
+    output(near.call("author", "confirm_reservation", confirmation).await);
+    wait();
+    assert_eq!(store("agent", 1).await.unwrap_err().message, message);
+    store("author", 1).await.expect("it is the author's");
+    // Nor may others queue it; a task of the author hands it on, though the task is there.
+    let input = json!({
+        "name": "epic", "classification": "mandatory",
+        "mcp_resource_uri": "mcp://resources/artifacts/epics/EPIC-006_v1.md"
+    });
+    let task = json!({"tasks": [{"artifact_id": "PRD-002", "generator": "prd-generator", "inputs": [input]}]});
+    let error = near.call("agent", "add_task", task.clone()).await.result.unwrap_err();
+    assert_eq!(error.message, "PRD-002 belongs to whoever reserved it; take an id of your own");
+    output(near.call("author", "add_task", task).await);
+    store("agent", 2).await.expect("it was handed on");
+    store("agent", 3).await.expect_err("it was not");
+    // As here: one that was given singly is nobody's, and one that was not confirmed lapses.
+    assert_eq!(
+        output(near.call("author", "get_next_available_id", json!({"artifact_type": "prd"})).await)["next_id"],
+        "PRD-004"
+    );
+    store("agent", 4).await.expect("it is nobody's");
+    assert_eq!(reserve().await["reserved_ids"][0], "PRD-005");
+    store("agent", 5).await.expect_err("it is the author's");
+    wait();
+    store("agent", 5).await.expect("it has lapsed");
+}
+
+#[tokio::test]
+async fn an_input_that_is_here_is_seen_though_the_service_there_has_not_seen_it() {
+    let (near, far) = neighbours("owner").await;
+    near.begin().await;
+    near.store(PRD_006).await;
+    output(near.approve("PRD-006").await);
+    let unseen = async |stage: &Stage| {
+        let tasks = stage.tasks().await;
+        let first = tasks.iter().find(|task| task["generator"] == "hls-generator").unwrap();
+        first.get("unseen_inputs").cloned()
+    };
+    assert_eq!(unseen(&far.stage).await, Some(json!(["prd", "business_research", "implementation_research"])));
+    assert_eq!(unseen(&near).await, None);
+    let claimed = output(near.call("agent", "get_next_task", json!({"claim": true})).await);
+    assert_eq!(claimed["task"].get("unseen_inputs"), None, "{claimed}");
+    // What is not approved here any more is the word of others.
+    let withdrawal = json!({"artifact_id": "PRD-006", "status": "Withdrawn"});
+    output(near.call("owner", "set_artifact_status", withdrawal).await);
+    assert_eq!(unseen(&near).await, Some(json!(["prd"])));
+}
+
+#[tokio::test]
 async fn a_task_there_belongs_to_the_work_of_the_caller_here() {
     let (near, far) = neighbours("owner").await;
     near.begin().await;
@@ -313,6 +382,33 @@ async fn what_an_approval_left_there_is_taken_back_when_the_service_answers_agai
     assert_eq!(approved["sub_artifacts_detected"], json!(["HLS-001", "HLS-002", "HLS-003"]));
     near.platform.take_back_tasks(near.platform.asked_until_us(Duration::ZERO)).await;
     assert_eq!(queued(&far).await[3..], ["HLS-001 pending", "HLS-002 pending", "HLS-003 pending"]);
+}
+
+#[tokio::test]
+async fn a_task_that_somebody_there_works_on_is_named_and_keeps_no_other_from_being_taken_back() {
+    let far = Far { stage: Arc::new(on_sqlite(OPERATIONS).await), called_by: "author" };
+    let road = Road { far: far.clone(), is_cut: Arc::default() };
+    let is_cut = Arc::clone(&road.is_cut);
+    let remotes = Remotes::of(ours(), Some(Arc::new(road)), Some(Arc::new(far.clone())));
+    let near = on_sqlite_with_remotes(OPERATIONS, remotes).await;
+    near.begin().await;
+    near.store(PRD_006).await;
+    is_cut.store(true, Ordering::SeqCst);
+    near.approve("PRD-006").await.result.unwrap_err();
+    is_cut.store(false, Ordering::SeqCst);
+    let claimed = output(far.stage.call("agent", "get_next_task", json!({"claim": true})).await);
+    assert_eq!(claimed["task"]["task_id"], "TASK-001");
+    let message = "somebody works on what an earlier attempt to approve PRD-006 had queued: TASK-001 (claimed by agent); \
+        have it set back or completed at the task service, then approve again";
+    for _ in 0..2 {
+        let error = near.approve("PRD-006").await.result.unwrap_err();
+        assert_eq!((error.code(), error.message.as_str()), ("CONFLICT", message));
+        assert_eq!(queued(&far).await, ["HLS-001 in_progress", "HLS-002 completed", "HLS-003 completed"]);
+    }
+    let back = json!({"task_id": "TASK-001", "status": "pending", "reset": true});
+    output(far.stage.call("agent", "update_task_status", back).await);
+    output(near.approve("PRD-006").await);
+    assert_eq!(queued(&far).await[..3], ["HLS-001 completed", "HLS-002 completed", "HLS-003 completed"]);
 }
 
 #[tokio::test]

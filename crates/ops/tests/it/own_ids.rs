@@ -270,15 +270,17 @@ async fn nothing_is_stored_under_an_id_that_somebody_else_reserved() {
         // Whoever reserved it, and then everybody who goes on with the document.
         output(store("author", prd(1, &[])).await);
         output(store("agent", prd(1, &[]).replacen("**Version:** 1", "**Version:** 2", 1)).await);
-        // A task of theirs hands it on; one of somebody else does not.
+        // A task of theirs hands it on; somebody else may make none.
         let input = json!({
             "name": "epic", "classification": "mandatory",
             "mcp_resource_uri": "mcp://resources/artifacts/epics/EPIC-006_v1.md"
         });
-        for (name, id) in [("author", "PRD-002"), ("agent", "PRD-003")] {
-            let task = json!({"artifact_id": id, "generator": "prd-generator", "inputs": [input]});
-            output(stage.call(name, "queue_tasks", json!({"project_id": "default", "tasks": [task]})).await);
+        let batch = |id: &str| json!([{"artifact_id": id, "generator": "prd-generator", "inputs": [input]}]);
+        for operation in ["queue_tasks", "add_task"] {
+            let tasks = json!({"project_id": "default", "tasks": batch("PRD-003")});
+            check_refused(&stage, stage.call("agent", operation, tasks), -32000, &message("PRD-003")).await;
         }
+        output(stage.call("author", "add_task", json!({"tasks": batch("PRD-002")})).await);
         output(store("agent", prd(2, &[])).await);
         check_refused(&stage, store("agent", prd(3, &[])), -32000, &message("PRD-003")).await;
         // One that was given singly is nobody's, and one that was not confirmed lapses.

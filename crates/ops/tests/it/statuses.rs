@@ -289,6 +289,69 @@ async fn an_approved_review_is_withdrawn_by_a_person_and_nothing_is_approved_bel
     check_refused(&stage, stage.approve("CARE-001"), -32000, "Parent REV-001 must be approved first").await;
 }
 
+/// A review that was approved twice, and a plan below it.
+async fn reviewed_plan(stage: &Stage) -> impl Fn(u32, &str) -> String + use<> {
+    let text = |id: &str, rest: &str| {
+        format!(
+            "# {id}: A title\n\n## Metadata\n{rest}\n\n## Findings\n\
+             Words enough to make this a document of a hundred characters and more than that.\n"
+        )
+    };
+    let review =
+        move |version: u32, status: &str| text("REV-001", &format!("- **Version:** {version}\n- **Status:** {status}"));
+    for version in [1, 2] {
+        stage.store(&review(version, "Draft")).await;
+        output(stage.approve("REV-001").await);
+    }
+    stage.store(&text("CARE-001", "- **Parent Evidence Review:** REV-001\n- **Status:** Draft")).await;
+    review
+}
+
+/// Nothing goes on below the review, whichever way it is asked.
+async fn check_withdrawn(stage: &Stage) {
+    check_refused(stage, stage.approve("CARE-001"), -32000, "Parent REV-001 must be approved first").await;
+    let guide = json!({"generator": "care-plan-generator", "parent_id": "REV-001"});
+    let guide = output(stage.call("agent", "guide_generation", guide).await).to_string();
+    assert!(guide.contains("evidence_review (mandatory): missing"), "{guide}");
+    let read = output(stage.call("viewer", "read_artifact", json!({"artifact_id": "CARE-001"})).await);
+    let asked = json!({"artifact_id": "CARE-001", "artifact_content": read["content"]});
+    let found = output(stage.call("viewer", "validate_artifact", asked).await);
+    let parent = found["results"].as_array().unwrap().iter().find(|it| it["id"] == "UT-02").unwrap();
+    assert_eq!(
+        (&parent["passed"], &parent["details"]),
+        (&json!(false), &json!("line 4: parent REV-001 is Withdrawn, and not approved"))
+    );
+    let input = json!({
+        "name": "evidence_review", "classification": "mandatory",
+        "mcp_resource_uri": "mcp://resources/artifacts/evidence_reviews/REV-001_v1.md"
+    });
+    let task = json!({"artifact_id": "CARE-002", "generator": "care-plan-generator", "inputs": [input]});
+    let error = stage.call("agent", "add_task", json!({"tasks": [task]})).await.result.unwrap_err();
+    assert_eq!(error.message, "Input artifact REV-001 not approved");
+}
+
+#[tokio::test]
+async fn a_draft_brings_nothing_back_that_a_person_withdrew_and_an_approval_does() {
+    for stage in both().await {
+        let review = reviewed_plan(&stage).await;
+        output(stage.move_to("approver", "REV-001", "Withdrawn").await);
+        check_withdrawn(&stage).await;
+        output(stage.call("agent", "store_artifact", json!({"artifact_content": review(3, "Draft")})).await);
+        check_withdrawn(&stage).await;
+        output(stage.approve("REV-001").await);
+        output(stage.approve("CARE-001").await);
+    }
+}
+
+#[tokio::test]
+async fn a_draft_brings_nothing_back_that_a_stored_version_withdrew() {
+    let stage = on_sqlite(OPERATIONS).await;
+    let review = reviewed_plan(&stage).await;
+    stage.store(&review(3, "Withdrawn")).await;
+    output(stage.call("agent", "store_artifact", json!({"artifact_content": review(4, "Draft")})).await);
+    check_withdrawn(&stage).await;
+}
+
 #[tokio::test]
 async fn a_history_from_before_there_were_moves_is_taken_over() {
     const MOVES: i64 = 108;

@@ -1,6 +1,8 @@
 //! `materia artifact`: validate, store, approve and move documents, and look at them.
 
-use std::io::Read as _;
+mod review;
+
+use std::io::{IsTerminal as _, Read as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -19,6 +21,7 @@ use workflow::catalogue::Catalogue;
 use workflow::markdown::Document;
 use workflow::metadata;
 
+use self::review::Reviewed;
 use super::{Place, must_be_there, print_answer, print_document, say, table, visible};
 use crate::assemble;
 use crate::auth::owner;
@@ -71,7 +74,8 @@ enum Command {
     Approve {
         /// Such as PRD-006, or the file name of a document without an id
         id: String,
-        /// SHA-256 of what you reviewed; anything else is refused [default: that of the latest version, which is printed]
+        /// SHA-256 of what you reviewed, as `artifact show` tells it; anything else is refused. Without it the latest version
+        /// is approved: at a terminal you are asked about it, elsewhere the record says that no hash was named
         #[arg(long, value_name = "HEX")]
         sha256: Option<String>,
         /// What your approval means
@@ -162,19 +166,18 @@ pub async fn run(place: Place, arguments: Arguments) -> anyhow::Result<ExitCode>
     }
     let house = assemble::look(place.data, &settings).await?;
     let actor = owner(&settings.organisation_id);
-    if let Command::Approve { id, sha256: None, .. } = &arguments.command {
-        // What is stored from here on is not what was approved.
-        let mut wanted = Map::from_iter([("artifact_id".to_owned(), json!(id))]);
-        wanted.extend(input.get("project_id").map(|project| ("project_id".to_owned(), project.clone())));
-        let call = Call { operation: "read_artifact".to_owned(), input: Value::Object(wanted), ..Call::default() };
-        // Where it cannot be read, the approval says why.
-        if let Ok(success) = house.call(&actor, call).await.result {
-            let latest = read::<ArtifactContent>(success.output)?.artifact;
-            input.insert("content_sha256".to_owned(), json!(latest.content_sha256));
-            say(visible(&format!(
-                "approving {} version {}, {}\nSHA-256 {}",
-                latest.id, latest.version, latest.title, latest.content_sha256
-            )));
+    if let Command::Approve { id, sha256: None, .. } = &arguments.command
+        && !settings.approval_needs_hash
+        && std::io::stdin().is_terminal()
+        && std::io::stderr().is_terminal()
+    {
+        match review::ask(&house, &actor, id, input.get("project_id")).await? {
+            Reviewed::Yes { sha256 } => drop(input.insert("content_sha256".to_owned(), json!(sha256))),
+            Reviewed::No => {
+                house.close().await;
+                return Ok(ExitCode::FAILURE);
+            }
+            Reviewed::Nothing => {}
         }
     }
     let call = Call { operation: operation.to_owned(), input: Value::Object(input), ..Call::default() };
@@ -188,7 +191,10 @@ pub async fn run(place: Place, arguments: Arguments) -> anyhow::Result<ExitCode>
         }
     };
     if let (Command::Show { .. }, false) = (&arguments.command, arguments.json) {
-        return Ok(print_document(reply.call_id, &read::<ArtifactContent>(output)?.content));
+        let ArtifactContent { artifact, content, .. } = read(output)?;
+        // Beside the document, which may go to a file: an approval names it.
+        say(visible(&format!("{} version {}, SHA-256 {}", artifact.id, artifact.version, artifact.content_sha256)));
+        return Ok(print_document(reply.call_id, &content));
     }
     let has_failed = output.get("passed") == Some(&Value::Bool(false));
     let lines = if arguments.json { vec![output.to_string()] } else { shown(&arguments.command, output)? };

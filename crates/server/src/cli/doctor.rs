@@ -17,7 +17,7 @@ use crate::oauth;
 use crate::owner::database::DatabaseStanding;
 use crate::owner::witnesses::{Standing, WitnessStanding};
 use crate::owner::{House, HouseError, has_owner};
-use crate::remote::{self, Looked};
+use crate::remote::{self, Looked, Problem};
 use crate::settings::Settings;
 
 /// One line of the report, with advice where something can be done.
@@ -316,10 +316,9 @@ fn witness(found: &WitnessStanding) -> Finding {
 fn service(Looked { setting, problem }: Looked) -> Finding {
     match problem {
         None => Finding::fine(format!("the service of another server answers ({setting})")),
-        Some(problem) => Finding::wrong(
-            format!("the service of another server does not serve ({setting}): {problem}"),
-            format!("is that server running, and is `{setting}` right? Until then calls for it are refused"),
-        ),
+        Some(Problem { what, advice }) => {
+            Finding::wrong(format!("the service of another server does not serve ({setting}): {what}"), advice)
+        }
     }
 }
 

@@ -131,14 +131,15 @@ impl Client {
         }
     }
 
-    /// Asks once how the service is; any answer shows that it is there. The key does not go along.
-    pub async fn look(&self) -> Result<StatusCode, Failure> {
-        let request = Request::get(format!("{}/health", self.base)).body(Full::new(Bytes::new()));
-        let request = request.map_err(|error| Failure::Unreachable(error.into()))?;
-        match tokio::time::timeout(LOOK_TIMEOUT, self.exchange(request)).await {
-            Ok(response) => Ok(response?.status()),
-            Err(_) => Err(Failure::Slow),
+    /// Asks once, without a call of anybody.
+    pub async fn look(&self, path: &str) -> Result<Answered, Failure> {
+        let mut request = Request::get(format!("{}{path}", self.base));
+        if let Some(authorization) = &self.authorization {
+            request = request.header(AUTHORIZATION, authorization.clone());
         }
+        let request = request.body(Full::new(Bytes::new())).map_err(|error| Failure::Unreachable(error.into()))?;
+        let answer = async { read(self.exchange(request).await?).await };
+        tokio::time::timeout(LOOK_TIMEOUT, answer).await.unwrap_or(Err(Failure::Slow))
     }
 
     async fn exchange(&self, request: Request<Full<Bytes>>) -> Result<Response<Incoming>, Failure> {
@@ -170,22 +171,24 @@ impl Client {
             None => Bytes::new(),
         };
         let request = request.body(Full::new(body)).map_err(|error| Failure::Unreachable(error.into()))?;
-        let response = self.exchange(request).await?;
-        let status = response.status();
-        let retry_after =
-            response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
-        let retry_after_ms = retry_after.map(|seconds| seconds.min(RETRY_AFTER_S_MAX) * 1_000);
-        let body = match Limited::new(response.into_body(), BODY_BYTES_MAX).collect().await {
-            Ok(body) => body.to_bytes(),
-            Err(error) if error.is::<http_body_util::LengthLimitError>() => return Err(Failure::Unreadable),
-            // The connection broke in the middle of the answer.
-            Err(error) => return Err(Failure::Unreachable(error)),
-        };
-        match serde_json::from_slice(&body) {
-            Ok(body) => Ok(Answered { status, retry_after_ms, body }),
-            // A proxy in between may answer for a service that is down, in a language of its own.
-            Err(_) if status.is_success() => Err(Failure::Unreadable),
-            Err(_) => Ok(Answered { status, retry_after_ms, body: Value::Null }),
-        }
+        read(self.exchange(request).await?).await
+    }
+}
+
+async fn read(response: Response<Incoming>) -> Result<Answered, Failure> {
+    let status = response.status();
+    let retry_after = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
+    let retry_after_ms = retry_after.map(|seconds| seconds.min(RETRY_AFTER_S_MAX) * 1_000);
+    let body = match Limited::new(response.into_body(), BODY_BYTES_MAX).collect().await {
+        Ok(body) => body.to_bytes(),
+        Err(error) if error.is::<http_body_util::LengthLimitError>() => return Err(Failure::Unreadable),
+        // The connection broke in the middle of the answer.
+        Err(error) => return Err(Failure::Unreachable(error)),
+    };
+    match serde_json::from_slice(&body) {
+        Ok(body) => Ok(Answered { status, retry_after_ms, body }),
+        // A proxy in between may answer for a service that is down, in a language of its own.
+        Err(_) if status.is_success() => Err(Failure::Unreadable),
+        Err(_) => Ok(Answered { status, retry_after_ms, body: Value::Null }),
     }
 }

@@ -109,7 +109,7 @@ fn doctor_tells_of_services_that_are_not_there() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let free = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a port is free");
     let nobody = format!("http://{free}");
-    let there = Broken::start(&[Act::Answer(200, "{}")]);
+    let there = Broken::start(&[Act::Answer(200, r#"{"success":true,"tasks":[],"count":0}"#)]);
     let mut command = materia();
     command.arg("--data").arg(folder.path().join("near")).arg("doctor");
     command.env("MATERIA_TASKS_URL", &there.url).env("MATERIA_IDS_URL", &nobody);
@@ -121,6 +121,45 @@ fn doctor_tells_of_services_that_are_not_there() {
         said.contains("WRONG  the service of another server does not serve (ids_url): it cannot be reached"),
         "{said}"
     );
+}
+
+#[test]
+fn doctor_tells_of_a_wrong_key_and_of_addresses_that_changed_places() {
+    let folder = testkit::temp_dir();
+    let far = folder.path().join("far");
+    let house = House::start(&HouseOptions { data: &far, access: Access::Token, database_url: None });
+    let token = house.token();
+    let doctor = |tasks: &str, ids: &str, key: &str| {
+        let mut command = materia();
+        command.arg("--data").arg(folder.path().join("near")).arg("doctor");
+        command.env("MATERIA_TASKS_URL", tasks).env("MATERIA_IDS_URL", ids);
+        command.env("MATERIA_TASKS_KEY", key).env("MATERIA_IDS_KEY", key);
+        let output = command.output().expect("`materia` runs");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let (tasks, ids) = (house.tasks(), house.ids());
+    let right = doctor(tasks, ids, &token);
+    for setting in ["tasks_url", "ids_url"] {
+        assert!(right.contains(&format!("ok     the service of another server answers ({setting})")), "{right}");
+    }
+    let wrong = doctor(tasks, ids, "not-the-key");
+    for (setting, key) in [("tasks_url", "tasks_key"), ("ids_url", "ids_key")] {
+        let said = format!(
+            "WRONG  the service of another server does not serve ({setting}): it does not accept the key it was given\n         \
+             set `{key}` to a key of that server\n"
+        );
+        assert!(wrong.contains(&said), "{wrong}");
+    }
+    let swapped = doctor(ids, tasks, &token);
+    for (setting, name) in [("tasks_url", "task"), ("ids_url", "id")] {
+        let said = format!(
+            "WRONG  the service of another server does not serve ({setting}): what answers there is no {name} service\n"
+        );
+        assert!(swapped.contains(&said), "{swapped}");
+    }
+    // Nobody was given an id for it.
+    let next = call(&far, &[], "get_next_available_id", &json!({"artifact_type": "prd"}), None).expect("an id");
+    assert_eq!(next["next_id"], "PRD-001");
 }
 
 /// What a broken service does with one request.
@@ -267,6 +306,7 @@ fn what_another_try_would_not_mend_is_not_tried_again() {
         (&[Act::Answer(404, r#"{"detail":"no"}"#)][..], "NOT_FOUND", "no"),
         (&[Act::Answer(409, r#"{"detail":"taken"}"#)][..], "CONFLICT", "taken"),
         (&[Act::Answer(429, r#"{"detail":"slower"}"#)][..], "BUSY", "slower"),
+        (&[Act::Answer(403, r#"{"detail":"not yours"}"#)][..], "DENIED", "not yours"),
         (&[Act::Answer(403, "{}")][..], "UPSTREAM", "the task service does not accept the key it was given"),
         (
             &[Act::Answer(200, "nonsense")][..],

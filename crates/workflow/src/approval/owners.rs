@@ -189,27 +189,45 @@ async fn is_reserved_by_other(conn: &mut Conn, request: &Request, next: &Next, i
     Ok(false)
 }
 
-/// Whether the id of a document that is stored for the first time is kept for somebody else than whoever stores it. They
-/// hand it on with a task of theirs, and an approval does so with its tasks and with what the approved text says.
-pub async fn is_kept_for_other(conn: &mut Conn, catalogue: &Catalogue, row: &ArtifactRow) -> Result<bool, StoreError> {
-    let Some((prefix, _)) = ids::parse_id(&row.key) else { return Ok(false) };
-    let place = Place { organisation_id: &row.organisation_id, project_id: &row.project_id };
+/// Who takes an id for a document, by storing its first version or by queueing it.
+#[derive(Debug, Clone, Copy)]
+pub struct Taker<'a> {
+    pub place: Place<'a>,
+    pub key: &'a str,
+    pub actor_id: &'a str,
+    /// The documents that it is made from.
+    pub parents: &'a [&'a str],
+    pub now_us: i64,
+}
+
+/// Whether an id is kept for somebody else than whoever takes it. They hand it on with a task of theirs, and an approval
+/// does so with its tasks and with what the approved text says.
+pub async fn is_kept_for_other(conn: &mut Conn, catalogue: &Catalogue, taker: Taker<'_>) -> Result<bool, StoreError> {
+    let Taker { place, key, .. } = taker;
+    let Some((prefix, _)) = ids::parse_id(key) else { return Ok(false) };
     let counter = Counter { organisation_id: place.organisation_id, prefix, project_id: place.project_id };
-    let holders = ids::find_holders(conn, &counter, &row.key, row.created_at_us).await?;
+    let holders = ids::find_holders(conn, &counter, key, taker.now_us).await?;
     let holds = |actor_id: &str| holders.iter().any(|holder| key_of(holder) == key_of(actor_id));
-    if holders.is_empty() || holds(&row.created_by) {
+    if holders.is_empty() || holds(taker.actor_id) {
         return Ok(false);
     }
-    for (queued_by, approved_by) in queued_by(conn, place, &row.key).await? {
+    for (queued_by, approved_by) in queued_by(conn, place, key).await? {
         if holds(&queued_by) || approved_by == Some(queued_by) {
             return Ok(false);
         }
     }
-    let Some(parent_id) = &row.parent_id else { return Ok(true) };
-    let Some(kind) = catalogue.type_of_id(parent_id) else { return Ok(true) };
-    let Some(parent) = artifacts::find_approved(conn, place, kind, parent_id).await? else { return Ok(true) };
-    let text = artifacts::read_content(conn, place.organisation_id, &parent.content_sha256).await?;
-    Ok(placeholders::find_defined(catalogue, kind, prefix, &text).iter().all(|it| it.id != row.key))
+    if ids::find_handed_on(conn, place, key).await?.iter().any(|by| holds(by)) {
+        return Ok(false);
+    }
+    for parent_id in taker.parents {
+        let Some(kind) = catalogue.type_of_id(parent_id) else { continue };
+        let Some(parent) = artifacts::find_approved(conn, place, kind, parent_id).await? else { continue };
+        let text = artifacts::read_content(conn, place.organisation_id, &parent.content_sha256).await?;
+        if placeholders::find_defined(catalogue, kind, prefix, &text).iter().any(|it| it.id == key) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// The actor whose word stands behind an id: `svc` of `svc/kagent`, which `svc` says of itself.
@@ -308,7 +326,7 @@ async fn find_definers_of(
     for row in rows {
         let (key, status, sha256) = (row.text(0)?, row.text(1)?, row.text(2)?);
         // What was withdrawn since keeps its ids: they are never given to others.
-        if kind.is_approved(&status) || kind.is_withdrawn(&status) {
+        if kind.is_decided(&status) {
             let text = artifacts::read_content(conn, &request.organisation_id, &sha256).await?;
             if placeholders::find_defined(catalogue, kind, prefix, &text).iter().any(|it| it.id == id) {
                 found.push(key);

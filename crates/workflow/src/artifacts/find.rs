@@ -98,40 +98,29 @@ pub async fn find_at(conn: &mut Conn, place: Place<'_>, address: &Address) -> Re
     row.as_ref().map(ArtifactRow::read).transpose()
 }
 
-/// The newest version of a document that is approved. A later draft takes nothing from it; a later version that withdraws
-/// the document takes all.
+/// The approved version of a document: the newest one that anybody decided on, if that was approved. A later draft decides
+/// nothing, so it neither takes the approval away nor brings back what a withdrawal ended.
 pub async fn find_approved(
     conn: &mut Conn,
     place: Place<'_>,
     kind: &DocumentType,
     key: &str,
 ) -> Result<Option<ArtifactRow>, StoreError> {
-    let latest = find(conn, place, key, None).await?;
-    if latest.is_none_or(|latest| kind.is_withdrawn(&latest.status)) {
-        return Ok(None);
+    let rows = conn
+        .fetch_all(
+            "SELECT version, status FROM artifacts WHERE organisation_id = $1 AND project_id = $2 AND artifact_key = $3 \
+             AND artifact_type = $4 ORDER BY version DESC",
+            &[place.organisation_id.into(), place.project_id.into(), key.into(), kind.name.as_str().into()],
+        )
+        .await?;
+    for row in &rows {
+        let status = row.text(1)?;
+        if kind.is_decided(&status) {
+            let version = Some(small(row.int(0)?)?);
+            return if kind.is_approved(&status) { find(conn, place, key, version).await } else { Ok(None) };
+        }
     }
-    let mut newest: Option<ArtifactRow> = None;
-    for status in &kind.approved_statuses {
-        let row = conn
-            .fetch_optional(
-                with_columns!(
-                    "SELECT",
-                    "FROM artifacts WHERE organisation_id = $1 AND project_id = $2 AND artifact_key = $3 \
-                     AND artifact_type = $4 AND status = $5 ORDER BY version DESC LIMIT 1"
-                ),
-                &[
-                    place.organisation_id.into(),
-                    place.project_id.into(),
-                    key.into(),
-                    kind.name.as_str().into(),
-                    status.as_str().into(),
-                ],
-            )
-            .await?;
-        let found = row.as_ref().map(ArtifactRow::read).transpose()?;
-        newest = found.into_iter().chain(newest).max_by_key(|row| row.version);
-    }
-    Ok(newest)
+    Ok(None)
 }
 
 /// Documents of a type that are looked at for two that nobody has withdrawn.

@@ -122,6 +122,11 @@ impl DocumentType {
         after.any(|withdrawn| withdrawn == status)
     }
 
+    /// Whether a status is what somebody decided: that the document is approved, or that it counts no longer.
+    pub fn is_decided(&self, status: &str) -> bool {
+        self.is_approved(status) || self.is_withdrawn(status)
+    }
+
     /// What an approved document may be moved to: the other statuses that it may have, and those that withdraw it. Nothing
     /// for one that is not approved, and for one without an id, whose author says whether it is finished.
     pub fn next_statuses(&self, status: &str) -> Vec<&str> {
@@ -129,7 +134,7 @@ impl DocumentType {
             return Vec::new();
         }
         let later = self.statuses.iter().map(String::as_str);
-        later.filter(|it| *it != status && (self.is_approved(it) || self.is_withdrawn(it))).collect()
+        later.filter(|it| *it != status && self.is_decided(it)).collect()
     }
 
     pub(super) fn wrong(&self, problem: impl Into<String>) -> CatalogueError {

@@ -46,6 +46,26 @@ fn every_label_of_every_type_is_read() {
     }
 }
 
+#[test]
+fn a_second_metadata_section_may_not_contradict_the_first() {
+    let first = "# PRD-006: Some title\n\n## Metadata\n- **PRD ID:** PRD-006\n- **Status:** Draft\n";
+    for (second, expected) in [
+        ("- **Status:** Approved", "Status"),
+        ("- **Status:** Draft", "Status"),
+        ("- **PRD ID:** PRD-007", "artifact_id"),
+    ] {
+        for heading in ["## Metadata", "## 9. Metadata (old)"] {
+            let found = read(&format!("{first}\n## Scope\nwords\n\n{heading}\n{second}")).unwrap_err();
+            let is_expected = matches!(&found, MetadataError::Contradiction { field, .. } if *field == expected);
+            assert!(is_expected, "{heading} {second}: {found:?}");
+        }
+    }
+    let versions = format!("{first}- **Version:** 2\n\n## Metadata\n- **Version:** 3");
+    assert!(matches!(read(&versions), Err(MetadataError::Contradiction { field: "Version", .. })));
+    // What is called so within another section speaks of other things.
+    read(&format!("{first}\n## Data Models\n\n### Metadata\n- **Status:** a word\n- **Owner:** a person")).unwrap();
+}
+
 fn check_version_and_status(lines: &str, version: u32, status: &str) {
     let found = read(&format!("# Some title\n## Metadata\n- **PRD ID:** PRD-006\n{lines}")).unwrap();
     assert_eq!((found.version, found.status.as_str()), (version, status), "{lines}");

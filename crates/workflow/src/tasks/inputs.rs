@@ -76,6 +76,11 @@ pub async fn find_inputs(
     Ok(tasks)
 }
 
+/// Whether the document of an input is here, and approved.
+pub async fn is_here(conn: &mut Conn, library: Library<'_>, input: &GeneratorInput) -> Result<bool, StoreError> {
+    Ok(matches!(find_status(conn, library, "", input).await?, Found::Here { .. }))
+}
+
 async fn find_status(
     conn: &mut Conn,
     library: Library<'_>,

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use regex::Regex;
 
-use super::Subject;
 use super::report::{Verdict, shown};
+use super::{Subject, parts};
 use crate::approval::ApprovalError;
 use crate::catalogue::Rule;
 use crate::markdown::{Comment, Line};
@@ -81,10 +81,7 @@ fn check_unique(subject: &Subject<'_>, rule: &Rule, pattern: &Regex) -> Verdict 
     let is_shown = |line: &&Line<'_>| !line.is_code && line.comment == Comment::None;
     for line in subject.document.lines().iter().filter(is_shown) {
         let Some(found) = pattern.find(line.text) else { continue };
-        let before = line.text.get(..found.start()).unwrap_or_default();
-        let is_definition =
-            before.chars().all(|c| c.is_whitespace() || c.is_ascii_digit() || "-*+|#>_`.)[".contains(c));
-        if !is_definition {
+        if !is_definition(line.text, found.start()) {
             continue;
         }
         match defined.get(found.as_str()) {
@@ -96,9 +93,35 @@ fn check_unique(subject: &Subject<'_>, rule: &Rule, pattern: &Regex) -> Verdict 
             }
         }
     }
+    problems.extend(find_unnumbered(subject, rule, pattern));
     let least = rule.criterion.min_matches.unwrap_or(0);
     if u32::try_from(defined.len()).is_ok_and(|n| n < least) {
         problems.push(format!("found {}, expected at least {least} of the form `{pattern}`", defined.len()));
     }
     Verdict::of(&problems, || format!("{} are defined, each once", defined.len()))
+}
+
+/// Whether a number begins what the text says.
+fn is_definition(text: &str, start: usize) -> bool {
+    let before = text.get(..start).unwrap_or_default();
+    before.chars().all(|c| c.is_whitespace() || c.is_ascii_digit() || "-*+|#>_`.)[".contains(c))
+}
+
+/// The entries without a number below the headings where each has one. What stands below a heading with a number belongs
+/// to that.
+fn find_unnumbered(subject: &Subject<'_>, rule: &Rule, pattern: &Regex) -> Vec<String> {
+    let Some(wanted) = &rule.heading_pattern else { return Vec::new() };
+    let headings = subject.document.headings();
+    let mut problems = Vec::new();
+    for section in subject.document.sections().filter(|section| wanted.is_match(section.heading.title)) {
+        for entry in parts::listed(&section) {
+            let n_before = headings.partition_point(|it| it.line < entry.line);
+            let nearest = n_before.checked_sub(1).and_then(|index| headings.get(index));
+            let has_number = pattern.find(&entry.text).is_some_and(|found| is_definition(&entry.text, found.start()));
+            if !has_number && !nearest.is_some_and(|it| pattern.is_match(it.title)) {
+                problems.push(format!("line {}: it has no number of the form `{pattern}`", entry.line));
+            }
+        }
+    }
+    problems
 }

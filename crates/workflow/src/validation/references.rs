@@ -83,7 +83,7 @@ fn check_approved_parent(subject: &Subject<'_>) -> Verdict {
         match subject.known.get(id) {
             None => problems.push(format!("line {line}: parent {id} is not stored in this project")),
             Some(known) if !kind_of(id).is_some_and(|kind| known.is_approved(kind)) => {
-                problems.push(format!("line {line}: parent {id} is {}, and not approved", known.status()));
+                problems.push(format!("line {line}: parent {id} is {}, and not approved", known.status(kind_of(id))));
             }
             Some(known) => {
                 let above = known.parent_id.as_deref();
@@ -97,7 +97,8 @@ fn check_approved_parent(subject: &Subject<'_>) -> Verdict {
             }
         }
     }
-    let told = || named.iter().filter_map(|(id, _)| Some(format!("{id} is {}", subject.known.get(id)?.status())));
+    let told =
+        || named.iter().filter_map(|(id, _)| Some(format!("{id} is {}", subject.known.get(id)?.status(kind_of(id)))));
     Verdict::of(&problems, || format!("Parent {}", told().collect::<Vec<_>>().join(", ")))
 }
 
@@ -111,7 +112,7 @@ fn check_research(subject: &Subject<'_>) -> Verdict {
             None => problems.push(format!("line {line}: expected the file name of a research document")),
             Some((key, None)) => problems.push(format!("line {line}: {key}.md is not stored in this project")),
             Some((key, Some(known))) if !kind.is_some_and(|kind| known.is_approved(kind)) => {
-                problems.push(format!("line {line}: {key}.md is {}, and not finalized", known.status()));
+                problems.push(format!("line {line}: {key}.md is {}, and not finalized", known.status(kind)));
             }
             Some(_) => {}
         }

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use contract::workflow::checklists::Entries;
 use regex::Regex;
 
 use super::report::{Verdict, shown};
-use super::{Subject, citations};
+use super::{Subject, citations, parts};
 use crate::catalogue::Rule;
 use crate::markdown::{Line, Section};
 
@@ -20,10 +21,13 @@ pub fn check(subject: &Subject<'_>, rule: &Rule) -> Verdict {
     }
     let mut problems = Vec::new();
     for section in &found {
-        if rule.heading_pattern.is_some() {
-            check_subsections(subject, rule, section, &mut problems);
-        } else {
-            check_text(rule, section, Count::Matches, &mut problems);
+        if !rule.criterion.columns.is_empty() {
+            parts::check_columns(&subject.document, rule, section, &mut problems);
+        }
+        match (rule.criterion.entries, &rule.pattern) {
+            _ if rule.heading_pattern.is_some() => check_subsections(subject, rule, section, &mut problems),
+            (Some(entries), Some(pattern)) => check_entries(rule, section, entries, pattern, &mut problems),
+            (_, _) => check_text(rule, section, Count::Matches, &mut problems),
         }
     }
     Verdict::of(&problems, || counted)
@@ -40,6 +44,41 @@ fn check_subsections(subject: &Subject<'_>, rule: &Rule, section: &Section<'_, '
     }
     for part in &inside {
         check_text(rule, part, Count::Subsections, problems);
+    }
+}
+
+fn check_entries(
+    rule: &Rule,
+    section: &Section<'_, '_>,
+    entries: Entries,
+    pattern: &Regex,
+    problems: &mut Vec<String>,
+) {
+    let description = rule.criterion.description.trim_end_matches('.');
+    let found = parts::entries(section);
+    let mut different: BTreeSet<String> = BTreeSet::new();
+    let mut n_matches = 0;
+    for entry in &found {
+        match pattern.find(&entry.text) {
+            Some(words) => {
+                n_matches += 1;
+                different.insert(words.as_str().split_whitespace().collect::<String>().to_uppercase());
+            }
+            None if entries == Entries::Each => problems.push(format!("line {}: expected: {description}", entry.line)),
+            None => {}
+        }
+    }
+    if found.is_empty() {
+        problems.push(format!("{}: expected: {description}", place(section)));
+    }
+    let (n, what) = match rule.criterion.unique {
+        true => (different.len(), "different entries that do"),
+        false => (n_matches, "entries that do"),
+    };
+    let least =
+        if entries == Entries::Some { rule.criterion.min_matches.or(Some(1)) } else { rule.criterion.min_matches };
+    if !found.is_empty() && least.is_some_and(|least| u32::try_from(n).is_ok_and(|n| n < least)) {
+        problems.push(format!("{}: expected: {description}; found {n} {what}", place(section)));
     }
 }
 

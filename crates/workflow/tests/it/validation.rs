@@ -96,7 +96,10 @@ fn what_a_section_lacks_is_told_with_its_line() {
     check_change(
         "| Risk | Likelihood | Impact | Mitigation |",
         "| Risk | Chance | Impact | Mitigation |",
-        &[("CQ-10", "line 97, 'Risks & Mitigations': expected: Risks have a likelihood, an impact and a mitigation")],
+        &[(
+            "CQ-10",
+            "line 97, 'Risks & Mitigations': expected: Each risk has a likelihood, an impact and a mitigation",
+        )],
     );
 }
 
@@ -232,6 +235,125 @@ fn a_number_that_is_given_out_twice_is_told() {
         "- **FR-02:** The server",
         &[("CC-04", "line 47: `FR-02` is already defined in line 46")],
     );
+}
+
+#[test]
+fn a_requirement_without_a_number_is_told() {
+    check_change(
+        "- **FR-03:** The server records",
+        "- The server, as FR-02 says, records",
+        &[("CC-04", "line 47: it has no number of the form `\\bFR-\\d{2,}\\b`")],
+    );
+    // Parts of a requirement need none, nor what stands below a heading with one.
+    check_change("- **FR-03:** The server", "- **FR-03:**\n  - the caller\n  - the time\n- **FR-04:** The server", &[]);
+    check_change("- **FR-03:** The server records every call.", "\n#### FR-03: Records\n\n- of every call\n", &[]);
+}
+
+#[test]
+fn targets_of_non_functional_requirements_stand_in_their_own_sections() {
+    let vague = "It must be fast and pleasant.";
+    let expected = "expected: Business and technical non-functional requirements each have a numeric target";
+    check_change(
+        "- Available 99.5 % of each month.",
+        vague,
+        &[("CQ-06", &format!("line 49, 'Business non-functional requirements': {expected}"))],
+    );
+    check_change(
+        "- 95 % of the calls are answered within 500 ms.",
+        vague,
+        &[("CQ-06", &format!("line 53, 'Technical non-functional requirements': {expected}"))],
+    );
+}
+
+#[test]
+fn every_metric_and_every_risk_says_all_that_it_should() {
+    let (metric, risk) = (
+        "| Faster audits | 12 hours a month | 2 hours a month | time sheets of the auditors |",
+        "| Tools answer slowly | medium | high | a time limit on each call |",
+    );
+    check_change(
+        risk,
+        &format!("{risk}\n| Nobody reads | | – | |"),
+        &[("CQ-10", "line 102: 'Likelihood' is empty; line 102: 'Impact' is empty; line 102: 'Mitigation' is empty")],
+    );
+    check_change(
+        metric,
+        "| Faster audits | 12 hours |",
+        &[("CQ-08", "line 34: 'Target' is empty; line 34: 'How it is measured' is empty")],
+    );
+    let table = format!("| Goal | Baseline | Target | How it is measured |\n|---|---|---|---|\n{metric}");
+    let expected = "expected: Each success metric has a baseline, a target and a way to measure it";
+    check_change(&table, "No baseline, no target, nobody measures.", &[("CQ-08", &format!("line 32: {expected}"))]);
+    check_change(
+        &table,
+        "- Faster audits: baseline 12 hours, target 2 hours, measured by time sheets\n- Fewer errors\n",
+        &[("CQ-08", &format!("line 33: {expected}"))],
+    );
+    check_change(
+        &table,
+        "### Faster audits\n\n- **Baseline:** 12 hours\n- **Target:** 2 hours\n- **Measured by:** time sheets",
+        &[],
+    );
+}
+
+fn care_plan(goals: &str, interventions: &str) -> ValidationResult {
+    validate(
+        "CARE-001",
+        &format!("# CARE-001: Plan\n\n## Goals of Care\n\n{goals}\n\n## Interventions\n\n{interventions}\n"),
+    )
+}
+
+#[test]
+fn each_goal_and_at_least_two_interventions_are_looked_at() {
+    let vague = care_plan(
+        "- BP below 140 in 3 months\n- Feel better\n2. Be happy",
+        "- X [PMID:11111111] [PMID:11111111]\n- Warfarin 50 mg daily, no source\n- Y",
+    );
+    let expected = "expected: Each goal has a number by which it can be checked";
+    assert_eq!(
+        find(&vague, "CQ-02").details.as_deref(),
+        Some(format!("line 6: {expected}; line 7: {expected}").as_str())
+    );
+    assert_eq!(
+        find(&vague, "CQ-03").details.as_deref(),
+        Some(
+            "line 9, 'Interventions': expected: At least two interventions are cited, each by itself; found 1 entries that do"
+        )
+    );
+    let plan = care_plan("- BP below 140 in 3 months", "1. X [PMID:1]\n2. Y\n   every day [PMID:1]\n3. Z");
+    for id in ["CQ-02", "CQ-03"] {
+        assert_eq!(find(&plan, id).passed, Some(true), "{id}");
+    }
+    assert_eq!(find(&care_plan("", ""), "CQ-02").passed, Some(false));
+}
+
+#[test]
+fn every_template_that_is_filled_in_meets_its_criteria_of_content() {
+    let catalogue = Catalogue::built_in().unwrap();
+    let brackets = regex::Regex::new(r"\[[^\]\n]{2,}\]").unwrap();
+    for kind in catalogue.types().iter().filter(|kind| kind.prefix.is_some()) {
+        let filled = "95 % in 10 days, 2 days, story points 3, daily if low, why? databases, terms, 2020 [PMID:1] [PMID:2] [PMID:3]";
+        let template = catalogue.find_template(&kind.name).unwrap();
+        let text = brackets.replace_all(template, filled).replace("XXX", "001");
+        let result = validate(&format!("{}-001", kind.prefix.as_deref().unwrap()), &text);
+        let of_content = result.results.iter().filter(|it| it.category == "content_quality" || it.id == "CC-04");
+        let failed: Vec<&CriterionResult> = of_content.filter(|it| it.passed == Some(false)).collect();
+        assert_eq!(failed, Vec::<&CriterionResult>::new(), "{}", kind.name);
+    }
+}
+
+#[test]
+fn what_was_withdrawn_is_not_approved_by_a_later_draft() {
+    for (statuses, details) in [
+        (&["Draft", "Approved"][..], "Parent EPIC-006 is Approved"),
+        (&["Draft", "Withdrawn", "Approved"][..], "line 6: parent EPIC-006 is Withdrawn, and not approved"),
+        (&["Approved", "Withdrawn"][..], "Parent EPIC-006 is Approved"),
+    ] {
+        let mut known = known();
+        known.get_mut("EPIC-006").unwrap().statuses = statuses.iter().map(|&it| it.into()).collect();
+        let result = validate_with("PRD-006", PRD_006, &known);
+        assert_eq!(find(&result, "UT-02").details.as_deref(), Some(details));
+    }
 }
 
 fn questions(text: &str) -> String {
