@@ -178,6 +178,28 @@ impl Graphs {
         }
     }
 
+    /// Reads a graph anew from the record, whatever the one in use and its snapshot say. That one answers until it is done.
+    pub async fn rebuild(&self, organisation_id: &str) -> Result<(), GraphError> {
+        let (graphs, live) = (self.clone(), self.live(organisation_id));
+        let task = tokio::spawn(async move {
+            let mut reader = graphs.0.store.read().await.map_err(GraphError::Store)?;
+            reader.hold_snapshot().await.map_err(GraphError::Store)?;
+            let latest = batches::latest(&mut reader, &live.organisation_id).await.map_err(GraphError::Store)?;
+            let graph = graphs.read_all(&mut reader, &live, latest).await?;
+            drop(reader);
+            {
+                let _writing = live.writing.lock().await;
+                // A compaction that began meanwhile is one of the graph before.
+                *live.since_compaction() = None;
+                // What changed meanwhile is followed by whoever asks next.
+                live.publish(Arc::clone(&graph));
+            }
+            graphs.keep_snapshot(&live, graph).await;
+            Ok(())
+        });
+        task.await.unwrap_or(Err(GraphError::Unavailable("its reading was interrupted")))
+    }
+
     /// Runs long work where it holds nobody up. It is told when nobody waits for it any more, and is to end then.
     pub async fn work<T: Send + 'static>(
         &self,

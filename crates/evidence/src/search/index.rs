@@ -27,7 +27,7 @@ const FORM: &str = "form3";
 
 #[derive(Debug, thiserror::Error)]
 pub enum SearchError {
-    #[error("could not make the folder `{}`", path.display())]
+    #[error("could not make, move or remove the folder `{}`", path.display())]
     Folder { path: PathBuf, source: std::io::Error },
     #[error("the text index failed while {doing}")]
     Index { doing: &'static str, source: tantivy::TantivyError },
@@ -138,6 +138,11 @@ impl TextIndex {
     pub fn clear(&mut self) -> Result<(), SearchError> {
         self.writer.delete_all_documents().map_err(failed("clearing"))?;
         self.commit(&State::default())
+    }
+
+    /// Ends the writer after what it still does: nothing is written to the folder any more.
+    pub fn close(self) -> Result<(), SearchError> {
+        self.writer.wait_merging_threads().map_err(failed("closing"))
     }
 
     pub fn snapshot(&self) -> Result<Snapshot, SearchError> {

@@ -32,6 +32,8 @@ struct Inner {
     embedder: Later<Option<Arc<dyn Embedder>>>,
     lexicon: Later<Arc<Lexicon>>,
     organisations: Mutex<HashMap<String, Arc<Place>>>,
+    /// Held by whoever makes an index anew.
+    rebuilding: tokio::sync::Mutex<()>,
 }
 
 /// Whoever brings an index up to date holds it; the others wait, and find it done.
@@ -73,6 +75,7 @@ impl Searches {
             embedder: LazyLock::new(Box::new(embedder)),
             lexicon: LazyLock::new(Box::new(move || Arc::new(lexicon()))),
             organisations: Mutex::default(),
+            rebuilding: tokio::sync::Mutex::default(),
         }))
     }
 
@@ -126,6 +129,28 @@ impl Searches {
             Ok(current)
         });
         bringing.await.map_err(KeepError::Broken)?
+    }
+
+    /// Makes the index of an organisation anew from the record, beside the one in use, which answers until it is done.
+    pub async fn rebuild(&self, mut reader: Reader, organisation_id: &str) -> Result<(), KeepError> {
+        let (searches, organisation_id) = (self.clone(), organisation_id.to_owned());
+        // As in `current`: a caller who gives up leaves the work to go on.
+        let rebuilding = tokio::spawn(async move {
+            let _one_at_a_time = searches.0.rebuilding.lock().await;
+            let folder = searches.folder(&organisation_id);
+            let made = folder.with_extension("made");
+            Keep::make(made.clone(), &mut reader, &organisation_id).await?;
+            let mut held = searches.place(&organisation_id).lock_owned().await;
+            let before = held.take();
+            // Answers that are being worked out keep the files that they have open.
+            let replacing = tokio::task::spawn_blocking(move || {
+                before.map_or(Ok(()), |before| before.keep.close())?;
+                Keep::replace(&folder, &made)
+            });
+            // Whoever comes next opens it, and follows what changed meanwhile.
+            replacing.await.map_err(KeepError::Broken)?
+        });
+        rebuilding.await.map_err(KeepError::Broken)?
     }
 
     /// Entries of an organisation that a vector may still come for, as far as this process knows.
