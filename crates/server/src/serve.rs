@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use axum::Router;
 use axum::routing::any;
@@ -86,7 +86,7 @@ impl Server {
             ("--grpc-listen", settings.grpc_listen),
         ])
         .await?;
-        let health = Health { house: Arc::clone(&house), started: Instant::now() };
+        let health = Health::watch(Arc::clone(&house), stop.clone());
         let edge = |port: u16, voice: Voice| {
             Arc::new(Edge {
                 house: Arc::clone(&house),
