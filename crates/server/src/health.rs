@@ -39,18 +39,18 @@ pub struct Health {
     house: Arc<House>,
     started: Instant,
     /// The last look; none before the first one.
-    last: watch::Receiver<Option<Seen>>,
+    last: Arc<watch::Sender<Option<Seen>>>,
 }
 
 impl Health {
     /// Begins to look at the house, until told to stop.
     pub fn watch(house: Arc<House>, stop: CancellationToken) -> Health {
-        let (sender, last) = watch::channel(None);
-        let watched = Arc::clone(&house);
+        let last = Arc::new(watch::Sender::new(None));
+        let (watched, told) = (Arc::clone(&house), Arc::clone(&last));
         tokio::spawn(async move {
             loop {
                 let seen = tokio::time::timeout(LOOK_WITHIN, look(&watched)).await;
-                sender.send_replace(Some(seen.unwrap_or_else(|_| Seen::silent())));
+                told.send_replace(Some(seen.unwrap_or_else(|_| Seen::silent())));
                 tokio::select! {
                     () = tokio::time::sleep(LOOK_EVERY) => {}
                     () = stop.cancelled() => return,
@@ -61,14 +61,15 @@ impl Health {
     }
 
     /// As it is at this moment, or as it was a moment ago where that cannot be told quickly.
-    async fn see(mut self) -> Seen {
+    async fn see(&self) -> Seen {
         if let Ok(seen) = tokio::time::timeout(ANSWER_WITHIN, look(&self.house)).await {
+            // Who asks next and cannot be told quickly hears no older word than this one.
+            self.last.send_replace(Some(seen.clone()));
             return seen;
         }
-        match self.last.wait_for(Option::is_some).await {
-            Ok(last) => last.clone().unwrap_or_else(Seen::silent),
-            Err(_) => Seen::silent(),
-        }
+        let mut last = self.last.subscribe();
+        let seen = last.wait_for(Option::is_some).await.ok().and_then(|last| last.clone());
+        seen.unwrap_or_else(Seen::silent)
     }
 }
 
