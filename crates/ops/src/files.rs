@@ -91,7 +91,7 @@ pub struct Staging {
 }
 
 /// What a comparison of all files with the record found.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct FilesReport {
     pub n_checked: u64,
     /// Files that were missing, or of an earlier state of the record, and are written now.

@@ -108,17 +108,21 @@ fn find_type(ctx: &Context<'_>, name: &ArtifactTypeName) -> Result<ArtifactType,
     })
 }
 
+/// As the error itself, with the field that named the number.
+fn too_far_ahead(field: &str, error: IdsError) -> ApplyError {
+    let IdsError::TooFarAhead { id, highest } = &error else { return error.into() };
+    let mut refusal = OpError::new(Kind::Invalid, error.to_string());
+    refusal.details.field = Some(field.to_owned());
+    refusal.details.expected = Some(format!("at most {highest}, or an id from get_next_available_id"));
+    refusal.received(id.as_str()).into()
+}
+
 impl From<IdsError> for ApplyError {
     fn from(error: IdsError) -> ApplyError {
         match error {
             IdsError::Store(error) => ApplyError::Store(error),
             IdsError::UnknownReservation => OpError::not_found(error.to_string()).into(),
-            IdsError::TooFarAhead { ref id, ref highest } => {
-                let mut refusal = OpError::new(Kind::Invalid, error.to_string());
-                refusal.details.field = Some("artifact_id".to_owned());
-                refusal.details.expected = Some(format!("at most {highest}, or an id from get_next_available_id"));
-                refusal.received(id.as_str()).into()
-            }
+            IdsError::TooFarAhead { .. } => too_far_ahead("artifact_id", error),
             IdsError::NoNumberLeft { .. } | IdsError::AlreadyConfirmed | IdsError::Given { .. } => {
                 OpError::conflict(error.to_string()).into()
             }

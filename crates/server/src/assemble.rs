@@ -31,10 +31,13 @@ pub enum AssembleError {
     House(#[source] HouseError),
 }
 
+/// Where graphs are kept between starts, in the data folder.
+pub const GRAPH_FOLDER: &str = "evidence";
+
 pub fn services(folder: &Path, settings: &Settings) -> Result<Services, AssembleError> {
     let catalogue = LiveCatalogue::open(settings.workflow_folder.clone()).map_err(AssembleError::Catalogue)?;
     let remotes = remote::services(settings, &catalogue).map_err(AssembleError::Remote)?;
-    let evidence = Derived::new(folder.join("evidence"));
+    let evidence = Derived::new(folder.join(GRAPH_FOLDER));
     let knowledge = trapi::knowledge(settings).map_err(AssembleError::Trapi)?;
     let literature = eutils::library(settings).map_err(AssembleError::Eutils)?;
     let search = search::searches(folder);

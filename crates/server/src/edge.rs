@@ -4,6 +4,7 @@ pub mod body;
 mod failures;
 mod hosts;
 mod limiter;
+mod streams;
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -26,6 +27,7 @@ use tower::ServiceBuilder;
 
 pub use hosts::{Hosts, Surface};
 pub use limiter::Limiter;
+pub use streams::{StreamPlace, Streams};
 
 use crate::auth::{Authenticator, Refusal, Sessions};
 use crate::oauth::metadata::Challenge;
@@ -257,7 +259,7 @@ fn may_have_body(request: &Request) -> bool {
 }
 
 /// What is left of an unread body must not be taken for the next request.
-fn closing(mut response: Response) -> Response {
+pub fn closing(mut response: Response) -> Response {
     response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     response
 }

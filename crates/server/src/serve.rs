@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use axum::Router;
 use axum::routing::any;
@@ -17,7 +17,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::auth::{AuthError, Authenticator, owner};
-use crate::edge::{Edge, Hosts, Limiter, Voice};
+use crate::edge::{Edge, Hosts, Limiter, Streams, Voice};
 use crate::grpc;
 use crate::health::{self, Health};
 use crate::ids_service;
@@ -86,7 +86,7 @@ impl Server {
             ("--grpc-listen", settings.grpc_listen),
         ])
         .await?;
-        let health = Health { house: Arc::clone(&house), started: Instant::now() };
+        let health = Health::watch(Arc::clone(&house), stop.clone());
         let edge = |port: u16, voice: Voice| {
             Arc::new(Edge {
                 house: Arc::clone(&house),
@@ -106,7 +106,7 @@ impl Server {
             pages::open_routes(pages.clone())
                 .merge(health::routes(health.clone()))
                 .merge(metadata::routes(&settings.oauth, house.table())),
-            mcp_routes(&house, front, body_bytes_max, &stop)
+            mcp_routes(&house, front, settings, &stop)
                 .merge(rest::routes(Rest { house: Arc::clone(&house), body_bytes_max }))
                 .merge(pages::protected_routes(pages)),
         );
@@ -183,20 +183,21 @@ fn shown(refused: &[(&'static str, SocketAddr)]) -> String {
 }
 
 /// `/mcp` with every tool, `/mcp/{family}` with one family's.
-fn mcp_routes<F, H>(house: &Arc<House>, front: F, body_bytes_max: usize, stop: &CancellationToken) -> Router
+fn mcp_routes<F, H>(house: &Arc<House>, front: F, settings: &Settings, stop: &CancellationToken) -> Router
 where
     F: Fn(Handler) -> H + Clone + Send + Sync + 'static,
     H: ServerHandler,
 {
-    let waiting = Arc::new(Waiting::default());
+    let (waiting, streams) = (Arc::new(Waiting::default()), Arc::new(Streams::new(settings)));
     let endpoint = |family: Option<Family>| {
         Arc::new(mcp::http::Endpoint {
             house: Arc::clone(house),
             front: front.clone(),
             family,
-            body_bytes_max,
+            body_bytes_max: settings.body_bytes_max,
             stop: stop.clone(),
             waiting: Arc::clone(&waiting),
+            streams: Arc::clone(&streams),
         })
     };
     let route = || any(mcp::http::not_allowed).post(mcp::http::post::<F, H>);

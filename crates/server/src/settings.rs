@@ -170,6 +170,12 @@ pub struct Settings {
     pub calls_per_principal_max: usize,
     /// Open connections of one port.
     pub connections_max: usize,
+    /// Streams of one principal that are open at once: subscriptions, and calls that report progress or ask.
+    pub streams_per_principal_max: usize,
+    /// Streams that are open at once; a quarter of `connections_max` when absent.
+    pub streams_max: Option<usize>,
+    /// Milliseconds after which a subscription ends; its client subscribes again.
+    pub stream_lifetime_ms: u64,
     /// Milliseconds that a client may take to send the head of a request.
     pub header_timeout_ms: u64,
     /// Milliseconds that a client may take to send the body of a request.
@@ -237,6 +243,9 @@ impl Default for Settings {
             calls_in_flight_max: 512,
             calls_per_principal_max: 128,
             connections_max: 2_048,
+            streams_per_principal_max: 32,
+            streams_max: None,
+            stream_lifetime_ms: 600_000,
             header_timeout_ms: 5_000,
             body_timeout_ms: 10_000,
             write_timeout_ms: 20_000,
@@ -344,6 +353,11 @@ impl Settings {
     /// Whose the services of another server are.
     pub fn services_organisation_id(&self) -> &OrganisationId {
         self.services_organisation_id.as_ref().unwrap_or(&self.organisation_id)
+    }
+
+    /// How many streams may be open at once.
+    pub fn streams_max(&self) -> usize {
+        self.streams_max.unwrap_or(self.connections_max / 4).max(1)
     }
 
     pub fn slow_call_after(&self) -> Option<Duration> {

@@ -205,6 +205,9 @@ pub struct EmbedRecords {
     /// Also deletes vectors that nothing uses any more, a thousand in a call.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub forget: bool,
+    /// First makes the index and the graph anew from the record. Those in use answer until that is done.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub anew: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -181,6 +181,28 @@ impl Graphs {
         }
     }
 
+    /// Reads a graph anew from the record, whatever the one in use and its snapshot say. That one answers until it is done.
+    pub async fn rebuild(&self, organisation_id: &str) -> Result<(), GraphError> {
+        let (graphs, live) = (self.clone(), self.live(organisation_id));
+        let task = tokio::spawn(async move {
+            let mut reader = graphs.0.store.read().await.map_err(GraphError::Store)?;
+            reader.hold_snapshot().await.map_err(GraphError::Store)?;
+            let latest = batches::latest(&mut reader, &live.organisation_id).await.map_err(GraphError::Store)?;
+            let graph = graphs.read_all(&mut reader, &live, latest).await?;
+            drop(reader);
+            {
+                let _writing = live.writing.lock().await;
+                // A compaction that began meanwhile is one of the graph before.
+                *live.since_compaction() = None;
+                // What changed meanwhile is followed by whoever asks next.
+                live.publish(Arc::clone(&graph));
+            }
+            graphs.keep_snapshot(&live, graph).await;
+            Ok(())
+        });
+        task.await.unwrap_or(Err(GraphError::Unavailable("its reading was interrupted")))
+    }
+
     /// Runs long work where it holds nobody up. It is told when nobody waits for it any more, and is to end then.
     pub async fn work<T: Send + 'static>(
         &self,
@@ -259,30 +281,6 @@ impl Graphs {
             self.compact(live, &graph);
         }
         Ok(graph)
-    }
-
-    /// Throws away what is kept of all graphs, and reads them from the record. Answers how many edges there are.
-    pub async fn rebuild(&self) -> Result<usize, GraphError> {
-        let mut reader = self.0.store.read().await.map_err(GraphError::Store)?;
-        reader.hold_snapshot().await.map_err(GraphError::Store)?;
-        let organisations = batches::organisations(&mut reader).await.map_err(GraphError::Store)?;
-        let mut n_edges = 0;
-        for organisation_id in organisations {
-            let live = self.live(&organisation_id);
-            let _writing = live.writing.lock().await;
-            let path = snapshot::path(&self.0.folder, &organisation_id);
-            if let Err(error) = std::fs::remove_file(&path)
-                && error.kind() != std::io::ErrorKind::NotFound
-            {
-                tracing::warn!(error = %error, "The snapshot of a graph could not be removed");
-            }
-            let latest = batches::latest(&mut reader, &organisation_id).await.map_err(GraphError::Store)?;
-            let graph = self.read_all(&mut reader, &live, latest).await?;
-            n_edges += graph.n_edges();
-            live.publish(Arc::clone(&graph));
-            self.keep_snapshot(&live, graph).await;
-        }
-        Ok(n_edges)
     }
 
     async fn seal(&self, conn: &mut Conn, live: &Live) -> Result<Seal, StoreError> {

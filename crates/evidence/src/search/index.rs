@@ -31,7 +31,7 @@ pub const WHAT: &str = "index";
 
 #[derive(Debug, thiserror::Error)]
 pub enum SearchError {
-    #[error("could not make the folder `{}`", path.display())]
+    #[error("could not make, move or remove the folder `{}`", path.display())]
     Folder { path: PathBuf, source: std::io::Error },
     #[error("could not remove the folder `{}`", path.display())]
     Remove { path: PathBuf, source: std::io::Error },
@@ -150,6 +150,11 @@ impl TextIndex {
     pub fn clear(&mut self) -> Result<(), SearchError> {
         self.writer.delete_all_documents().map_err(failed("clearing"))?;
         self.commit(&State::default())
+    }
+
+    /// Ends the writer after what it still does: nothing is written to the folder any more.
+    pub fn close(self) -> Result<(), SearchError> {
+        self.writer.wait_merging_threads().map_err(failed("closing"))
     }
 
     pub fn snapshot(&self) -> Result<Snapshot, SearchError> {

@@ -3,7 +3,7 @@
 //! What is found does not depend on the way there: an index that grew and one that was rebuilt hold the same.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use contract::evidence::record::{Document, Node, RecordKind};
@@ -68,6 +68,31 @@ impl Keep {
                 TextIndex::in_memory()?
             }
         };
+        Keep::with(index)
+    }
+
+    /// Makes an index in a folder of its own, whatever was there, and closes it: somebody who opens it finds it done.
+    pub async fn make(folder: PathBuf, seal: Seal, conn: &mut Conn, organisation_id: &str) -> Result<(), KeepError> {
+        let keep = blocking(move || {
+            discard(&folder)?;
+            Keep::with(TextIndex::open(&folder, &seal)?)
+        });
+        let keep = keep.await?.follow(conn, organisation_id).await?;
+        blocking(move || keep.close()).await
+    }
+
+    /// Takes the place of the index in `folder`, which is closed, with the one in `made`, which is too.
+    pub fn replace(folder: &Path, made: &Path) -> Result<(), KeepError> {
+        discard(folder)?;
+        let moved = std::fs::rename(made, folder);
+        moved.map_err(|source| KeepError::Index(SearchError::Folder { path: folder.to_owned(), source }))
+    }
+
+    pub fn close(self) -> Result<(), KeepError> {
+        Ok(self.index.close()?)
+    }
+
+    fn with(index: TextIndex) -> Result<Keep, KeepError> {
         let state = index.state()?;
         let mut keep = Keep { index, state, is_checked: false, names: BTreeMap::new(), gazetteer: Arc::default() };
         if keep.state.version > 0 {
@@ -81,11 +106,6 @@ impl Keep {
 
     pub fn version(&self) -> i64 {
         self.state.version
-    }
-
-    /// What is in it is of no record any more: the next [`Keep::follow`] makes it anew.
-    pub fn distrust(&mut self) {
-        self.state = State::default();
     }
 
     pub fn snapshot(&self) -> Result<Snapshot, KeepError> {
@@ -235,6 +255,15 @@ impl Keep {
             self.names.iter().flat_map(|(id, names)| names.iter().map(move |name| (name.as_str(), id.as_str())));
         self.gazetteer = Arc::new(Gazetteer::new(names).map_err(KeepError::Names)?);
         Ok(())
+    }
+}
+
+fn discard(folder: &Path) -> Result<(), KeepError> {
+    match std::fs::remove_dir_all(folder) {
+        Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
+            Err(KeepError::Index(SearchError::Folder { path: folder.to_owned(), source }))
+        }
+        Ok(()) | Err(_) => Ok(()),
     }
 }
 

@@ -17,7 +17,7 @@ use super::keeping::{Keep, KeepError};
 use super::lexicon::Lexicon;
 use super::vectors::Vectors;
 use crate::record::batches;
-use crate::sealing::{Sealing, Subject};
+use crate::sealing::{Seal, Sealing, Subject};
 
 /// How often a process looks for vectors that another one made.
 const VECTORS_EVERY: Duration = Duration::from_secs(2);
@@ -38,6 +38,8 @@ struct Inner {
     embedder: Later<Chosen>,
     lexicon: Later<Arc<Lexicon>>,
     organisations: Mutex<HashMap<String, Arc<Place>>>,
+    /// Held by whoever makes an index anew.
+    rebuilding: tokio::sync::Mutex<()>,
 }
 
 /// Whoever brings an index up to date holds it; the others wait, and find it done.
@@ -80,6 +82,7 @@ impl Searches {
             embedder: LazyLock::new(Box::new(embedder)),
             lexicon: LazyLock::new(Box::new(move || Arc::new(lexicon()))),
             organisations: Mutex::default(),
+            rebuilding: tokio::sync::Mutex::default(),
         }))
     }
 
@@ -90,8 +93,9 @@ impl Searches {
         }
     }
 
-    fn sealing(&self) -> Sealing {
-        self.0.sealing.get().cloned().unwrap_or_else(|| Sealing::new(&[]))
+    async fn seal(&self, reader: &mut Reader, organisation_id: &str) -> Result<Seal, KeepError> {
+        let sealing = self.0.sealing.get().cloned().unwrap_or_else(|| Sealing::new(&[]));
+        Ok(sealing.of(WHAT, &Subject::find(reader, organisation_id).await?))
     }
 
     /// Reads model and dictionaries, in a thread that may block.
@@ -142,8 +146,7 @@ impl Searches {
                 Some(now) => (now.keep, now.vectors, false),
                 None => {
                     searches.load().await?;
-                    let subject = Subject::find(&mut reader, &organisation_id).await?;
-                    let seal = searches.sealing().of(WHAT, &subject);
+                    let seal = searches.seal(&mut reader, &organisation_id).await?;
                     (Keep::open(&searches.folder(&organisation_id), &seal)?, Arc::new(searches.no_vectors()), true)
                 }
             };
@@ -161,13 +164,37 @@ impl Searches {
     pub fn renew(&self, reader: Reader, organisation_id: &str) {
         let (searches, organisation_id) = (self.clone(), organisation_id.to_owned());
         tokio::spawn(async move {
-            if let Some(held) = searches.place(&organisation_id).lock().await.as_mut() {
-                held.keep.distrust();
+            let is_under_way = searches.0.rebuilding.try_lock().is_err();
+            if is_under_way {
+                return;
             }
-            if let Err(error) = searches.current(reader, &organisation_id).await {
+            if let Err(error) = searches.rebuild(reader, &organisation_id).await {
                 tracing::warn!(error = %error, "The text index could not be made anew; the next search tries again");
             }
         });
+    }
+
+    /// Makes the index of an organisation anew from the record, beside the one in use, which answers until it is done.
+    pub async fn rebuild(&self, mut reader: Reader, organisation_id: &str) -> Result<(), KeepError> {
+        let (searches, organisation_id) = (self.clone(), organisation_id.to_owned());
+        // As in `current`: a caller who gives up leaves the work to go on.
+        let rebuilding = tokio::spawn(async move {
+            let _one_at_a_time = searches.0.rebuilding.lock().await;
+            let folder = searches.folder(&organisation_id);
+            let made = folder.with_extension("made");
+            let seal = searches.seal(&mut reader, &organisation_id).await?;
+            Keep::make(made.clone(), seal, &mut reader, &organisation_id).await?;
+            let mut held = searches.place(&organisation_id).lock_owned().await;
+            let before = held.take();
+            // Answers that are being worked out keep the files that they have open.
+            let replacing = tokio::task::spawn_blocking(move || {
+                before.map_or(Ok(()), |before| before.keep.close())?;
+                Keep::replace(&folder, &made)
+            });
+            // Whoever comes next opens it, and follows what changed meanwhile.
+            replacing.await.map_err(KeepError::Broken)?
+        });
+        rebuilding.await.map_err(KeepError::Broken)?
     }
 
     /// Entries of an organisation that a vector may still come for, as far as this process knows.

@@ -11,7 +11,7 @@ use uuid::Uuid;
 use workflow::ids::{self, IdsElsewhere, ReserveOptions};
 
 use super::approve_artifact::is_part_of_approval;
-use super::{CounterPlan, NUMBERING_ROLES, tell_numbers};
+use super::{CounterPlan, NUMBERING_ROLES, tell_numbers, too_far_ahead};
 use crate::context::{Context, Settings};
 use crate::family::Family;
 use crate::operation::{Answer, ApplyError, Ended, Operation, Write};
@@ -92,7 +92,10 @@ impl Write for ReserveIdRange {
         };
         let (counter, now_us) = (plan.counter.counter(), plan.counter.now_us);
         let reserved = match self.number {
-            Some(number) => ids::reserve_number(tx, &counter, number.into(), &options, now_us).await?,
+            Some(number) => {
+                let reserved = ids::reserve_number(tx, &counter, number.into(), &options, now_us).await;
+                reserved.map_err(|error| too_far_ahead("number", error))?
+            }
             None => ids::reserve(tx, &counter, self.count, &options, now_us).await?,
         };
         let answer = Answer::of(ReservedIdRange {

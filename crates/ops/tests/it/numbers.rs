@@ -129,6 +129,9 @@ async fn no_document_and_no_task_uses_up_the_numbers_of_the_others() {
         check_refused(&stage, stage.call("owner", "store_artifact", far), -32602, message).await;
         let message = "Invalid params: HLS-100002 is too far ahead: the highest number allowed is HLS-100000";
         check_refused(&stage, queue(&stage, &["HLS-001", "HLS-100002"]), -32602, message).await;
+        let far = json!({"artifact_type": "prd", "count": 1, "number": 999_999_999});
+        let error = stage.call("owner", "reserve_id_range", far).await.result.unwrap_err();
+        assert_eq!(error.details.field.as_deref(), Some("number"), "{error:?}");
         output(queue(&stage, &["HLS-100000"]).await);
         assert_eq!(next_id(&stage, "hls").await, "HLS-100001");
         output(queue(&stage, &["HLS-200001"]).await);

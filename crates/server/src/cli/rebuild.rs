@@ -1,6 +1,6 @@
-//! `materia rebuild`: make what is derived from the record anew: files of documents, the graph, the index of search, its vectors.
+//! `materia rebuild`: make what is derived from the record anew: files of documents, the graph, the index of search, its
+//! vectors. Where a server runs on the folder, it does all of it and answers meanwhile.
 
-use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
@@ -9,7 +9,7 @@ use ops::Call;
 use serde_json::json;
 
 use super::{Place, must_be_there, print_lines, say};
-use crate::assemble;
+use crate::assemble::{self, GRAPH_FOLDER};
 use crate::auth::owner;
 use crate::owner::House;
 use crate::search::INDEX_FOLDER;
@@ -18,42 +18,35 @@ use crate::settings::Settings;
 pub async fn run(place: Place) -> anyhow::Result<ExitCode> {
     let settings = Settings::read(&place.data, &place.flags())?;
     must_be_there(&place, &settings)?;
-    let index = place.data.join(INDEX_FOLDER);
+    let derived = [INDEX_FOLDER, GRAPH_FOLDER].map(|folder| place.data.join(folder));
     let house = assemble::look(place.data, &settings).await?;
     if let Some(problem) = house.database_standing().await.problem() {
         bail!("the database cannot be used: {problem}");
     }
-    let report = match house.platform() {
-        Some(platform) => {
-            let report = platform.files().check_all().await?;
-            let n_edges = platform.services().evidence.graphs()?.rebuild().await?;
-            say(format_args!("Graph read from the record: {n_edges} statements"));
-            rebuild_search(&house, &settings, &index).await?;
-            Some(report)
-        }
-        None => None,
-    };
+    let report = house.check_files().await?;
+    // Of every organisation: those of the others are made when they are next needed. A running server has them in use.
+    for folder in derived.iter().filter(|folder| house.is_owner() && folder.is_dir()) {
+        std::fs::remove_dir_all(folder).with_context(|| format!("could not remove `{}`", folder.display()))?;
+    }
+    let rebuilt = rebuild_search(&house, &settings).await;
     house.close().await;
-    let line = match report {
-        Some(report) => format!(
-            "{} documents compared with their files: {} written, {} differ and are left alone, {} failed",
-            report.n_checked, report.n_written, report.n_changed, report.n_failed
-        ),
-        None => "A server runs on this folder; it compares the files with the record when it starts.".to_owned(),
-    };
-    print_lines([line])?;
+    rebuilt?;
+    print_lines([format!(
+        "{} documents compared with their files: {} written, {} differ and are left alone, {} failed",
+        report.n_checked, report.n_written, report.n_changed, report.n_failed
+    )])?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Deletes the index, then calls for vectors until none is missing and none is left of what is no longer there. Those that
-/// are in the record are not made again, so an interrupted run goes on where it was.
-async fn rebuild_search(house: &House, settings: &Settings, index: &Path) -> anyhow::Result<()> {
-    if index.is_dir() {
-        std::fs::remove_dir_all(index).with_context(|| format!("could not remove `{}`", index.display()))?;
-    }
+/// Calls for the index and the graph, then for vectors until none is missing and none is left of what is no longer there.
+/// Those that are in the record are not made again, so an interrupted run goes on where it was.
+async fn rebuild_search(house: &House, settings: &Settings) -> anyhow::Result<()> {
     let actor = owner(&settings.organisation_id);
+    let mut is_first = true;
     loop {
-        let call = Call { operation: "embed_records".to_owned(), input: json!({"forget": true}), ..Call::default() };
+        let input = json!({ "forget": true, "anew": is_first });
+        is_first = false;
+        let call = Call { operation: "embed_records".to_owned(), input, ..Call::default() };
         let output = match house.call(&actor, call).await.result {
             Ok(success) => success.output,
             Err(error) => bail!("the index could not be made: {}", error.message),

@@ -31,6 +31,11 @@ enum State {
 }
 
 impl HeadWatch {
+    /// Whether more of a body may come, as far as is known: the end of a chunked one is not looked for.
+    pub fn is_in_body(&self) -> bool {
+        matches!(self.state, State::Body(_) | State::Done)
+    }
+
     /// Looks at bytes that were read, and spoils the end of a head that has two lengths.
     pub fn inspect(&mut self, bytes: &mut [u8]) {
         let mut at = 0;

@@ -31,6 +31,9 @@ const METHODS: [&str; 18] = [
     "tasks/cancel",
 ];
 
+/// Methods that answer in pages.
+const LISTS: [&str; 4] = ["tools/list", "resources/list", "resources/templates/list", "prompts/list"];
+
 /// Methods that the revisions without a handshake do not have.
 const REMOVED: [&str; 5] = ["initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"];
 
@@ -105,7 +108,9 @@ pub fn parse(bytes: &[u8], limits: Limits) -> Result<Envelope, EnvelopeError> {
     let message = ClientJsonRpcMessage::deserialize(&value).map_err(|_| unfit(id.clone(), &value))?;
     if let JsonRpcMessage::Request(request) = &message {
         let method = value.get("method").and_then(Value::as_str).unwrap_or_default();
-        let is_unfit = matches!(request.request, ClientRequest::CustomRequest(_)) && METHODS.contains(&method);
+        let is_custom = matches!(request.request, ClientRequest::CustomRequest(_)) && METHODS.contains(&method);
+        // Parameters that may be left out are taken as left out where they do not parse: the first page, again and again.
+        let is_unfit = is_custom || (LISTS.contains(&method) && misfit::find(method, value.get("params")).is_some());
         // Whoever names a revision without a handshake asks for a method that this revision does not have. One that shakes
         // hands all the same is told which revisions there are.
         let is_gone = REMOVED.contains(&method) && names_stateless(&value) && (is_unfit || method != "initialize");
@@ -245,6 +250,10 @@ mod tests {
             ("tools/call", r#"{"name":"x","_meta":"SECRET"}"#, "an object at `/params/_meta`"),
             ("ping", r#"{"_meta":"SECRET"}"#, "an object at `/params/_meta`"),
             ("resources/read", "{}", "the field to be there at `/params/uri`"),
+            ("resources/list", r#"{"cursor":50}"#, "a string at `/params/cursor`"),
+            ("tools/list", r#"{"cursor":{}}"#, "a string at `/params/cursor`"),
+            ("prompts/list", r#"{"cursor":["50"]}"#, "a string at `/params/cursor`"),
+            ("resources/templates/list", r#"{"cursor":true}"#, "a string at `/params/cursor`"),
             (
                 "initialize",
                 r#"{"protocolVersion":"2025-11-25","capabilities":{}}"#,

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use contract::actor::Actor;
 use contract::error::OpError;
@@ -34,13 +35,15 @@ pub struct Handler {
     /// `None` serves every family.
     pub family: Option<Family>,
     pub offers: &'static Offers,
+    /// When a subscription ends by itself; `None` for one that lasts as long as its connection.
+    pub listens_for: Option<Duration>,
     /// What a client of the older revisions follows on its connection, by address.
     followed: Arc<Mutex<HashMap<String, CancellationToken>>>,
 }
 
 impl Handler {
     pub fn new(house: Arc<House>, actor: Arc<Actor>, family: Option<Family>) -> Handler {
-        Handler { house, actor, family, offers: &OFFERS, followed: Arc::default() }
+        Handler { house, actor, family, offers: &OFFERS, listens_for: None, followed: Arc::default() }
     }
 
     fn find_tool(&self, name: &str) -> Option<&Arc<Tool>> {

@@ -19,6 +19,9 @@ const KNOWN_VERSIONS: [&str; 5] = ["2024-11-05", "2025-03-26", "2025-06-18", "20
 /// Assumed where a client says nothing, as the revisions with a handshake prescribe.
 const ASSUMED_VERSION: &str = "2025-03-26";
 
+/// Begins the headers that carry arguments of a call.
+const PARAMETER: &str = "mcp-param-";
+
 const HEADER_MISMATCH: i32 = -32020;
 const UNSUPPORTED_VERSION: i32 = -32022;
 
@@ -64,12 +67,13 @@ pub fn check(
     let is_stateless = in_meta.is_some() || version.as_str() >= STATELESS_SINCE || method == "server/discover";
     // Older clients need not send them, but a proxy may route by them whatever the version.
     let must_be_there = in_header.as_deref().is_some_and(|header| header >= STATELESS_SINCE);
-    let is_routed = ["mcp-method", "mcp-name"].iter().any(|name| headers.contains_key(*name));
+    let is_routed = headers.keys().any(|name| matches!(name.as_str(), "mcp-method" | "mcp-name"));
     // An answer has no method that a header could name; there is nothing in this revision that it could answer.
     let has_method = envelope.method().is_some();
     if (must_be_there && has_method) || is_routed {
-        check_routing(headers, envelope, schema, must_be_there).map_err(|reason| mismatch(envelope, reason))?;
+        check_routing(headers, envelope, &schema, must_be_there).map_err(|reason| mismatch(envelope, reason))?;
     }
+    check_undeclared(headers, envelope, &schema).map_err(|reason| mismatch(envelope, reason))?;
     Ok(Era { version, is_stateless, is_assumed: in_meta.is_none() && in_header.is_none() })
 }
 
@@ -95,7 +99,7 @@ fn unsupported(envelope: &Envelope, requested: &str) -> EnvelopeError {
 fn check_routing(
     headers: &HeaderMap,
     envelope: &Envelope,
-    schema: impl Fn(&str) -> Option<std::sync::Arc<SchemaObject>>,
+    schema: &impl Fn(&str) -> Option<std::sync::Arc<SchemaObject>>,
     must_be_there: bool,
 ) -> Result<(), String> {
     let is_due = |name: &str| must_be_there || headers.contains_key(name);
@@ -130,16 +134,58 @@ fn check_parameters(headers: &HeaderMap, properties: Option<&Value>, arguments: 
     for (name, schema) in properties.and_then(Value::as_object).into_iter().flatten() {
         let argument = arguments.get(name).unwrap_or(&Value::Null);
         if let Some(header) = schema.get("x-mcp-header").and_then(Value::as_str) {
-            let in_body = match argument {
-                Value::String(text) => Some(text.clone()),
-                Value::Bool(_) | Value::Number(_) => Some(argument.to_string()),
-                Value::Null | Value::Array(_) | Value::Object(_) => None,
-            };
-            expect(headers, &format!("mcp-param-{}", header.to_ascii_lowercase()), in_body)?;
+            expect(headers, &format!("{PARAMETER}{}", header.to_ascii_lowercase()), as_header(argument))?;
         }
         check_parameters(headers, schema.get("properties"), argument)?;
     }
     Ok(())
+}
+
+/// What a header says of an argument; nothing of one that is no single value.
+fn as_header(argument: &Value) -> Option<String> {
+    match argument {
+        Value::String(text) => Some(text.clone()),
+        Value::Bool(_) | Value::Number(_) => Some(argument.to_string()),
+        Value::Null | Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+/// A header that no tool asked for and that is named like an argument must agree with it all the same, whatever the
+/// revision: whoever routes by it does not know the schema. One that is named like nothing says nothing.
+fn check_undeclared(
+    headers: &HeaderMap,
+    envelope: &Envelope,
+    schema: &impl Fn(&str) -> Option<std::sync::Arc<SchemaObject>>,
+) -> Result<(), String> {
+    let mut parameters = headers.keys().filter_map(|name| name.as_str().strip_prefix(PARAMETER)).peekable();
+    if parameters.peek().is_none() || envelope.method() != Some("tools/call") {
+        return Ok(());
+    }
+    let params = envelope.value.get("params");
+    let tool = params.and_then(|params| params.get("name")?.as_str()).and_then(schema);
+    let properties = tool.as_ref().and_then(|tool| tool.get("properties"));
+    let arguments = params.and_then(|params| params.get("arguments")?.as_object());
+    for parameter in parameters.filter(|parameter| !is_declared(properties, parameter)) {
+        let name = format!("{PARAMETER}{parameter}");
+        let raw = single(headers, &name)?.unwrap_or_default();
+        if decoded(&raw).is_none() {
+            return Err(format!("the {name} header is not valid Base64"));
+        }
+        let named = arguments.into_iter().flatten().filter(|(argument, _)| argument.eq_ignore_ascii_case(parameter));
+        for (_, argument) in named {
+            expect(headers, &name, as_header(argument))?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether some property, however deep, travels under this name.
+fn is_declared(properties: Option<&Value>, parameter: &str) -> bool {
+    properties.and_then(Value::as_object).into_iter().flatten().any(|(_, schema)| {
+        let header = schema.get("x-mcp-header").and_then(Value::as_str);
+        header.is_some_and(|header| header.eq_ignore_ascii_case(parameter))
+            || is_declared(schema.get("properties"), parameter)
+    })
 }
 
 /// The header must be there with this value, or be absent where there is none.

@@ -12,6 +12,8 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use contract::actor::{Actor, Credential};
+use contract::dialect;
+use contract::error::OpError;
 use contract::strict::Limits;
 use futures::{Stream, StreamExt};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -35,9 +37,11 @@ use super::headers::{self, Era, STATELESS_SINCE};
 use super::idempotency;
 use super::lifted::Lifted;
 use super::session;
-use crate::edge::{Denied, NoCall, answer};
+use crate::edge::{Denied, NoCall, StreamPlace, Streams, answer, closing, error_response};
 use crate::owner::House;
 
+/// The one request that is answered with a stream whatever comes of it.
+const SUBSCRIBE: &str = "subscriptions/listen";
 const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(15);
 /// What most answers fit into, without being copied as they grow.
 const ANSWER_BYTES_MOSTLY: usize = 8 * 1024;
@@ -52,6 +56,8 @@ pub struct Endpoint<F> {
     pub stop: CancellationToken,
     /// Shared by the endpoints of a server.
     pub waiting: Arc<Waiting>,
+    /// Shared by them too.
+    pub streams: Arc<Streams>,
 }
 
 pub async fn not_allowed() -> Response {
@@ -106,6 +112,7 @@ async fn serve<F: Fn(Handler) -> H, H: ServerHandler>(
         Some(_) | None => None,
     };
     let id = envelope.id();
+    let is_subscription = envelope.method() == Some(SUBSCRIBE);
     match envelope.message {
         JsonRpcMessage::Request(mut request) => {
             let invalid = |message: String| EnvelopeError {
@@ -120,9 +127,15 @@ async fn serve<F: Fn(Handler) -> H, H: ServerHandler>(
                 return Err(invalid(message));
             }
             let actor = Arc::new(actor);
-            let handler = Handler::new(Arc::clone(&endpoint.house), Arc::clone(&actor), endpoint.family);
-            let mut response =
-                dispatch(endpoint, &actor, (endpoint.front)(handler), request, &era, peer(&era, headers)).await;
+            // Whoever finds no place is told before anything is begun.
+            let place = match is_subscription.then(|| endpoint.streams.enter(&actor)).transpose() {
+                Ok(place) => place,
+                Err(error) => return Ok(no_place(request.id.clone().into_json_value(), &error)),
+            };
+            let mut handler = Handler::new(Arc::clone(&endpoint.house), Arc::clone(&actor), endpoint.family);
+            handler.listens_for = Some(endpoint.streams.lifetime);
+            let asked = Asked { actor: &actor, era: &era, peer: peer(&era, headers), place };
+            let mut response = dispatch(endpoint, asked, (endpoint.front)(handler), request).await;
             if let Some(session) = session {
                 response.headers_mut().insert(session::SESSION_HEADER, session);
             }
@@ -185,52 +198,89 @@ fn check_media(headers: &HeaderMap) -> Option<Response> {
 
 type Request = rmcp::model::JsonRpcRequest<rmcp::model::ClientRequest>;
 
+/// Who asked, how they are to be served, and the place of a stream that they asked for.
+struct Asked<'a> {
+    actor: &'a Actor,
+    era: &'a Era,
+    peer: InitializeRequestParams,
+    place: Option<StreamPlace>,
+}
+
 async fn dispatch<F, H: ServerHandler>(
     endpoint: &Endpoint<F>,
-    actor: &Actor,
+    asked: Asked<'_>,
     handler: H,
     request: Request,
-    era: &Era,
-    peer: InitializeRequestParams,
 ) -> Response {
-    let lacks_metadata = era.is_stateless
+    let lacks_metadata = asked.era.is_stateless
         && !request.request.get_meta().missing_required_keys(&ProtocolVersion::V_2026_07_28).is_empty();
     let id = request.id.clone();
     let (transport, messages) = OneshotTransport::<RoleServer>::new(ClientJsonRpcMessage::Request(request));
+    let (era, actor) = (asked.era, asked.actor);
     let answered = if era.is_stateless {
-        answered(endpoint, handler, transport, messages, (era, lacks_metadata), peer).await
+        answered(endpoint, asked, handler, transport, messages).await
     } else {
         let exchange = Exchange::new(transport, actor, Arc::clone(&endpoint.waiting));
-        answered(endpoint, handler, exchange, messages, (era, lacks_metadata), peer).await
+        answered(endpoint, asked, handler, exchange, messages).await
     };
-    answered.unwrap_or_else(|| {
-        let body =
-            json!({ "jsonrpc": "2.0", "id": id, "error": { "code": -32000, "message": "the server is stopping" } });
-        answer(StatusCode::SERVICE_UNAVAILABLE, &body)
-    })
+    match answered {
+        Some(Answered::Whole(message)) => single(&message, status(&message, era, lacks_metadata)),
+        Some(Answered::Stream(response)) => response,
+        Some(Answered::NoPlace(error)) => no_place(id.into_json_value(), &error),
+        None => {
+            let body =
+                json!({ "jsonrpc": "2.0", "id": id, "error": { "code": -32000, "message": "the server is stopping" } });
+            answer(StatusCode::SERVICE_UNAVAILABLE, &body)
+        }
+    }
+}
+
+enum Answered {
+    Whole(ServerJsonRpcMessage),
+    Stream(Response),
+    /// The call had a question, and no stream may be opened for it.
+    NoPlace(OpError),
 }
 
 /// Runs the service for one request. It ends with this future or with the stream: a client that hangs up stops its call.
 /// There is no answer when the server stops.
 async fn answered<F, H: ServerHandler, T: Transport<RoleServer> + 'static>(
     endpoint: &Endpoint<F>,
+    asked: Asked<'_>,
     handler: H,
     transport: T,
     mut messages: mpsc::Receiver<ServerJsonRpcMessage>,
-    (era, lacks_metadata): (&Era, bool),
-    peer: InitializeRequestParams,
-) -> Option<Response> {
+) -> Option<Answered> {
     let cancel = CancellationToken::new();
-    let service = serve_directly_with_ct(Lifted(handler), transport, Some(peer), cancel.clone());
-    let first = tokio::select! {
-        first = messages.recv() => first?,
-        () = endpoint.stop.cancelled() => return None,
-    };
-    if matches!(first, JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_)) {
-        return Some(single(&first, status(&first, era, lacks_metadata)));
+    let service = serve_directly_with_ct(Lifted(handler), transport, Some(asked.peer), cancel.clone());
+    let mut place = asked.place;
+    loop {
+        let message = tokio::select! {
+            message = messages.recv() => message?,
+            () = endpoint.stop.cancelled() => return None,
+        };
+        if matches!(message, JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_)) {
+            return Some(Answered::Whole(message));
+        }
+        match place.take().map_or_else(|| endpoint.streams.enter(asked.actor), Ok) {
+            Ok(place) => {
+                tokio::spawn(service.waiting());
+                return Some(Answered::Stream(stream(message, messages, (cancel.drop_guard(), place))));
+            }
+            // A client can do without a report of progress; the answer still comes, by itself.
+            Err(_) if matches!(message, JsonRpcMessage::Notification(_)) => {}
+            Err(error) => return Some(Answered::NoPlace(error)),
+        }
     }
-    tokio::spawn(service.waiting());
-    Some(stream(first, messages, cancel.drop_guard()))
+}
+
+/// A stream for which there is no place.
+fn no_place(id: Value, error: &OpError) -> Response {
+    let rpc = dialect::workflow_rpc(error);
+    let refused = EnvelopeError { id, code: rpc.code, message: rpc.message, data: rpc.data };
+    let mut response = closing(error_response(error, &refused.to_json()));
+    response.extensions_mut().insert(NoCall("TOO_MANY_STREAMS"));
+    response
 }
 
 /// What the service knows of the client. Without sessions this is what the request itself says: by its metadata, or by the
@@ -268,8 +318,13 @@ fn single(message: &ServerJsonRpcMessage, status: StatusCode) -> Response {
     }
 }
 
-fn stream(first: ServerJsonRpcMessage, rest: mpsc::Receiver<ServerJsonRpcMessage>, guard: DropGuard) -> Response {
-    let messages = futures::stream::once(async move { first }).chain(Guarded { rest, guard: Some(guard) });
+fn stream(
+    first: ServerJsonRpcMessage,
+    rest: mpsc::Receiver<ServerJsonRpcMessage>,
+    (guard, place): (DropGuard, StreamPlace),
+) -> Response {
+    let rest = Guarded { rest, guard: Some(guard), _place: place };
+    let messages = futures::stream::once(async move { first }).chain(rest);
     let events = messages.map(|message| {
         let text = serde_json::to_string(&message).unwrap_or_default();
         Ok::<Event, Infallible>(Event::default().event("message").data(text))
@@ -283,6 +338,7 @@ fn stream(first: ServerJsonRpcMessage, rest: mpsc::Receiver<ServerJsonRpcMessage
 struct Guarded {
     rest: mpsc::Receiver<ServerJsonRpcMessage>,
     guard: Option<DropGuard>,
+    _place: StreamPlace,
 }
 
 impl Stream for Guarded {

@@ -13,6 +13,7 @@ use rmcp::model::{ErrorData, SubscriptionFilter};
 use rmcp::service::{Peer, SubscriptionContext};
 use serde_json::Value;
 use tokio::sync::broadcast::{self, error::RecvError};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::handler::Handler;
@@ -66,14 +67,23 @@ impl Handler {
         reply.result.map(|_| reply.audit.out_hash).map_err(|error| protocol_error(reply.dialect, &error))
     }
 
-    /// Serves one `subscriptions/listen` until it ends.
+    /// Serves one `subscriptions/listen` until its client or its time ends it.
     pub(super) async fn serve_listener(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         let uris = context.accepted().resource_subscriptions.clone().unwrap_or_default();
+        let end = self.listens_for.map(|listens_for| Instant::now() + listens_for);
+        let time_is_over = async {
+            match end {
+                Some(end) => tokio::time::sleep_until(end).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::pin!(time_is_over);
         let mut following = self.follow(&uris).await?;
         loop {
             let changed = tokio::select! {
                 changed = following.next() => changed,
                 () = context.cancelled() => return Ok(()),
+                () = &mut time_is_over => return Ok(()),
             };
             let Some(uris) = changed else { return Ok(()) };
             for uri in uris {

@@ -9,7 +9,7 @@ use contract::id::KeyId;
 use ops::feed::Changes;
 use ops::keys::FoundKey;
 use ops::refusals::Refused;
-use ops::{Call, LogStanding, Reply};
+use ops::{Call, FilesReport, LogStanding, Reply};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::UnixStream;
 use tokio::time::{Instant, timeout_at};
@@ -23,6 +23,9 @@ use super::witnesses::WitnessStanding;
 const ANSWER_WITHIN: Duration = Duration::from_millis(1_500);
 /// The same for one that the owner asks its database.
 const LOOKUP_WITHIN: Duration = Duration::from_secs(5);
+
+/// The same for one for which it reads every document and its file.
+const FILES_WITHIN: Duration = Duration::from_secs(600);
 
 #[derive(Debug, thiserror::Error)]
 pub enum GuestError {
@@ -61,6 +64,7 @@ pub async fn call(folder: &Path, actor: &Actor, call: &Call, give_up: Instant) -
             | Told::Log(_)
             | Told::IsDatabase(_)
             | Told::DatabaseStanding(_)
+            | Told::Files(_)
             | Told::Done => return Err(GuestError::Other),
         }
     }
@@ -99,6 +103,12 @@ pub async fn has_database(folder: &Path, identity: String) -> Result<bool, Guest
 pub async fn database_standing(folder: &Path) -> Result<DatabaseStanding, GuestError> {
     let standing = |told| if let Told::DatabaseStanding(standing) = told { Some(standing) } else { None };
     ask_once(folder, &Asked::DatabaseStanding, ANSWER_WITHIN, standing).await
+}
+
+/// Lets the owner compare the files of documents with the record; the inner error is the owner's.
+pub async fn check_files(folder: &Path) -> Result<Result<FilesReport, String>, GuestError> {
+    let report = |told| if let Told::Files(report) = told { Some(report) } else { None };
+    ask_once(folder, &Asked::Files, FILES_WITHIN, report).await
 }
 
 pub async fn record_refusals(folder: &Path, refused: &[Refused]) -> Result<(), GuestError> {

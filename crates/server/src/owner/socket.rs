@@ -145,6 +145,10 @@ async fn answer(
         }
         Asked::Witnesses => tell(&mut writer, &Told::Witnesses(witnesses.standings())).await,
         Asked::Log => tell(&mut writer, &Told::Log(platform.log_standing())).await,
+        Asked::Files => {
+            let report = platform.files().check_all().await.map_err(|error| error.to_string());
+            tell(&mut writer, &Told::Files(report)).await
+        }
         Asked::Refusals(refused) => {
             platform.record_refusals(&refused).await;
             tell(&mut writer, &Told::Done).await

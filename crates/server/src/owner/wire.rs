@@ -5,7 +5,7 @@ use contract::error::OpError;
 use contract::id::KeyId;
 use ops::keys::FoundKey;
 use ops::refusals::Refused;
-use ops::{Call, LogStanding, Reply};
+use ops::{Call, FilesReport, LogStanding, Reply};
 
 use super::database::DatabaseStanding;
 use super::witnesses::WitnessStanding;
@@ -25,12 +25,18 @@ pub enum Asked {
     Database(String),
     /// How its database stands.
     DatabaseStanding,
+    /// Compare the files of documents with the record.
+    Files,
 }
 
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Told {
-    Progress { done: f64, total: Option<f64>, message: String },
+    Progress {
+        done: f64,
+        total: Option<f64>,
+        message: String,
+    },
     Reply(Box<Reply>),
     Key(Box<Result<FoundKey, OpError>>),
     Changes(Box<Result<ops::feed::Changes, OpError>>),
@@ -38,6 +44,8 @@ pub enum Told {
     Log(LogStanding),
     IsDatabase(bool),
     DatabaseStanding(DatabaseStanding),
+    /// The report, or what is wrong with the record.
+    Files(Result<FilesReport, String>),
     Done,
 }
 

@@ -27,7 +27,9 @@ async function start() {
   const table = document.getElementById("types");
   for (const type of types) {
     const row = table.tBodies[0].insertRow();
-    for (const text of [type.name, `${type.prefix}-001 …`, type.about]) {
+    // Some types are known by their file names and have no ids.
+    const ids = type.prefix ? `${type.prefix}-001 …` : "";
+    for (const text of [type.name, ids, type.about]) {
       row.insertCell().textContent = text;
     }
   }

@@ -1,8 +1,11 @@
 //! Seed 002 over the wire: the dotted name, the audit block in the answer, errors in its dialect, addresses.
 
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+
 use serde_json::{Value, json};
 
-use crate::house::{Access, House, HouseOptions};
+use crate::house::{Access, House, HouseOptions, materia};
 use crate::ids;
 
 /// A made-up herb that contains something.
@@ -62,4 +65,34 @@ async fn the_graph_is_asked_over_mcp_as_the_seed_says() {
     let herb: Value = serde_json::from_str(content["text"].as_str().expect("text")).expect("JSON");
     assert_eq!((&content["mimeType"], &herb["names"]["th"]), (&json!("application/json"), &json!("ขิง")));
     assert_eq!(herb["constituents"], json!([{"id": "C9", "name": "จินเจอรอล", "verified": false, "sources": ["s"]}]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_running_server_makes_its_index_and_files_anew() {
+    let folder = testkit::temp_dir();
+    let data = folder.path().join("data");
+    let house = House::start(&HouseOptions { data: &data, access: Access::Anyone, database_url: None });
+    let call = async |operation: &str, input: Value| -> Value {
+        let url = format!("{}/api/tools/{operation}", house.http());
+        ids::http_client().post(url).json(&input).send().await.expect("an answer").json().await.expect("JSON")
+    };
+    call("put_records", records()).await;
+    let document =
+        format!("# Herbs - Business Research\n\n## Metadata\n\n- **Version:** 1\n\n{}\n", "Ginger. ".repeat(20));
+    let stored = call("store_artifact", json!({"artifact_content": document})).await;
+    let file = data.join(stored["storage_path"].as_str().unwrap_or_else(|| panic!("{stored}")));
+    let found = async || call("hybrid_search", json!({"query": "ขิง"})).await["hits"][0]["id"].clone();
+    assert_eq!(found().await, "H1");
+
+    let index = fs::read_dir(data.join("search")).expect("an index").next().expect("one").expect("a folder").path();
+    let before = fs::metadata(&index).expect("a folder").ino();
+    fs::remove_file(&file).expect("the file is there");
+    let rebuilt = materia().args(["rebuild", "--data"]).arg(&data).output().expect("`materia` starts");
+    let said = String::from_utf8_lossy(&rebuilt.stdout).into_owned();
+    assert!(rebuilt.status.success(), "{rebuilt:?}");
+    assert_eq!(said, "1 documents compared with their files: 1 written, 0 differ and are left alone, 0 failed\n");
+    assert!(file.exists());
+    assert_ne!(fs::metadata(&index).expect("an index again").ino(), before, "the index is another one");
+    assert_eq!(fs::read_dir(data.join("search")).expect("an index").count(), 1, "nothing is left beside it");
+    assert_eq!(found().await, "H1");
 }

@@ -31,7 +31,8 @@ fn an_endpoint_that_nobody_can_ask_is_refused_and_one_that_was_chosen_is_told() 
     std::fs::create_dir_all(data.join("models")).expect("a folder");
     std::fs::write(data.join("models/in_use.json"), choice.to_string()).expect("a file");
     let told = message();
-    let expected = "The embedding model that was chosen cannot be used (the address of the embeddings endpoint cannot be used)";
+    let expected =
+        "The embedding model that was chosen cannot be used (the address of the embeddings endpoint cannot be used)";
     assert!(told.starts_with(expected), "{told}");
     let choice = json!({"kind": "folder", "name": "gone", "path": data.join("nowhere"), "languages": ["en"]});
     std::fs::write(data.join("models/in_use.json"), choice.to_string()).expect("a file");

@@ -321,6 +321,34 @@ async fn vectors_of_what_is_no_longer_there_are_forgotten_where_that_is_asked() 
 }
 
 #[tokio::test]
+async fn an_index_and_a_graph_are_made_anew_beside_those_that_answer() {
+    for stage in both().await {
+        put(&stage, &shelf()).await;
+        let before = search(&stage, json!({"query": "stockings"})).await;
+        let path = json!({"start": {"type": "herb", "id": "H1"}, "pattern": "herb -*-> *"});
+        let walk = async || stage.call("viewer", "query_kg", path.clone()).await.audit.out_hash;
+        let walked = walk().await;
+        let embed = |input: Value| stage.call("curator", "embed_records", input);
+        let again = json!({"query": "stockings"});
+        // Two at once, and somebody who searches meanwhile.
+        let (one, other, meanwhile) =
+            tokio::join!(embed(json!({"anew": true})), embed(json!({"anew": true})), search(&stage, again));
+        assert!(one.result.is_ok() && other.result.is_ok());
+        assert_eq!(ids(&before), ["P4"]);
+        assert_eq!((&meanwhile, &search(&stage, json!({"query": "stockings"})).await), (&before, &before));
+        assert_eq!(walk().await, walked);
+        let device = node("D1", "device", json!([{"text": "stockings", "lang": "en"}]));
+        let version = put(&stage, &[device]).await["version"].clone();
+        let found = search(&stage, json!({"query": "stockings", "min_version": version})).await;
+        assert!(ids(&found).contains(&"D1"), "{found}");
+        assert_eq!(
+            stage.call("viewer", "embed_records", json!({"anew": true})).await.result.unwrap_err().code(),
+            "DENIED"
+        );
+    }
+}
+
+#[tokio::test]
 async fn changes_are_followed_and_names_count_for_older_papers_too() {
     for stage in both().await {
         put(&stage, &shelf()).await;

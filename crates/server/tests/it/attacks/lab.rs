@@ -42,9 +42,18 @@ impl Lab {
     }
 
     pub async fn open_at(entries: &'static [Entry], clock: Clock) -> Lab {
+        Lab::start(entries, clock, |_| {}).await
+    }
+
+    /// With other settings.
+    pub async fn open_with(entries: &'static [Entry], change: impl FnOnce(&mut Settings)) -> Lab {
+        Lab::start(entries, Clock::system(), change).await
+    }
+
+    async fn start(entries: &'static [Entry], clock: Clock, change: impl FnOnce(&mut Settings)) -> Lab {
         let folder = testkit::temp_dir();
         let anywhere = SocketAddr::from(([127, 0, 0, 1], 0));
-        let settings = Settings {
+        let mut settings = Settings {
             listen: anywhere,
             tasks_listen: anywhere,
             ids_listen: anywhere,
@@ -54,6 +63,7 @@ impl Lab {
             starter_data: false,
             ..Settings::default()
         };
+        change(&mut settings);
         let options = HouseOptions {
             files: workflow::projection::Root::new(folder.path().join("artifacts"), "here".to_owned()),
             folder: folder.path().to_path_buf(),

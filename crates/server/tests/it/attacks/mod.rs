@@ -25,6 +25,7 @@ mod sizes;
 mod slow;
 mod states;
 mod strangers;
+mod streams;
 mod target;
 mod trials;
 mod wire;

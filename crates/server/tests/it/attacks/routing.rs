@@ -69,6 +69,28 @@ fn headers_that_differ_are_refused_whatever_version_is_named() {
 }
 
 #[test]
+fn headers_named_like_arguments_must_say_what_these_say() {
+    let target = Target::start();
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": take()}).to_string();
+    let plain = || target.mcp(&body);
+    for request in [target.modern("tools/call", take()), plain(), plain().header("MCP-Protocol-Version", "2025-11-25")]
+    {
+        for (name, value) in [
+            ("Mcp-Param-Project_Id", "another"),
+            ("mcp-param-artifact_type", "=?base64?cHJk?="),
+            ("Mcp-Param-Project_Id", "=?base64?%%%?="),
+            ("Mcp-Param-Anything", "=?base64?SGVsbG8?="),
+        ] {
+            check(&target.send(&request.clone().header(name, value)), 400, -32020);
+        }
+    }
+    assert_eq!(target.check_alive(), "US-001", "a refused call took an id");
+    let request = plain().header("Mcp-Param-Project_Id", PROJECT).header("Mcp-Param-Anything", "else");
+    let answer = target.send(&request.header("Mcp-Param-Artifact_Type", "=?base64?YmFja2xvZ19zdG9yeQ==?="));
+    assert_eq!(answer.json()["result"]["structuredContent"]["next_id"], "US-002", "{answer:?}");
+}
+
+#[test]
 fn an_unknown_version_is_refused_and_a_missing_one_is_the_oldest_with_this_transport() {
     let target = Target::start();
     for version in ["1999-01-01", "2026-07-29", "latest", "2.0"] {

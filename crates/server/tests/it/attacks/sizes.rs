@@ -1,10 +1,13 @@
 //! Too deep, too many, too long, too large (cases 23, 24).
 
 use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::Instant;
 
 use serde_json::json;
 
-use super::answers::rpc_code;
+use super::answers::{ANSWER_WITHIN, rpc_code};
 use super::lines::Lines;
 use super::target::Target;
 use super::wire::{Request, exchange};
@@ -131,6 +134,53 @@ fn a_body_may_be_as_long_as_the_limit_and_not_a_byte_longer() {
         assert_eq!((answer.status, &answer.json()["status_code"]), (413, &json!(413)), "{answer:?}");
     }
     assert_eq!(target.check_alive(), "US-003", "only the two that fit took an id");
+}
+
+/// As ordinary clients do it: all of the request first, and a failure to send is the end.
+#[test]
+fn who_sends_all_before_reading_is_told_that_it_was_too_much() {
+    let target = Target::start();
+    let body = vec![b' '; BODY_BYTES_MAX + 1];
+    let requests = [
+        (target.http, target.rest("get_next_available_id", &body)),
+        (target.http, target.mcp(&body)),
+        (target.ids, target.request(Request::post("/ids/reserve")).json(&body)),
+        (target.tasks, target.request(Request::post("/tasks")).json(&body)),
+        (target.http, target.rest("get_next_available_id", &body).header("Authorization", "Bearer nobody")),
+    ];
+    for (address, request) in requests {
+        for bytes in [request.bytes(), request.chunked_bytes()] {
+            for _ in 0..3 {
+                let mut stream = TcpStream::connect(address).expect("the server accepts connections");
+                stream.write_all(&bytes).expect("all of it is taken");
+                let mut answer = String::new();
+                stream.read_to_string(&mut answer).expect("the answer comes whole");
+                let status = answer.get(..12).unwrap_or_default();
+                assert!(matches!(status, "HTTP/1.1 413" | "HTTP/1.1 401"), "{answer}");
+            }
+        }
+    }
+    target.check_alive();
+}
+
+#[test]
+fn who_never_stops_sending_is_cut_off_and_costs_little_memory() {
+    let target = Target::start();
+    target.check_alive();
+    let before = peak_bytes(target.pid());
+    let head = target.rest("get_next_available_id", "").head();
+    for length in ["Content-Length: 99999999999\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\nfffffffff\r\n"] {
+        let mut stream = TcpStream::connect(target.http).expect("the server accepts connections");
+        stream.write_all(format!("{head}{length}").as_bytes()).expect("the server reads");
+        let (begun, mut n_megabytes) = (Instant::now(), 0);
+        while stream.write_all(&vec![b'x'; MEGABYTE]).is_ok() {
+            n_megabytes += 1;
+            assert!(n_megabytes < 64 && begun.elapsed() < ANSWER_WITHIN, "{n_megabytes} MB in {:?}", begun.elapsed());
+        }
+    }
+    let growth = peak_bytes(target.pid()) - before;
+    assert!(growth < MEMORY_GROWTH_MAX, "the server grew by {growth} bytes");
+    target.check_alive();
 }
 
 #[test]
