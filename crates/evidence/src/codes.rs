@@ -38,7 +38,7 @@ fn spellings(text: &str) -> Vec<String> {
     let is_code = CHARS.contains(&bare.len())
         && bare.bytes().all(|byte| byte.is_ascii_alphanumeric())
         && bare.starts_with(|first: char| first.is_ascii_uppercase())
-        && bare.bytes().nth(1).is_some_and(|byte| byte.is_ascii_digit());
+        && bare.as_bytes().get(1).is_some_and(u8::is_ascii_digit);
     if !is_code || !has_dot_in_place {
         return Vec::new();
     }
