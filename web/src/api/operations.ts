@@ -540,7 +540,7 @@ export interface Operations {
         entity_label: string;
         /** What the source says, or where it says so. */
         evidence: string;
-        /** What is in it and has this recorded of it, or the kind of herb. */
+        /** What is in it and has this recorded of it, a class of that, or the kind of herb. */
         inherited_from?: string | null;
         licence: string;
         /** `contraindicated_in`, `interacts_with` … */
