@@ -20,8 +20,8 @@ use http::{HeaderMap, HeaderValue, StatusCode, header};
 use ops::Family;
 use ops::authorise::missing_scope;
 use rmcp::model::{
-    ClientCapabilities, ClientJsonRpcMessage, ErrorCode, GetMeta as _, Implementation, InitializeRequestParams,
-    JsonRpcMessage, ProtocolVersion, ServerJsonRpcMessage,
+    ClientCapabilities, ClientJsonRpcMessage, ClientRequest, ErrorCode, GetMeta as _, Implementation,
+    InitializeRequestParams, JsonRpcMessage, ProtocolVersion, RequestId, ServerJsonRpcMessage,
 };
 use rmcp::service::serve_directly_with_ct;
 use rmcp::transport::{OneshotTransport, Transport};
@@ -40,8 +40,6 @@ use super::session;
 use crate::edge::{Denied, NoCall, StreamPlace, Streams, answer, closing, error_response};
 use crate::owner::House;
 
-/// The one request that is answered with a stream whatever comes of it.
-const SUBSCRIBE: &str = "subscriptions/listen";
 const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(15);
 /// What most answers fit into, without being copied as they grow.
 const ANSWER_BYTES_MOSTLY: usize = 8 * 1024;
@@ -112,7 +110,6 @@ async fn serve<F: Fn(Handler) -> H, H: ServerHandler>(
         Some(_) | None => None,
     };
     let id = envelope.id();
-    let is_subscription = envelope.method() == Some(SUBSCRIBE);
     match envelope.message {
         JsonRpcMessage::Request(mut request) => {
             let invalid = |message: String| EnvelopeError {
@@ -127,15 +124,10 @@ async fn serve<F: Fn(Handler) -> H, H: ServerHandler>(
                 return Err(invalid(message));
             }
             let actor = Arc::new(actor);
-            // Whoever finds no place is told before anything is begun.
-            let place = match is_subscription.then(|| endpoint.streams.enter(&actor)).transpose() {
-                Ok(place) => place,
-                Err(error) => return Ok(no_place(request.id.clone().into_json_value(), &error)),
-            };
             let mut handler = Handler::new(Arc::clone(&endpoint.house), Arc::clone(&actor), endpoint.family);
             handler.listens_for = Some(endpoint.streams.lifetime);
-            let asked = Asked { actor: &actor, era: &era, peer: peer(&era, headers), place };
-            let mut response = dispatch(endpoint, asked, (endpoint.front)(handler), request).await;
+            let (front, peer) = ((endpoint.front)(handler), peer(&era, headers));
+            let mut response = dispatch(endpoint, &actor, front, request, &era, peer).await;
             if let Some(session) = session {
                 response.headers_mut().insert(session::SESSION_HEADER, session);
             }
@@ -200,46 +192,44 @@ type Request = rmcp::model::JsonRpcRequest<rmcp::model::ClientRequest>;
 
 /// Who asked, how they are to be served, and the place of a stream that they asked for.
 struct Asked<'a> {
+    id: RequestId,
     actor: &'a Actor,
     era: &'a Era,
+    lacks_metadata: bool,
     peer: InitializeRequestParams,
     place: Option<StreamPlace>,
 }
 
 async fn dispatch<F, H: ServerHandler>(
     endpoint: &Endpoint<F>,
-    asked: Asked<'_>,
+    actor: &Actor,
     handler: H,
     request: Request,
+    era: &Era,
+    peer: InitializeRequestParams,
 ) -> Response {
-    let lacks_metadata = asked.era.is_stateless
-        && !request.request.get_meta().missing_required_keys(&ProtocolVersion::V_2026_07_28).is_empty();
     let id = request.id.clone();
+    let lacks_metadata = era.is_stateless
+        && !request.request.get_meta().missing_required_keys(&ProtocolVersion::V_2026_07_28).is_empty();
+    // The one request that is answered with a stream whatever comes of it. Who finds no place is told before it begins.
+    let is_subscription = matches!(request.request, ClientRequest::SubscriptionsListenRequest(_));
+    let place = match is_subscription.then(|| endpoint.streams.enter(actor)).transpose() {
+        Ok(place) => place,
+        Err(error) => return no_place(id.into_json_value(), &error),
+    };
+    let asked = Asked { id: id.clone(), actor, era, lacks_metadata, peer, place };
     let (transport, messages) = OneshotTransport::<RoleServer>::new(ClientJsonRpcMessage::Request(request));
-    let (era, actor) = (asked.era, asked.actor);
-    let answered = if era.is_stateless {
+    let answered = if asked.era.is_stateless {
         answered(endpoint, asked, handler, transport, messages).await
     } else {
-        let exchange = Exchange::new(transport, actor, Arc::clone(&endpoint.waiting));
+        let exchange = Exchange::new(transport, asked.actor, Arc::clone(&endpoint.waiting));
         answered(endpoint, asked, handler, exchange, messages).await
     };
-    match answered {
-        Some(Answered::Whole(message)) => single(&message, status(&message, era, lacks_metadata)),
-        Some(Answered::Stream(response)) => response,
-        Some(Answered::NoPlace(error)) => no_place(id.into_json_value(), &error),
-        None => {
-            let body =
-                json!({ "jsonrpc": "2.0", "id": id, "error": { "code": -32000, "message": "the server is stopping" } });
-            answer(StatusCode::SERVICE_UNAVAILABLE, &body)
-        }
-    }
-}
-
-enum Answered {
-    Whole(ServerJsonRpcMessage),
-    Stream(Response),
-    /// The call had a question, and no stream may be opened for it.
-    NoPlace(OpError),
+    answered.unwrap_or_else(|| {
+        let body =
+            json!({ "jsonrpc": "2.0", "id": id, "error": { "code": -32000, "message": "the server is stopping" } });
+        answer(StatusCode::SERVICE_UNAVAILABLE, &body)
+    })
 }
 
 /// Runs the service for one request. It ends with this future or with the stream: a client that hangs up stops its call.
@@ -250,7 +240,7 @@ async fn answered<F, H: ServerHandler, T: Transport<RoleServer> + 'static>(
     handler: H,
     transport: T,
     mut messages: mpsc::Receiver<ServerJsonRpcMessage>,
-) -> Option<Answered> {
+) -> Option<Response> {
     let cancel = CancellationToken::new();
     let service = serve_directly_with_ct(Lifted(handler), transport, Some(asked.peer), cancel.clone());
     let mut place = asked.place;
@@ -260,16 +250,16 @@ async fn answered<F, H: ServerHandler, T: Transport<RoleServer> + 'static>(
             () = endpoint.stop.cancelled() => return None,
         };
         if matches!(message, JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_)) {
-            return Some(Answered::Whole(message));
+            return Some(single(&message, status(&message, asked.era, asked.lacks_metadata)));
         }
         match place.take().map_or_else(|| endpoint.streams.enter(asked.actor), Ok) {
             Ok(place) => {
                 tokio::spawn(service.waiting());
-                return Some(Answered::Stream(stream(message, messages, (cancel.drop_guard(), place))));
+                return Some(stream(message, messages, (cancel.drop_guard(), place)));
             }
             // A client can do without a report of progress; the answer still comes, by itself.
             Err(_) if matches!(message, JsonRpcMessage::Notification(_)) => {}
-            Err(error) => return Some(Answered::NoPlace(error)),
+            Err(error) => return Some(no_place(asked.id.into_json_value(), &error)),
         }
     }
 }

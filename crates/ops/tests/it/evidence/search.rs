@@ -335,7 +335,9 @@ async fn an_index_and_a_graph_are_made_anew_beside_those_that_answer() {
             tokio::join!(embed(json!({"anew": true})), embed(json!({"anew": true})), search(&stage, again));
         assert!(one.result.is_ok() && other.result.is_ok());
         assert_eq!(ids(&before), ["P4"]);
-        assert_eq!((&meanwhile, &search(&stage, json!({"query": "stockings"})).await), (&before, &before));
+        let after = search(&stage, json!({"query": "stockings"})).await;
+        let hash = |output: &Value| output["audit"]["out_hash"].clone();
+        assert_eq!((hash(&meanwhile), hash(&after)), (hash(&before), hash(&before)));
         assert_eq!(walk().await, walked);
         let device = node("D1", "device", json!([{"text": "stockings", "lang": "en"}]));
         let version = put(&stage, &[device]).await["version"].clone();
