@@ -450,6 +450,8 @@ export interface Operations {
   /** Bring the search index up to date and make the vectors of the next texts that have none of the model in use. */
   embed_records: {
     input: {
+      /** First makes the index and the graph anew from the record. Those in use answer until that is done. */
+      anew?: boolean;
       /** Also deletes vectors that nothing uses any more, a thousand in a call. */
       forget?: boolean;
       /** Texts in this call; 32 unless given. */
@@ -996,7 +998,7 @@ export interface Operations {
         /** How it joins what stands before it. The first one joins nothing and is not `NOT`. */
         operator?: "AND" | "OR" | "NOT";
         /**
-         * A word or a phrase; all capitals (`TP53`) mean a gene. May end with a field:
+         * A word or a phrase; all capitals (`TP53`) mean a gene; `herb*` is any word that begins so. May end with a field:
          * `[ti] [tiab] [au] [ta] [mh] [dp]`.
          */
         term: string;
@@ -1155,8 +1157,8 @@ export interface Operations {
       /** A change number that the answer must know of, as `put_records` answered it. */
       min_version?: number | null;
       /**
-       * Such as `herb -contains-> constituent -treats-> indication`; `*` is any type or predicate, `<-p-` goes against the
-       * edge.
+       * Such as `herb -contains-> constituent -treats-> indication`; `*` is any type, or any predicate but denials
+       * (`not_…`); `<-p-` goes against the edge.
        */
       pattern?: string | null;
       start: {
@@ -1317,12 +1319,22 @@ export interface Operations {
          * kind that this version does not know fails the criterion and not the whole checklist.
          */
         check_type?: string | null;
+        /**
+         * `template_sections`: beginnings of words that name the columns of a table, or labels where there is none. Every row,
+         * or else every entry, says something for each.
+         */
+        columns?: string[];
         description: string;
+        /** `template_sections`: the pattern is looked for in each entry of the sections and not in their whole text. */
+        entries?: "each" | "some" | null;
         /** Kind of failure → text with `{question}`, `{missing_fields}` and `{value}`. */
         error_message_templates?: Record<string, string>;
         /** `id_format`: the metadata field that must match, instead of the id. */
         field?: string | null;
-        /** Subsections are those whose heading matches; the patterns then hold in each of them, and the counts count them. */
+        /**
+         * Subsections are those whose heading matches; the patterns then hold in each of them, and the counts count them.
+         * `id_format` with `unique`: each entry below such a heading has a number.
+         */
         heading_pattern?: string | null;
         /** Such as `CQ-01`. */
         id: string;

@@ -15,12 +15,11 @@ import { type Asked, nFilters, NOTHING_ASKED, type Wrong, wrongOf } from './aske
 interface Props {
   asked: Asked;
   sources: Sources;
-  isBusy: boolean;
   onAsk: (asked: Asked) => void;
   onClear: () => void;
 }
 
-export function AskForm({ asked, sources, isBusy, onAsk, onClear }: Props) {
+export function AskForm({ asked, sources, onAsk, onClear }: Props) {
   const { t, tn } = useLanguage();
   const [draft, setDraft] = useState(asked);
   const [wrong, setWrong] = useState<Wrong>({});
@@ -71,7 +70,8 @@ export function AskForm({ asked, sources, isBusy, onAsk, onClear }: Props) {
         <Filters draft={draft} wrong={wrong} sources={sources} set={set} />
       </details>
       <div className="search-actions">
-        <Button look="primary" type="submit" icon="search" isBusy={isBusy}>
+        {/* Not busy while a search is under way: whoever asks the next question waits for no answer to the last one. */}
+        <Button look="primary" type="submit" icon="search">
           {t(words.search)}
         </Button>
         <Button

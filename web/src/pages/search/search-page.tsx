@@ -46,7 +46,6 @@ function Search() {
       <AskForm
         asked={asked ?? NOTHING_ASKED}
         sources={sources}
-        isBusy={isSearching}
         onAsk={(next) => {
           if (JSON.stringify(next) === JSON.stringify(asked)) query.reload();
           else setAsked(next);
