@@ -20,10 +20,10 @@ use store::{Conn, StoreError};
 
 use crate::graph::predicates::{HAS_INGREDIENT, IS_INGREDIENT_OF, WARNS_BY_NOT, holds_both_ways};
 use crate::graph::{Direction, Graph, Hop, NodeNumber};
-use crate::network::{SameThing, quoted, same_things};
+use crate::network::{SameThing, classes_of, quoted, same_things};
 use crate::record::papers::{self, Doubts};
 use crate::record::read;
-use inherits::{Ingredient, Is, classes_of, inherits, withdrawn};
+use inherits::{Ingredient, Is, inherits, withdrawn};
 
 /// Statements against taking something, along the edge.
 const AGAINST: [&str; 5] =

@@ -8,7 +8,7 @@ pub(crate) mod stated;
 mod statement;
 mod text;
 
-pub(crate) use inherited::{SameThing, same_things};
+pub(crate) use inherited::{SameThing, classes_of, same_things};
 pub use inherited::{concerned, one_thing};
 pub use members::class_note;
 pub use quoted::{named, ticked};

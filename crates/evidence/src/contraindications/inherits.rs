@@ -110,20 +110,6 @@ fn class_hops(graph: &Graph, node: NodeNumber) -> Vec<Hop> {
     along.into_iter().chain(against).collect()
 }
 
-/// The classes that a node is in under whichever id, and the broader ones.
-pub(super) fn classes_of(graph: &Graph, node: NodeNumber) -> BTreeSet<NodeNumber> {
-    let mut found = BTreeSet::new();
-    let mut due = vec![node];
-    while let Some(node) = due.pop() {
-        for hop in same_things(graph, &[node]).iter().flat_map(|same| class_hops(graph, same.node)) {
-            if found.len() < INGREDIENTS_MAX && found.insert(hop.end) {
-                due.push(hop.end);
-            }
-        }
-    }
-    found
-}
-
 /// The ids of what somebody put in, by itself or in another formulation, and whose record is gone: nothing is known of it here.
 pub(super) fn withdrawn(graph: &Graph, entity: Entity, ingredients: &[Ingredient]) -> BTreeSet<String> {
     let mixed = ingredients.iter().filter(|it| it.is == Is::Ingredient).map(|it| it.node);

@@ -24,6 +24,8 @@ pub(super) enum Climb {
     Same,
     /// Also to what it belongs to or is made of.
     Wider,
+    /// Also to the classes that it is in, and the broader ones.
+    Classes,
     /// To what is in it, where it is a class.
     Narrower,
 }
@@ -31,7 +33,7 @@ pub(super) enum Climb {
 impl Climb {
     fn n_max(self) -> usize {
         match self {
-            Climb::Same | Climb::Wider => WIDER_MAX,
+            Climb::Same | Climb::Wider | Climb::Classes => WIDER_MAX,
             Climb::Narrower => NARROWER_MAX,
         }
     }
@@ -205,6 +207,12 @@ pub fn one_thing(graph: &Graph, thing: &[NodeNumber]) -> Vec<NodeNumber> {
     climb(graph, thing, Climb::Same).into_iter().map(|step| step.node).collect()
 }
 
+/// The classes that a node is in under whichever id, and the broader ones.
+pub(crate) fn classes_of(graph: &Graph, node: NodeNumber) -> Vec<NodeNumber> {
+    let classes = climb(graph, &[node], Climb::Classes).into_iter().filter(|step| !step.is_same);
+    classes.map(|step| step.node).collect()
+}
+
 /// All nodes whose warnings hold for a thing: it under each of its ids, and what it belongs to or is made of.
 pub fn concerned(graph: &Graph, thing: &[NodeNumber]) -> BTreeSet<NodeNumber> {
     climb(graph, thing, Climb::Wider).into_iter().map(|step| step.node).collect()
@@ -282,17 +290,19 @@ pub(super) fn climb(graph: &Graph, thing: &[NodeNumber], climb: Climb) -> Vec<Wi
 
 /// The statements that lead on from a node.
 fn steps(graph: &Graph, node: NodeNumber, is_same: bool, climb: Climb) -> Vec<Statement> {
-    let leads = match climb {
-        Climb::Same => &[],
-        Climb::Wider => graph.leads().upward(),
-        Climb::Narrower => graph.leads().members(),
+    let members = graph.leads().members();
+    let leads: Vec<(u32, Direction)> = match climb {
+        Climb::Same => Vec::new(),
+        Climb::Wider => graph.leads().upward().to_vec(),
+        Climb::Classes => members.iter().map(|(predicate, direction)| (*predicate, direction.back())).collect(),
+        Climb::Narrower => members.to_vec(),
     };
     // A member under another of its ids is no further member.
     let same = if climb == Climb::Narrower && !is_same { Vec::new() } else { graph.same(node) };
     let mut steps: Vec<Statement> = same.into_iter().map(Statement::from).collect();
     for (predicate, direction) in leads {
-        let hops = graph.hops(node, *direction, Some(*predicate)).into_iter();
-        steps.extend(hops.map(|hop| Statement::new(node, *direction, hop)));
+        let hops = graph.hops(node, direction, Some(predicate)).into_iter();
+        steps.extend(hops.map(|hop| Statement::new(node, direction, hop)));
     }
     steps
 }
