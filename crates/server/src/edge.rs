@@ -4,6 +4,7 @@ pub mod body;
 mod failures;
 mod hosts;
 mod limiter;
+mod places;
 mod streams;
 
 use std::net::{IpAddr, SocketAddr};

@@ -1,9 +1,8 @@
 //! How many requests at once, and how often, in all and by one principal; and how many failures of one address.
 
-use std::collections::HashMap;
 use std::net::IpAddr;
 use std::num::NonZeroU32;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Instant;
 
 use contract::actor::Actor;
@@ -13,16 +12,12 @@ use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::failures::Failures;
+use super::places::{Places, principal};
 use crate::settings::Settings;
-
-/// Principals remembered before the quiet ones are forgotten: those without a request at work, and those whose rate is
-/// that of a newcomer.
-const PRINCIPALS_MAX: usize = 10_000;
 
 pub struct Limiter {
     all: Arc<Semaphore>,
-    n_per_principal_max: usize,
-    principals: Mutex<HashMap<String, Arc<Semaphore>>>,
+    of_principal: Places,
     rate: Option<DefaultKeyedRateLimiter<String>>,
     failures: Failures,
 }
@@ -35,8 +30,7 @@ impl Limiter {
         });
         Limiter {
             all: Arc::new(Semaphore::new(settings.calls_in_flight_max)),
-            n_per_principal_max: settings.calls_per_principal_max,
-            principals: Mutex::default(),
+            of_principal: Places::new(settings.calls_per_principal_max),
             rate,
             failures: Failures::new(settings.auth_failures_per_second, settings.auth_failures_burst),
         }
@@ -60,7 +54,7 @@ impl Limiter {
 
     /// A place among the requests of one principal, within their rate.
     pub fn admit(&self, actor: &Actor) -> Result<OwnedSemaphorePermit, OpError> {
-        let principal = format!("{}/{}", actor.organisation_id, actor.id);
+        let principal = principal(actor);
         if let Some(rate) = &self.rate
             && let Err(not_until) = rate.check_key(&principal)
         {
@@ -68,50 +62,33 @@ impl Limiter {
             let ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX).max(1);
             return Err(OpError::rate_limited("too many requests, slow down", ms));
         }
-        let places = {
-            let mut principals = self.principals.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            if principals.len() >= PRINCIPALS_MAX {
-                principals.retain(|_, places| places.available_permits() < self.n_per_principal_max);
-                // Only who gets a rate gets places, so the two grow alike.
-                if let Some(rate) = &self.rate {
-                    rate.retain_recent();
-                    rate.shrink_to_fit();
-                }
+        // Only who gets a rate gets a place, so the two grow alike. A rate like a newcomer's is forgotten.
+        let forget = || {
+            if let Some(rate) = &self.rate {
+                rate.retain_recent();
+                rate.shrink_to_fit();
             }
-            Arc::clone(
-                principals.entry(principal).or_insert_with(|| Arc::new(Semaphore::new(self.n_per_principal_max))),
-            )
         };
-        places
-            .try_acquire_owned()
-            .map_err(|_| OpError::rate_limited("too many requests at once, wait for some to end", 1_000))
+        let place = self.of_principal.enter(principal, forget);
+        place.ok_or_else(|| OpError::rate_limited("too many requests at once, wait for some to end", 1_000))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::places::PRINCIPALS_MAX;
+    use super::super::places::tests::actor;
     use super::*;
-    use contract::actor::{ActorKind, Role};
-    use contract::id::{ActorId, OrganisationId};
-
-    fn actor(name: &str) -> Actor {
-        let (here, id) = (OrganisationId::parse("here").unwrap(), ActorId::parse(name).unwrap());
-        Actor::new(here, id, ActorKind::Service, vec![Role::Agent])
-    }
 
     #[test]
     fn principals_who_have_gone_are_forgotten() {
         let limiter = Limiter::new(&Settings { rate_per_second: 1_000_000, rate_burst: 1, ..Settings::default() });
-        let busy = limiter.admit(&actor("busy")).unwrap();
         for n in 0..3 * PRINCIPALS_MAX {
             drop(limiter.admit(&actor(&format!("passer-by-{n}"))).unwrap());
         }
         let n_rates = limiter.rate.as_ref().unwrap().len();
         assert!(n_rates <= PRINCIPALS_MAX, "the rates of {n_rates} are remembered");
-        let principals = limiter.principals.lock().unwrap();
-        assert!(principals.len() <= PRINCIPALS_MAX, "{} are remembered", principals.len());
-        assert_eq!(principals["here/busy"].available_permits(), limiter.n_per_principal_max - 1);
-        drop(busy);
+        assert!(limiter.of_principal.n_principals() <= PRINCIPALS_MAX);
     }
 
     #[test]
