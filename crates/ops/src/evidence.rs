@@ -16,6 +16,7 @@ mod read_herb;
 mod read_node;
 mod read_paper;
 mod read_records;
+mod rebuild_evidence;
 mod sources;
 
 use std::sync::Arc;

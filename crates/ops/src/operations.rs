@@ -10,7 +10,7 @@ use contract::evidence::network::{KgGetEverything, KgNetworkNeighborhood};
 use contract::evidence::pubmed::{PubmedGetDetails, PubmedSearch};
 use contract::evidence::records::{PutRecords, ReadRecords};
 use contract::evidence::resources::{ReadHerb, ReadNode, ReadPaper};
-use contract::evidence::search::{EmbedRecords, HybridSearch};
+use contract::evidence::search::{EmbedRecords, HybridSearch, RebuildEvidence};
 use contract::evidence::starter::LoadStarterData;
 use contract::job::{AnswerJob, CancelJob, JobStatus, StartJob};
 use contract::key::{CreateKey, ListKeys, RevokeKey};
@@ -75,6 +75,7 @@ pub const OPERATIONS: &[Entry] = &[
     Entry::read::<ReadPaper>(),
     Entry::read::<HybridSearch>(),
     Entry::write::<EmbedRecords>(),
+    Entry::write::<RebuildEvidence>(),
     Entry::write::<LoadStarterData>(),
     Entry::read::<AuditSearch>(),
     Entry::read::<AuditProve>(),

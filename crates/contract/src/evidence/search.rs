@@ -194,6 +194,17 @@ impl From<Option<RetractionKind>> for RetractionStatus {
     }
 }
 
+/// Makes the search index and the graph anew from the record.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RebuildEvidence {}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RebuildEvidenceOutput {
+    /// The change number that the index is at.
+    pub version: u64,
+}
+
 /// Brings the index up to date and makes the vectors of the next texts that have none of the model in use.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -205,9 +216,6 @@ pub struct EmbedRecords {
     /// Also deletes vectors that nothing uses any more, a thousand in a call.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub forget: bool,
-    /// First makes the index and the graph anew from the record. Those in use answer until that is done.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub anew: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

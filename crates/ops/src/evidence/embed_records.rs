@@ -13,8 +13,7 @@ use evidence::search::hybrid::Library;
 use evidence::search::index::SearchError;
 use store::Tx;
 
-use super::graph_error;
-use super::hybrid_search::{current, keep_error};
+use super::hybrid_search::current;
 use crate::context::Context;
 use crate::family::Family;
 use crate::operation::{Answer, ApplyError, Operation, Write, store_error};
@@ -49,9 +48,6 @@ impl Write for EmbedRecords {
 
     async fn prepare(&self, ctx: &Context<'_>) -> Result<Plan, OpError> {
         let searches = &ctx.services().search;
-        if self.anew {
-            make_anew(ctx).await?;
-        }
         let current = current(ctx, None).await?;
         let mut plan = Plan {
             organisation_id: ctx.actor().organisation_id.to_string(),
@@ -101,15 +97,6 @@ impl Write for EmbedRecords {
             tracing::warn!(error = %error, "New vectors could not be taken into the library");
         }
     }
-}
-
-/// Makes what is derived from the record anew. It is derived, so nothing of it is in the event but that it was asked for.
-async fn make_anew(ctx: &Context<'_>) -> Result<(), OpError> {
-    let organisation_id = ctx.actor().organisation_id.as_str();
-    let reader = ctx.read().await?;
-    ctx.services().search.rebuild(reader, organisation_id).await.map_err(keep_error)?;
-    let graphs = ctx.services().evidence.graphs().map_err(graph_error)?;
-    graphs.rebuild(organisation_id).await.map_err(graph_error)
 }
 
 /// Vectors in the record that nothing in the library is made of.

@@ -60,7 +60,7 @@ fn naming(operation: &str, things: &Things) -> Value {
         "read_node" => json!({"curie": "H1"}),
         "read_paper" => json!({"pmid": "1"}),
         "hybrid_search" => json!({"query": "ขิง"}),
-        "embed_records" => json!({}),
+        "embed_records" | "rebuild_evidence" => json!({}),
         "read_records" => json!({"kind": "node", "ids": ["H1"]}),
         "audit_prove" => json!({"call_id": "nobodys"}),
         "job_status" | "cancel_job" => json!({"job_id": "nobodys"}),

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, bail};
 use contract::evidence::search::EmbedRecordsOutput;
 use ops::Call;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{Place, must_be_there, print_lines, say};
 use crate::assemble::{self, GRAPH_FOLDER};
@@ -42,16 +42,16 @@ pub async fn run(place: Place) -> anyhow::Result<ExitCode> {
 /// Those that are in the record are not made again, so an interrupted run goes on where it was.
 async fn rebuild_search(house: &House, settings: &Settings) -> anyhow::Result<()> {
     let actor = owner(&settings.organisation_id);
-    let mut is_first = true;
-    loop {
-        let input = json!({ "forget": true, "anew": is_first });
-        is_first = false;
-        let call = Call { operation: "embed_records".to_owned(), input, ..Call::default() };
-        let output = match house.call(&actor, call).await.result {
-            Ok(success) => success.output,
+    let call = async |operation: &str, input: Value| {
+        let call = Call { operation: operation.to_owned(), input, ..Call::default() };
+        match house.call(&actor, call).await.result {
+            Ok(success) => Ok(success.output),
             Err(error) => bail!("the index could not be made: {}", error.message),
-        };
-        let done: EmbedRecordsOutput = serde_json::from_value(output)?;
+        }
+    };
+    call("rebuild_evidence", json!({})).await?;
+    loop {
+        let done: EmbedRecordsOutput = serde_json::from_value(call("embed_records", json!({"forget": true})).await?)?;
         match &done.model {
             Some(model) => {
                 say(format_args!("Index at change {}; `{model}`: {} texts still to embed", done.version, done.missing))

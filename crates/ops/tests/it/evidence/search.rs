@@ -328,11 +328,10 @@ async fn an_index_and_a_graph_are_made_anew_beside_those_that_answer() {
         let path = json!({"start": {"type": "herb", "id": "H1"}, "pattern": "herb -*-> *"});
         let walk = async || stage.call("viewer", "query_kg", path.clone()).await.audit.out_hash;
         let walked = walk().await;
-        let embed = |input: Value| stage.call("curator", "embed_records", input);
+        let rebuild = || stage.call("curator", "rebuild_evidence", json!({}));
         let again = json!({"query": "stockings"});
         // Two at once, and somebody who searches meanwhile.
-        let (one, other, meanwhile) =
-            tokio::join!(embed(json!({"anew": true})), embed(json!({"anew": true})), search(&stage, again));
+        let (one, other, meanwhile) = tokio::join!(rebuild(), rebuild(), search(&stage, again));
         assert!(one.result.is_ok() && other.result.is_ok());
         assert_eq!(ids(&before), ["P4"]);
         let after = search(&stage, json!({"query": "stockings"})).await;
@@ -343,10 +342,8 @@ async fn an_index_and_a_graph_are_made_anew_beside_those_that_answer() {
         let version = put(&stage, &[device]).await["version"].clone();
         let found = search(&stage, json!({"query": "stockings", "min_version": version})).await;
         assert!(ids(&found).contains(&"D1"), "{found}");
-        assert_eq!(
-            stage.call("viewer", "embed_records", json!({"anew": true})).await.result.unwrap_err().code(),
-            "DENIED"
-        );
+        let refused = stage.call("viewer", "rebuild_evidence", json!({})).await.result.unwrap_err();
+        assert_eq!(refused.code(), "DENIED");
     }
 }
 
