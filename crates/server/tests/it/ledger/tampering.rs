@@ -328,9 +328,14 @@ async fn what_was_rewritten_after_a_kill_and_before_it_was_signed_is_refused() {
         let mut serving = log.serve();
         change(&log, &["CREATE TABLE older_state AS SELECT * FROM log_state"]).await;
         log.take_ids(2);
-        let head = || std::fs::read_to_string(log.data.join("ledger.head")).unwrap_or_default();
-        until("the head is kept", async || head().lines().nth(1) == Some("7")).await;
+        // That another program wrote to the database may have become an event too.
+        let n_under_head = || -> u64 {
+            let head = std::fs::read_to_string(log.data.join("ledger.head")).unwrap_or_default();
+            head.lines().nth(1).and_then(|size| size.parse().ok()).unwrap_or_default()
+        };
+        until("the head is kept", async || n_under_head() >= 7).await;
         serving.kill();
+        let n_under_head = n_under_head();
         let checkpoint = std::fs::read_to_string(log.data.join("ledger.checkpoint")).expect("a checkpoint");
         assert_eq!(checkpoint.lines().nth(1), Some("5"), "the last two events are under no checkpoint");
         change(
@@ -344,7 +349,8 @@ async fn what_was_rewritten_after_a_kill_and_before_it_was_signed_is_refused() {
         )
         .await;
         let told = log.try_serve().err().expect("the server refuses to start");
-        assert!(told.contains("the database is older than its last checkpoint: 5 events instead of 7"), "{told}");
+        let expected = format!("the database is older than its last checkpoint: 5 events instead of {n_under_head}");
+        assert!(told.contains(&expected), "{told}");
     })
     .await;
 }
