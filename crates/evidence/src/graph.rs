@@ -303,6 +303,13 @@ impl Graph {
         ends.filter(|end| !self.nodes.is_there(*end)).collect()
     }
 
+    /// Whether this was the id of a node that was withdrawn while edges still name it.
+    pub fn is_withdrawn(&self, id: &str) -> bool {
+        let node = self.nodes.number(id).filter(|node| !self.nodes.is_there(*node));
+        let is_named = |direction, node| !self.all_hops(node, direction, None).is_empty();
+        node.is_some_and(|node| is_named(Direction::Out, node) || is_named(Direction::In, node))
+    }
+
     /// Whether a node has such a neighbour.
     pub fn has_hop(&self, node: NodeNumber, direction: Direction, predicate: u32) -> bool {
         if self.overlay.is_about(node) {

@@ -62,8 +62,26 @@ impl Meant {
         std::iter::once(self.node).chain(self.others.iter().copied()).collect()
     }
 
-    /// That there are others, in words; `None` where there are none.
+    /// What the word does not say: that its own node is gone, and that there are others; `None` where there is neither.
     pub fn note(&self, graph: &Graph, word: &str) -> Option<String> {
+        let notes: Vec<String> =
+            [self.withdrawn(graph, word), self.ambiguity(graph, word)].into_iter().flatten().collect();
+        (!notes.is_empty()).then(|| notes.join(" "))
+    }
+
+    /// That the word was the id of a node that its source took back, and that the answer is about another.
+    fn withdrawn(&self, graph: &Graph, word: &str) -> Option<String> {
+        graph.is_withdrawn(word).then(|| {
+            let [label, id] = quoted::label_and_id(graph, self.node);
+            format!(
+                "The entry `{word}` was withdrawn by its source, and statements about it are still recorded that are not told \
+                 here. This is about {label} ({id}, from {}), which has `{word}` among its names or other ids.",
+                source(graph, self.node)
+            )
+        })
+    }
+
+    fn ambiguity(&self, graph: &Graph, word: &str) -> Option<String> {
         let named = |node: &NodeNumber| {
             let [label, id] = quoted::label_and_id(graph, *node);
             format!("{label} ({id}, from {})", source(graph, *node))
@@ -111,8 +129,7 @@ fn resolve_among(graph: &Graph, word: &str, kinds: &[&str]) -> Result<Meant, Unr
         return Ok(Meant { node: first, others: by_name.filter(|node| *node != first).collect() });
     }
     // A name of what came with the program keeps meaning that, whoever else brings something under it.
-    let own = wanted.iter().copied().filter(|node| is_own_source(graph.sources().id(nodes.source(*node))));
-    let own: Vec<NodeNumber> = own.collect();
+    let own: Vec<NodeNumber> = wanted.iter().copied().filter(|node| is_own(graph, *node)).collect();
     let meant = if own.is_empty() { &wanted } else { &own };
     let node = meant.first().copied().unwrap_or(first);
     let same: Vec<NodeNumber> = same_things(graph, &[node]).iter().map(|it| it.node).collect();
@@ -124,6 +141,11 @@ fn resolve_among(graph: &Graph, word: &str, kinds: &[&str]) -> Result<Meant, Unr
     }
     let by_other_id = by_other_id.into_iter().filter(is_wanted).filter(|node| !same.contains(node));
     Ok(Meant { node, others: by_name.chain(by_other_id).filter(|other| *other != node).collect() })
+}
+
+/// Whether a node came with the program.
+fn is_own(graph: &Graph, node: NodeNumber) -> bool {
+    is_own_source(graph.sources().id(graph.nodes().source(node)))
 }
 
 /// Whose word a node is, as notes name it.
@@ -145,12 +167,17 @@ fn near(graph: &Graph, word: &str, is_wanted: impl Fn(&NodeNumber) -> bool) -> V
         let spelt = spelt.map(|name| normalise(&name.replace('_', " ")));
         spelt.map(|name| strsim::normalized_damerau_levenshtein(&word, &name)).fold(0.0, f64::max)
     };
-    let there = (0..nodes.len()).filter(|node| nodes.is_there(*node)).filter(is_wanted);
+    let there = (0..nodes.len()).filter(|node| nodes.is_there(*node)).filter(&is_wanted);
     let mut alike: Vec<(f64, NodeNumber)> = there.map(|node| (likeness(node), node)).collect();
     alike.retain(|(likeness, _)| *likeness >= NEAR_FROM);
     alike.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| nodes.id(a.1).cmp(nodes.id(b.1))));
-    let shown = alike.iter().take(NEAR_MAX);
-    shown
-        .map(|(_, node)| format!("{} ({})", quoted::ticked(nodes.label(*node)), quoted::ticked(nodes.id(*node))))
-        .collect()
+    let mut shown: Vec<NodeNumber> = Vec::new();
+    for (_, node) in alike.into_iter().take(NEAR_MAX) {
+        // A name of what came with the program keeps meaning that, whoever else is called so.
+        let ours = nodes.sharing_a_name(node).into_iter().filter(|other| is_own(graph, *other) && is_wanted(other));
+        let meant: Vec<NodeNumber> = ours.filter(|_| !is_own(graph, node)).chain([node]).collect();
+        shown.extend(meant.into_iter().filter(|node| !shown.contains(node)).collect::<Vec<_>>());
+    }
+    let told = shown.into_iter().take(NEAR_MAX);
+    told.map(|node| format!("{} ({})", quoted::ticked(nodes.label(node)), quoted::ticked(nodes.id(node)))).collect()
 }

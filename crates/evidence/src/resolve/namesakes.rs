@@ -3,9 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use contract::evidence::starter::is_own_source;
-
-use super::{CANDIDATES_MAX, Meant, source};
+use super::{CANDIDATES_MAX, Meant, is_own, source};
 use crate::contraindications::warned_of;
 use crate::graph::{Graph, NodeNumber};
 use crate::network::{quoted, same_things};
@@ -21,9 +19,9 @@ pub fn namesakes(
     is_told: impl Fn(NodeNumber) -> bool,
 ) -> Option<String> {
     let nodes = graph.nodes();
-    let is_own = |node: NodeNumber| is_own_source(graph.sources().id(nodes.source(node)));
-    let is_foreign = nodes.find(word).is_some_and(|node| !is_own(node));
-    let is_ours = |node: NodeNumber| is_foreign && is_own(node) && kind.is_some_and(|kind| nodes.is_a(node, kind));
+    let is_foreign = nodes.find(word).is_some_and(|node| !is_own(graph, node));
+    let is_ours =
+        |node: NodeNumber| is_foreign && is_own(graph, node) && kind.is_some_and(|kind| nodes.is_a(node, kind));
     let meant = same_things(graph, &meant.nodes()).into_iter().map(|it| it.node);
     let others: BTreeSet<NodeNumber> = meant.flat_map(|node| nodes.sharing_a_name(node)).collect();
     let told = others.into_iter().filter(|node| !is_told(*node)).filter_map(|node| {

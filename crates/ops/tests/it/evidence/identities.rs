@@ -1,12 +1,13 @@
 //! Nodes that somebody says are one thing: what is said of one is told of the other, with whose word it is, and nothing is
 //! critical by a word that nobody verified.
 
+use ops::operations::OPERATIONS;
 use serde_json::{Value, json};
 
 use super::herbs::{edge, herbal, node, put};
 use super::starter_data::with_deadly_classes;
 use crate::ledger::both;
-use crate::script::Stage;
+use crate::script::{Stage, on_sqlite};
 
 /// A house with the made-up facts, in which `madeupine` must never be taken with `otherine`, and somebody's own list of drugs.
 async fn house(stage: &Stage) -> Stage {
@@ -144,6 +145,47 @@ async fn what_somebody_brought_under_a_name_of_ours_is_not_taken_for_ours() {
         let hits: Vec<(&str, bool)> =
             hits.map(|hit| (hit["id"].as_str().unwrap(), hit["verified"].as_bool().unwrap())).collect();
         assert_eq!(hits[..2], [("test_root", true), ("MYDB:1", false)], "{found}");
+    }
+}
+
+#[tokio::test]
+async fn who_misspells_a_name_of_ours_is_led_to_ours_first_whoever_else_has_it() {
+    let stage = on_sqlite(OPERATIONS).await;
+    let house = house(&stage).await;
+    let ours = house.call("agent", "read_herb", json!({"id": "test_root"})).await.result.unwrap().output;
+    let name = ours["names"]["en"].as_str().unwrap();
+    let mut herb = mine("MYDB:1", name, json!([]));
+    herb["categories"] = json!(["herb"]);
+    put(&house, &[herb]).await;
+    let asked = json!({"herb_ids": [format!("{name}s")]});
+    let error = house.call("agent", "find_contraindications", asked).await.result.unwrap_err();
+    let near = error.message.split_once("did you mean").map_or("", |(_, near)| near);
+    let place = |id: &str| near.find(id).unwrap_or_else(|| panic!("{id}: {}", error.message));
+    assert!(place("(`test_root`)") < place("(`MYDB:1`)"), "{near}");
+}
+
+#[tokio::test]
+async fn an_id_that_was_withdrawn_is_never_answered_by_another_in_silence() {
+    for stage in both().await {
+        put(&stage, &herbal()).await;
+        let source = json!({"record": "source", "id": "mydb", "title": "Somebody's list", "licence": "CC0-1.0"});
+        let mut other = mine("W2", "other", json!(["H1"]));
+        other["categories"] = json!(["herb"]);
+        put(&stage, &[source, other]).await;
+        let gone = json!({"record": "deletion", "kind": "node", "id": "H1", "source": "herbal"});
+        assert_eq!(put(&stage, &[gone]).await["rejected"], json!([]));
+        let told = "The entry `H1` was withdrawn by its source, and statements about it are still recorded that are not told \
+            here. This is about other (W2, from mydb)";
+        let path = json!({"start": {"type": "herb", "id": "H1"}, "pattern": "herb -*-> *"});
+        for (operation, input) in [
+            ("find_contraindications", json!({"herb_ids": ["H1"]})),
+            ("query_kg", path),
+            ("read_node", json!({"curie": "H1"})),
+        ] {
+            let found = stage.call("clinician", operation, input).await.result.unwrap();
+            let note = found.metadata["note"].as_str().unwrap();
+            assert!(note.starts_with(told), "{operation}: {note}");
+        }
     }
 }
 
