@@ -22,11 +22,6 @@ pub fn nodes(graph: &Graph, text: &str) -> BTreeSet<NodeNumber> {
     found.collect()
 }
 
-/// Whether a text is written as a code is.
-pub fn is_code(text: &str) -> bool {
-    !spellings(text).is_empty()
-}
-
 /// The ids that a node of this code may have, with and without the dot; none where the text is no code.
 fn spellings(text: &str) -> Vec<String> {
     let code = text.trim().to_ascii_uppercase();

@@ -75,7 +75,7 @@ pub fn is_invisible(c: char) -> bool {
     matches!(c, '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}' | '\u{ad}')
 }
 
-fn is_thai_tone(c: char) -> bool {
+pub fn is_thai_tone(c: char) -> bool {
     matches!(c, '\u{e48}'..='\u{e4b}')
 }
 

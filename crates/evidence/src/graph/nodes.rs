@@ -171,6 +171,13 @@ impl Nodes {
         Named { by_name, by_other_id }
     }
 
+    /// Nodes whose id is this word, in whatever case.
+    pub fn with_id(&self, word: &str) -> Vec<NodeNumber> {
+        let hash = names::hash(word);
+        let with_id = self.with_hash(hash).filter(|node| self.id_hash(*node) == Some(hash) && self.is_there(*node));
+        with_id.collect()
+    }
+
     /// Nodes that have a name or the id of this one for a name or an id too, in the order of their ids.
     pub fn sharing_a_name(&self, node: NodeNumber) -> Vec<NodeNumber> {
         let names = self.names.get(index(node)).into_iter().flatten().copied();

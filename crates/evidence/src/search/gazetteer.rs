@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use aho_corasick::{AhoCorasick, BuildError, MatchKind};
 
+use super::spelling::Spelt;
 use super::words::is_thai;
 
 /// Shorter names stand for too much: `E`, `ขา`. Latin letters say less each than Thai ones.
@@ -29,7 +30,7 @@ impl Gazetteer {
         let mut by_name: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         let mut latin: BTreeMap<String, String> = BTreeMap::new();
         for (name, id) in names {
-            let name = fold(name.trim());
+            let name = fold(&Spelt::new(name.trim()).text);
             let n_chars = name.chars().count();
             let n_chars_min = if name.chars().any(is_thai) { THAI_CHARS_MIN } else { LATIN_CHARS_MIN };
             if n_chars >= n_chars_min {
@@ -79,9 +80,11 @@ impl Gazetteer {
     /// Where in the text which nodes are named. The longest name wins; Latin names must be whole words.
     pub fn occurrences(&self, text: &str) -> Vec<(std::ops::Range<usize>, &BTreeSet<String>)> {
         let Some(automaton) = &self.automaton else { return Vec::new() };
-        let folded = fold(text);
+        let spelt = Spelt::new(text);
+        let folded = fold(&spelt.text);
         let found = automaton.find_iter(&folded).filter(|found| is_whole(&folded, found.start(), found.end()));
-        found.filter_map(|found| Some((found.range(), self.ids.get(found.pattern().as_usize())?))).collect()
+        let found = found.filter_map(|found| Some((found.range(), self.ids.get(found.pattern().as_usize())?)));
+        found.map(|(range, ids)| (spelt.place(range.start)..spelt.place(range.end), ids)).collect()
     }
 }
 
@@ -129,6 +132,7 @@ mod tests {
     fn a_node_is_found_by_its_names_in_any_language() {
         let gazetteer = gazetteer();
         assert_eq!(gazetteer.find("ผลของฟ้าทะลายโจรและขิง"), ["H1", "H2"]);
+        assert_eq!(gazetteer.find("น\u{e49}\u{e4d}\u{e32}ขิง"), ["H2"]);
         assert_eq!(gazetteer.find("andrographis PANICULATA, then Andrographis."), ["H1", "G1"]);
     }
 

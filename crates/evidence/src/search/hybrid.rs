@@ -20,6 +20,7 @@ use super::index::{Allowed, SearchError, Snapshot};
 use super::lexical::{self, Clause, Found, rank};
 use super::lexicon::sound::SoundTable;
 use super::lexicon::{Lexicon, Translation, is_english_stop_word};
+use super::spelling::Spelt;
 use super::vectors::{Links, Vectors};
 use super::words::{gram_analyzer, has_thai, script_language, thai_parts, word_analyzer, words};
 use crate::graph::names::{APOSTROPHES, is_invisible};
@@ -102,7 +103,10 @@ pub struct Reason {
 impl Reading {
     /// The question is an id of these documents or nodes too, as the record knows.
     pub fn ask_for(&mut self, record: EntryRecord, ids: impl IntoIterator<Item = String>) {
-        self.asked.extend(ids.into_iter().map(|id| key(record, &id)));
+        // Who asks by a name that is also the id of the thing wants what is about it.
+        let is_subject = |id: &String| record == EntryRecord::Node && self.subjects.contains(id);
+        let ids = ids.into_iter().filter(|id| !is_subject(id));
+        self.asked.extend(ids.map(|id| key(record, &id)));
     }
 }
 
@@ -142,7 +146,7 @@ impl Library {
 
     pub fn read(&self, question: &str, model: Option<&ModelCard>) -> Result<Reading, SearchError> {
         let question = question.replace(APOSTROPHES, "'").replace(is_invisible, "");
-        let question = question.as_str();
+        let question: &str = &Spelt::new(&question).text;
         let fields = *self.snapshot.fields();
         let mut native = Vec::new();
         let own: BTreeSet<String> =
@@ -156,10 +160,6 @@ impl Library {
         let entities: BTreeSet<String> = self.gazetteer.find(question).into_iter().map(str::to_owned).collect();
         native.extend(entities.iter().map(|id| Clause::word(fields.entities, id, ENTITIES)));
         let subjects = self.gazetteer.named(question.trim());
-        let id = question.trim();
-        // Who asks by a name that is also the id of the thing wants what is about it.
-        let node = (!subjects.contains(id)).then(|| key(EntryRecord::Node, id));
-        let asked = node.into_iter().chain([key(EntryRecord::Document, id)]).collect();
         // A name of the graph is known in every language; a dictionary would only guess at it.
         let translation = if subjects.is_empty() {
             self.translate(&self.gazetteer.without_names(question))?
@@ -180,7 +180,12 @@ impl Library {
         for phrase in translation.sets.iter().flatten() {
             terms.extend(words(&mut word_analyzer(), phrase).into_iter().map(|word| word.term));
         }
-        Ok(Reading { native, translated, passage, is_gloss, entities, subjects, asked, lang, terms })
+        let asked = BTreeSet::new();
+        let mut reading = Reading { native, translated, passage, is_gloss, entities, subjects, asked, lang, terms };
+        for record in [EntryRecord::Document, EntryRecord::Node] {
+            reading.ask_for(record, [question.trim().to_owned()]);
+        }
+        Ok(reading)
     }
 
     fn translate(&self, question: &str) -> Result<Translation, SearchError> {

@@ -25,7 +25,7 @@ const WRITER_BYTES: usize = 64 << 20;
 /// A text with more different names than this names nothing in particular.
 const NAMES_MAX: usize = 2_000;
 /// How entries are kept. An index in another form is made anew.
-const FORM: &str = "form3";
+const FORM: &str = "form4";
 /// What its seal says it is.
 pub const WHAT: &str = "index";
 

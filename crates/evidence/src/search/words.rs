@@ -1,4 +1,5 @@
-//! How text becomes words: ICU's dictionary segmentation, which knows where Thai words end, lower case, English stems.
+//! How text becomes words: one spelling, ICU's dictionary segmentation, which knows where Thai words end, lower case, English
+//! stems.
 //!
 //! One analysis serves both languages, since neither step touches the other's letters. The dictionary constructor is
 //! chosen by name: ICU's own choice would be a neural one that is slower and finds less.
@@ -8,6 +9,8 @@ use icu_segmenter::{WordSegmenter, WordSegmenterBorrowed};
 use tantivy::tokenizer::{
     Language, LowerCaser, RemoveLongFilter, Stemmer, TextAnalyzer, Token, TokenStream, Tokenizer,
 };
+
+use super::spelling::Spelt;
 
 /// Longer ones are data, not words.
 const WORD_BYTES_MAX: usize = 120;
@@ -41,7 +44,8 @@ impl WordTokenizer {
 }
 
 pub struct Pieces<'a> {
-    text: &'a str,
+    text: Spelt<'a>,
+    /// In that spelling.
     ranges: std::vec::IntoIter<(usize, usize)>,
     token: Token,
 }
@@ -50,7 +54,8 @@ impl Tokenizer for WordTokenizer {
     type TokenStream<'a> = Pieces<'a>;
 
     fn token_stream<'a>(&'a mut self, text: &'a str) -> Pieces<'a> {
-        Pieces { text, ranges: self.ranges(text).into_iter(), token: Token::default() }
+        let text = Spelt::new(text);
+        Pieces { ranges: self.ranges(&text.text).into_iter(), text, token: Token::default() }
     }
 }
 
@@ -62,8 +67,9 @@ impl Tokenizer for GramTokenizer {
     type TokenStream<'a> = Pieces<'a>;
 
     fn token_stream<'a>(&'a mut self, text: &'a str) -> Pieces<'a> {
+        let text = Spelt::new(text);
         let mut ranges = Vec::new();
-        let letters: Vec<(usize, char)> = text.char_indices().collect();
+        let letters: Vec<(usize, char)> = text.text.char_indices().collect();
         for window in letters.windows(GRAM_CHARS) {
             if let ([(start, _), .., (last, letter)], true) = (window, window.iter().all(|(_, c)| is_part_of_word(*c)))
             {
@@ -78,10 +84,10 @@ impl TokenStream for Pieces<'_> {
     fn advance(&mut self) -> bool {
         let Some((start, end)) = self.ranges.next() else { return false };
         self.token.position = self.token.position.wrapping_add(1);
-        self.token.offset_from = start;
-        self.token.offset_to = end;
+        self.token.offset_from = self.text.place(start);
+        self.token.offset_to = self.text.place(end);
         self.token.text.clear();
-        self.token.text.push_str(self.text.get(start..end).unwrap_or_default());
+        self.token.text.push_str(self.text.text.get(start..end).unwrap_or_default());
         true
     }
 
@@ -167,6 +173,7 @@ mod tests {
         check("ขมิ้นชันรักษาอาการท้องอืด", &["ขมิ้น", "ชัน", "รักษา", "อาการ", "ท้อง", "อืด"]);
         check("ใช้ warfarin ร่วมกับขิง", &["ใช้", "warfarin", "ร่วม", "กับ", "ขิง"]);
         check("— … !", &[]);
+        check("ล\u{e4d}\u{e32}ไส้อักเสบ", &["ลำไส้", "อักเสบ"]);
     }
 
     #[test]

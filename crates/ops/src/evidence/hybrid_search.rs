@@ -63,8 +63,8 @@ impl Operation for HybridSearch {
 
 impl Read for HybridSearch {
     async fn run(&self, ctx: &Context<'_>) -> Result<Answer<HybridSearchOutput>, OpError> {
-        if self.query.trim().is_empty() {
-            return Err(OpError::invalid("query", "words to search for"));
+        if !self.query.chars().any(char::is_alphanumeric) {
+            return Err(OpError::invalid("query", "words to search for, with letters or digits"));
         }
         let filter = filter(self.filters.as_ref().unwrap_or(&SearchFilters::default()))?;
         let current = current(ctx, self.min_version).await?;
@@ -73,7 +73,7 @@ impl Read for HybridSearch {
         let (library, query, model) = (current.library.clone(), self.query.clone(), searches.model().cloned());
         let mut reading = blocking(move || library.read(&query, model.as_ref())).await?;
         reading.ask_for(EntryRecord::Document, papers_of(ctx, &self.query).await?);
-        reading.ask_for(EntryRecord::Node, nodes_of_code(ctx, &self.query).await?);
+        reading.ask_for(EntryRecord::Node, nodes_of(ctx, &self.query).await?);
         let mut metadata = Map::new();
         metadata.insert("version".to_owned(), json!(current.version));
         note_data_version(ctx, &mut metadata).await?;
@@ -166,14 +166,13 @@ fn asked_paper(query: &str) -> String {
     }
 }
 
-/// Nodes of the code of ICD-10 that the whole query is, with or without the dot. A code that several things have is told of
-/// all of them.
-async fn nodes_of_code(ctx: &Context<'_>, query: &str) -> Result<Vec<String>, OpError> {
-    if !codes::is_code(query) {
-        return Ok(Vec::new());
-    }
+/// Nodes that the whole query is the id of, in whatever case, or the code of ICD-10, with or without the dot. A code that several
+/// things have is told of all of them.
+async fn nodes_of(ctx: &Context<'_>, query: &str) -> Result<Vec<String>, OpError> {
     let graph = graph(ctx, None).await?;
-    let ids: BTreeSet<&str> = codes::nodes(&graph, query).into_iter().map(|node| graph.nodes().id(node)).collect();
+    let by_id = graph.nodes().with_id(query);
+    let found = codes::nodes(&graph, query).into_iter().chain(by_id);
+    let ids: BTreeSet<&str> = found.map(|node| graph.nodes().id(node)).collect();
     Ok(ids.into_iter().map(str::to_owned).collect())
 }
 

@@ -112,6 +112,38 @@ async fn an_entry_is_found_first_by_its_own_id_and_a_paper_by_every_id_of_it() {
 
 /// Both records are at change number 1, and only one of them is the index's.
 #[tokio::test]
+async fn an_entry_is_found_by_its_id_in_whatever_case() {
+    let stage = on_sqlite(OPERATIONS).await;
+    let name = json!([{"text": "ไพล", "lang": "th"}]);
+    put(&stage, &[source(), node("Zing_Cass", "herb", name)]).await;
+    for query in ["Zing_Cass", "zing_cass", "ZING_CASS"] {
+        assert_eq!(ids(&search(&stage, json!({"query": query})).await), ["Zing_Cass"], "{query}");
+    }
+}
+
+#[tokio::test]
+async fn one_word_in_two_spellings_of_its_letters_is_one_word() {
+    let stage = on_sqlite(OPERATIONS).await;
+    let apart = paper("P1", "หนึ่ง", "ล\u{e4d}\u{e32}ไส้อักเสบ ดื่มน\u{e49}\u{e4d}\u{e32}มาก", "th", 2020);
+    let whole = paper("P2", "สอง", "ลำไส้อักเสบ ดื่มน้ำ", "th", 2021);
+    put(&stage, &[source(), apart, whole]).await;
+    for query in ["ลำไส้", "ล\u{e4d}\u{e32}ไส้", "น้ำ", "น\u{e49}\u{e4d}\u{e32}", "น\u{e4d}\u{e49}\u{e32}"]
+    {
+        let found = search(&stage, json!({"query": query})).await;
+        let mut both = ids(&found);
+        both.sort_unstable();
+        assert_eq!(both, ["P1", "P2"], "{query}");
+        // What is shown is what was written, and the marks are in its places.
+        let hit = found["hits"].as_array().unwrap().iter().find(|hit| hit["id"] == "P1").unwrap();
+        let snippet: Vec<char> = hit["snippet"].as_str().unwrap().chars().collect();
+        let marked = &hit["matches"][0];
+        let place = |name: &str| usize::try_from(marked[name].as_u64().unwrap()).unwrap();
+        let shown: String = snippet[place("start")..place("end")].iter().collect();
+        assert!(["ล\u{e4d}\u{e32}ไส้", "น\u{e49}\u{e4d}\u{e32}"].contains(&shown.as_str()), "{hit}");
+    }
+}
+
+#[tokio::test]
 async fn an_index_of_another_database_is_not_believed() {
     let [ours, theirs] = [on_sqlite(OPERATIONS).await, on_sqlite(OPERATIONS).await];
     put(&ours, &shelf()).await;
@@ -179,6 +211,8 @@ async fn filters_narrow_and_nonsense_is_refused() {
         check(json!({"lang": ["th"], "type": ["paper"]}), &["P3"]).await;
         for (input, field) in [
             (json!({"query": " "}), "query"),
+            (json!({"query": "()[]{}^~*?:\\/"}), "query"),
+            (json!({"query": "\u{200b}😀"}), "query"),
             (json!({"query": "x", "top_k": 0}), "top_k"),
             (json!({"query": "x", "top_k": 101}), "top_k"),
             (json!({"query": "x", "lang": "de"}), "lang"),
