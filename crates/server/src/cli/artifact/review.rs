@@ -6,7 +6,8 @@ use contract::workflow::artifacts::ArtifactContent;
 use ops::Call;
 use serde_json::{Map, Value, json};
 
-use super::{read, say, visible};
+use super::shown::read;
+use super::{say, visible};
 use crate::owner::House;
 
 /// Of a hash that is shown beside a question.
