@@ -9,10 +9,10 @@ export function CheckLine({ check: { isVerified, isWayDoubted } }: { check: Chec
   const { t } = useLanguage();
   if (!isWayDoubted) return <CheckBadge isVerified={isVerified} />;
   return (
-    <>
+    <span className="checked">
       <CheckBadge isVerified={isVerified} hint={t(evidence.wayUnverified)} />
       <span>{t(evidence.wayUnverified)}</span>
-    </>
+    </span>
   );
 }
 

@@ -80,7 +80,7 @@ export const evidence = {
     en: 'Recorded of {name}, which is the same according to {who}; nobody has checked that',
     th: 'บันทึกไว้กับ {name} ซึ่งเป็นสิ่งเดียวกันตามที่ {who} ระบุ แต่ยังไม่มีผู้ตรวจสอบ',
   },
-  note: { en: 'What the answer does not tell', th: 'ข้อสังเกตของคำตอบนี้' },
+  note: { en: 'A note on this answer', th: 'หมายเหตุของคำตอบนี้' },
   newTab: { en: 'opens in a new tab', th: 'เปิดในแท็บใหม่' },
 
   ownSummary: { en: 'Our own summary', th: 'สรุปของเราเอง' },
