@@ -450,8 +450,6 @@ export interface Operations {
   /** Bring the search index up to date and make the vectors of the next texts that have none of the model in use. */
   embed_records: {
     input: {
-      /** First makes the index and the graph anew from the record. Those in use answer until that is done. */
-      anew?: boolean;
       /** Also deletes vectors that nothing uses any more, a thousand in a call. */
       forget?: boolean;
       /** Texts in this call; 32 unless given. */
@@ -1532,6 +1530,15 @@ export interface Operations {
       audit?: AuditBlock;
       /** Markdown with what is to be filled in in brackets. */
       content: string;
+    };
+  };
+  /** Make the search index and the graph anew from the record; those in use answer until that is done. */
+  rebuild_evidence: {
+    input: Record<string, never>;
+    output: {
+      audit?: AuditBlock;
+      /** The change number that the index is at. */
+      version: number;
     };
   };
   /** Reserve 1 to 100 contiguous ids of a document type, such as HLS-012 to HLS-014. Confirm the reservation before it expires; expired ids are not given out again. */

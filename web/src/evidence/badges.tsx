@@ -22,12 +22,12 @@ export function StrengthBadge({ strength, speaks }: { strength: string | null | 
 }
 
 /** Only what somebody checked looks checked. */
-export function CheckBadge({ isVerified }: { isVerified: boolean | undefined }) {
+export function CheckBadge({ isVerified, hint }: { isVerified: boolean | undefined; hint?: string }) {
   const { t } = useLanguage();
   if (isVerified === true) return <Badge tone="ok">{t(evidence.verified)}</Badge>;
   if (isVerified === false) {
     return (
-      <span title={t(evidence.unverifiedHint)}>
+      <span title={hint ?? t(evidence.unverifiedHint)}>
         <Badge tone="warn">{t(evidence.unverified)}</Badge>
       </span>
     );

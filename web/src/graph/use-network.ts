@@ -4,6 +4,7 @@ import { useCallback, useEffect, useRef, useState } from 'react';
 import { CallError, type Output } from '../api/client.ts';
 import { asCallError } from '../api/query.ts';
 import { useClient } from '../api/session.tsx';
+import { noteOf } from '../evidence/note.ts';
 import { type EdgeRecord, edgeOf, nameIn, type NodeRecord, nodeOf, readByIds, readPage, type RecordPage } from '../evidence/record.ts';
 import { useLanguage } from '../i18n/language.tsx';
 import { EDGES_MAX, EMPTY, type Network, NODES_MAX, type NodeDetails, withNames, withNode, withoutNode, withPaths, withRecords } from './network.ts';
@@ -11,6 +12,8 @@ import { EDGES_MAX, EMPTY, type Network, NODES_MAX, type NodeDetails, withNames,
 export interface Found {
   paths: Output<'query_kg'>['paths'];
   isMore: boolean;
+  /** What the paths do not tell. */
+  note: string | undefined;
 }
 
 export interface PathQuestion {
@@ -98,7 +101,7 @@ export function useNetwork(onUnknown?: (word: string, error: CallError) => boole
       setNetwork((before) => withPaths(before, answer.paths));
       const start = answer.paths[0]?.[0]?.id;
       if (start !== undefined) select(start);
-      return { paths: answer.paths, isMore: answer.truncated != null };
+      return { paths: answer.paths, isMore: answer.truncated != null, note: noteOf(answer) };
     });
 
   const loadWhole = async () => {

@@ -103,6 +103,34 @@ export const RECORDS: Records = [
   paper('SYN:4', 'การศึกษาสมมุติของว่านทดสอบกับไอสมมุติ', 'ว่านทดสอบทำให้ไอสมมุติลดลงในอาสาสมัครที่ไม่มีอยู่จริง', { lang: 'th', year: 2022 }),
 ];
 
+/** No paper has this id yet; facts know retractions by ids of papers only. */
+export const RETRACTED = 'PMID:99999992';
+
+/** What is against a herb, verified; it rests on a retracted paper in part. */
+const DOUBTED: Records = [
+  node('doubtwort', 'herb', 'ว่านสงสัย', 'doubtwort'),
+  edge('doubtwort', 'contraindicated_in', 'imagined_state', { strength: 'high', ...fact('Must not be given, page 20.', true) }),
+  edge('doubtwort', 'interacts_with', 'fictamab', { strength: 'moderate', ...fact('Mockine is in it.', true, RETRACTED) }),
+  edge('doubtwort', 'treats', 'invented_fever', fact('A synthetic trial reports less heat.', true, RETRACTED)),
+  paper(RETRACTED, 'Doubtwort and invented fever', 'The data were made up.', { retraction: { kind: 'retracted', notice: 'SYN:3' } }),
+];
+
+/** A stranger's mixture of it, with ingredients that nothing is known of; and a herb that they say is the same. */
+const STRANGE: Records = [
+  { record: 'source', id: 'stranger', title: 'A stranger', licence: 'CC0-1.0' },
+  { ...node('strange_mixture', 'formulation', 'ตำรับแปลก', 'strange mixture'), source: 'stranger', attributes: { other_ingredients: ['moon dust'] } },
+  { ...edge('strange_mixture', 'contains', 'doubtwort'), source: 'stranger' },
+  { ...edge('strange_mixture', 'contains', 'mockroot'), source: 'stranger' },
+  { ...node('twinwort', 'herb', 'ว่านแฝด', 'twinwort'), source: 'stranger', same_as: ['doubtwort'] },
+];
+
+/** After [`putEvidence`]: what must not look better than it is. */
+export async function putDoubts(house: House): Promise<void> {
+  await putEvidence(house, DOUBTED);
+  const { rejected } = await callAs(house, 'put_records', { records: STRANGE });
+  if (rejected.length > 0) throw new Error(`rejected: ${JSON.stringify(rejected)}`);
+}
+
 /** What `read_node` would answer of a node with very many neighbours. */
 export function star(n_neighbours: number): Output<'read_node'> {
   const kinds = ['gene', 'disease', 'pathway', 'star'];

@@ -68,6 +68,30 @@ describe('every message', () => {
   });
 });
 
+describe('the words of the starter data', () => {
+  const file = (path: string) => readFileSync(join(SRC, '../..', path), 'utf8');
+  const known = (value: unknown): string[] => {
+    if (typeof value !== 'object' || value === null) return [];
+    const { enum: several = [], const: one } = value as { enum?: string[]; const?: string };
+    return [...several, ...(one ? [one] : []), ...Object.values(value).flatMap(known)];
+  };
+  const schema = (name: string) => JSON.parse(file(`data/schemas/${name}.json`)) as { properties: Record<string, { items?: { properties: Record<string, unknown> } }> };
+
+  test('every predicate has its words', () => {
+    const ofFacts = ['herb', 'formulation'].flatMap((name) => known(schema(name).properties['facts']?.items?.properties['predicate']));
+    const made = Array.from(file('crates/starter/src/records/edges.rs').matchAll(/\[&[\w.]+, "(\w+)"|const \w+: &str = "(\w+)"/g), ([, inside, constant]) => inside ?? constant ?? '');
+    expect(ofFacts).toContain('studied_for');
+    expect(made).toEqual(expect.arrayContaining(['subclass_of', 'member_of', 'has_ingredient', 'contains', 'not_interacts_with']));
+    expect([...ofFacts, ...made].filter((word) => !(word in evidence.predicates))).toEqual([]);
+  });
+
+  test('every kind of condition has its words', () => {
+    const kinds = known(schema('condition').properties['kind']);
+    expect(kinds).toContain('usage_limit');
+    expect(kinds.filter((word) => !(word in evidence.kinds))).toEqual([]);
+  });
+});
+
 describe('no words stand in the code', () => {
   const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.tsx'));
 

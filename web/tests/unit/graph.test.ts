@@ -7,7 +7,7 @@ import { draw, toSvg } from '../../src/graph/drawing.ts';
 import { tsvOf } from '../../src/graph/kgx.ts';
 import { degrees, EMPTY, kindsOf, type NodeDetails, NODES_MAX, partsOf, visible, withNames, withNode, withoutNode, withPaths, withRecords } from '../../src/graph/network.ts';
 import { complete, startOf } from '../../src/graph/pattern.ts';
-import { inOrder, isNamed, nUnverified, paperIds } from '../../src/pages/herbs/herbs.ts';
+import { inOrder, isNamed, paperIds } from '../../src/pages/herbs/herbs.ts';
 
 const relation = (predicate: string, id: string, type: string, reverse = false) => ({ predicate, id, type, label: id, edge_id: `${predicate}:${id}`, source: 's', reverse, verified: false });
 
@@ -150,11 +150,6 @@ describe('herbs', () => {
     const edge = edgeOf({ id: 'e', evidence: [{ reference: 'SYN:1' }, { reference: 'https://example.org' }, { text: 'x' }] });
     const monograph = documentOf({ id: 'm', text: 'see PMID:12', attributes: { sources: [{ id: 'PMID:34' }] } });
     expect(paperIds([edge], [monograph])).toEqual(['SYN:1', 'PMID:34', 'PMID:12']);
-  });
-
-  test('only what is said to be unverified counts as that', () => {
-    const edges = new Map(['a', 'b', 'c'].map((id, at) => [id, edgeOf({ id, qualifiers: [{ verified: false }, { verified: true }, {}][at] })]));
-    expect(nUnverified({ edges })).toBe(1);
   });
 
   test('attributes are read in the language where they have several', () => {

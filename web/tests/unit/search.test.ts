@@ -61,11 +61,22 @@ test('a snippet of several lines is shown in one', () => {
 
 test('remarks are read, and strange ones are left out', () => {
   const metadata = { vectors: true, model: 'm', reasons: [{ id: 'a', bm25: 0.5, vector: null, entity: ['x'] }, { id: 'b', bm25: 7 }] };
-  const { reasons, hasVectors, hasModel } = remarksOf({ metadata });
-  expect([hasVectors, hasModel]).toEqual([true, true]);
+  const { reasons, hasVectors, message } = remarksOf({ metadata });
+  expect([hasVectors, message]).toEqual([true, undefined]);
   expect(reasons.get('a')).toEqual({ bm25: 0.5, vector: undefined, entities: ['x'] });
   expect(reasons.get('b')?.bm25).toBe(1);
   for (const strange of [null, {}, { metadata: { reasons: 'none' } }]) expect(remarksOf(strange).reasons.size).toBe(0);
+});
+
+test.each([
+  [null, 'No embedding model is in use: words and names alone were searched. `materia models pull` gets one.', 'no_model', '', undefined],
+  [null, undefined, 'no_model', '', undefined],
+  [null, 'The embedding model that was chosen cannot be used (the tokenizer (v2) is damaged): words and names alone were searched. More.', 'unusable', 'the tokenizer (v2) is damaged', undefined],
+  [null, 'Nothing of `s1` can be searched.', 'other', '', 'Nothing of `s1` can be searched.'],
+  ['m', 'The embedding model failed: words alone were searched.', 'other', '', 'The embedding model failed: words alone were searched.'],
+])('with the model %j and «%s» the cause is %s', (model, message, without, fault, shown) => {
+  const remarks = remarksOf({ metadata: { vectors: false, model, message } });
+  expect([remarks.without, remarks.fault, remarks.message]).toEqual([without, fault, shown]);
 });
 
 test.each([

@@ -20,15 +20,24 @@ export const evidence = {
     protein: { en: 'Protein', th: 'โปรตีน' },
     symptom: { en: 'Symptom', th: 'อาการ' },
     phenotypic_feature: { en: 'Phenotype', th: 'ลักษณะปรากฏ' },
+    state: { en: 'State', th: 'สภาวะ' },
+    age: { en: 'Age', th: 'ช่วงอายุ' },
+    allergy: { en: 'Allergy', th: 'การแพ้' },
+    usage_limit: { en: 'Limit of use', th: 'ข้อจำกัดการใช้' },
+    food: { en: 'Food', th: 'อาหาร' },
   },
   predicates: {
     contains: { en: 'contains', th: 'มีสาร' },
     treats: { en: 'treats', th: 'ใช้รักษา' },
+    studied_for: { en: 'studied for', th: 'มีการศึกษาเพื่อใช้กับ' },
     traditionally_used_for: { en: 'traditionally used for', th: 'ใช้ตามภูมิปัญญาสำหรับ' },
     contraindicated_in: { en: 'contraindicated in', th: 'ห้ามใช้ใน' },
     cautioned_in: { en: 'caution in', th: 'ใช้ด้วยความระวังใน' },
+    contraindicated_with: { en: 'contraindicated with', th: 'ห้ามใช้ร่วมกับ' },
+    has_contraindication: { en: 'has contraindication', th: 'มีข้อห้ามใช้คือ' },
     interacts_with: { en: 'interacts with', th: 'มีปฏิกิริยากับ' },
     not_interacts_with: { en: 'does not interact with', th: 'ไม่มีปฏิกิริยากับ' },
+    has_ingredient: { en: 'has ingredient', th: 'มีตัวยา' },
     has_part: { en: 'has part', th: 'มีส่วนประกอบ' },
     member_of: { en: 'member of', th: 'อยู่ในกลุ่ม' },
     subclass_of: { en: 'is a kind of', th: 'เป็นชนิดหนึ่งของ' },
@@ -62,6 +71,16 @@ export const evidence = {
     th: 'ยังไม่มีผู้ตรวจข้อความนี้กับแหล่งที่มา โปรดอย่ายึดถือ',
   },
   verifiedUnknown: { en: 'not stated whether verified', th: 'ไม่ได้ระบุว่าตรวจสอบแล้วหรือไม่' },
+  wayUnverified: {
+    en: 'The statement was checked, but nobody has checked that it holds here. Do not rely on it.',
+    th: 'ข้อความต้นทางตรวจสอบแล้ว แต่ยังไม่มีผู้ตรวจว่าใช้กับกรณีนี้ได้ โปรดอย่ายึดถือ',
+  },
+  saidSame: { en: 'Recorded of {name}, which is the same according to {who}', th: 'บันทึกไว้กับ {name} ซึ่งเป็นสิ่งเดียวกันตามที่ {who} ระบุ' },
+  saidSameUnverified: {
+    en: 'Recorded of {name}, which is the same according to {who}; nobody has checked that',
+    th: 'บันทึกไว้กับ {name} ซึ่งเป็นสิ่งเดียวกันตามที่ {who} ระบุ แต่ยังไม่มีผู้ตรวจสอบ',
+  },
+  note: { en: 'A note on this answer', th: 'หมายเหตุของคำตอบนี้' },
   newTab: { en: 'opens in a new tab', th: 'เปิดในแท็บใหม่' },
 
   ownSummary: { en: 'Our own summary', th: 'สรุปของเราเอง' },
@@ -74,8 +93,15 @@ export const evidence = {
 
   retractions: {
     retracted: { en: 'Retracted', th: 'ถูกเพิกถอน' },
+    retracted_in_part: { en: 'Retracted in part', th: 'ถูกเพิกถอนบางส่วน' },
+    retracted_and_republished: { en: 'Retracted and republished', th: 'ถูกเพิกถอนและตีพิมพ์ใหม่' },
     expression_of_concern: { en: 'Expression of concern', th: 'มีข้อกังวลจากผู้จัดพิมพ์' },
     none_known: { en: 'no retraction known', th: 'ไม่พบว่าถูกเพิกถอน' },
+  },
+  restsOnRetracted: { en: 'Papers behind this that do not stand', th: 'บทความเบื้องหลังข้อความนี้ที่ถูกเพิกถอนหรือมีข้อกังวล' },
+  standingUnknown: {
+    en: 'Whether a paper behind this was retracted could not be found out here.',
+    th: 'ไม่สามารถตรวจได้จากหน้านี้ว่าบทความเบื้องหลังถูกเพิกถอนหรือไม่',
   },
   retractedBody: {
     en: 'Its publisher withdrew this paper. Do not rely on what it says.',

@@ -39,14 +39,35 @@ export const herbs = {
     en: 'Nothing is recorded against it. That is no statement that it is safe.',
     th: 'ไม่มีข้อห้ามบันทึกไว้ แต่ไม่ได้แปลว่าปลอดภัย',
   },
+  againstNotAsked: {
+    en: 'This list is of herbs and formulations only. What is recorded of this stands below.',
+    th: 'รายการนี้มีเฉพาะสมุนไพรและตำรับยา สิ่งที่บันทึกไว้อยู่ด้านล่าง',
+  },
+  inherited: { en: 'inherited from {name}', th: 'สืบเนื่องจาก {name}' },
+  inheritedBy: { en: 'inherited from {name}, according to {who}', th: 'สืบเนื่องจาก {name} ตามที่ {who} ระบุ' },
+  recordedOf: { en: 'recorded of {name}', th: 'บันทึกไว้กับ {name}' },
+  notCovered: {
+    en: 'What these ingredients may do is unknown: nothing is recorded against them, or they are not in the record at all.',
+    th: 'ไม่ทราบว่าส่วนประกอบเหล่านี้มีผลอย่างไร เพราะไม่มีข้อห้ามบันทึกไว้ หรือไม่มีอยู่ในบันทึกเลย',
+  },
+  noRecord: {
+    en: 'Nothing is recorded against {names}. That is no statement that it is safe.',
+    th: 'ไม่มีข้อห้ามบันทึกไว้สำหรับ {names} แต่ไม่ได้แปลว่าปลอดภัย',
+  },
   againstMore: { en: 'There are more than are shown here.', th: 'ยังมีมากกว่าที่แสดง' },
   facts: { en: 'What else is said of it', th: 'ข้อมูลอื่นที่บันทึกไว้' },
   factsNone: { en: 'Nothing else is recorded.', th: 'ไม่มีข้อมูลอื่นบันทึกไว้' },
   statement: { en: 'Statement', th: 'ข้อความ' },
   about: { en: 'With or in', th: 'กับหรือใน' },
   unverifiedCount: {
-    one: { en: '{count} fact on this page is unverified: nobody has checked it against its source.', th: 'หน้านี้มี {count} ข้อที่ยังไม่ได้ตรวจกับแหล่งที่มา' },
-    other: { en: '{count} facts on this page are unverified: nobody has checked them against their sources.', th: 'หน้านี้มี {count} ข้อที่ยังไม่ได้ตรวจกับแหล่งที่มา' },
+    one: {
+      en: '{count} fact on this page is unverified: nobody has checked it against its source, or that it holds here.',
+      th: 'หน้านี้มี {count} ข้อที่ยังไม่ได้ตรวจกับแหล่งที่มา หรือยังไม่ได้ตรวจว่าใช้กับกรณีนี้ได้',
+    },
+    other: {
+      en: '{count} facts on this page are unverified: nobody has checked them against their sources, or that they hold here.',
+      th: 'หน้านี้มี {count} ข้อที่ยังไม่ได้ตรวจกับแหล่งที่มา หรือยังไม่ได้ตรวจว่าใช้กับกรณีนี้ได้',
+    },
   },
 
   papers: { en: 'Papers', th: 'บทความวิจัย' },

@@ -58,6 +58,10 @@ export const search = {
     en: 'No embedding model took part: words and names alone were searched. `materia models pull` gets one.',
     th: 'ไม่ได้ใช้โมเดลความหมาย ค้นจากคำและชื่อเท่านั้น ติดตั้งโมเดลได้ด้วย `materia models pull`',
   },
+  modelUnusable: {
+    en: 'The embedding model that was chosen cannot be used ({fault}): words and names alone were searched. `materia doctor` tells more; `materia models use` chooses another one for the next start of the server.',
+    th: 'โมเดลความหมายที่เลือกไว้ใช้งานไม่ได้ ({fault}) จึงค้นจากคำและชื่อเท่านั้น ดูสาเหตุด้วย `materia doctor` หรือเลือกโมเดลอื่นด้วย `materia models use` ก่อนเริ่มเซิร์ฟเวอร์ครั้งถัดไป',
+  },
   withoutVectors: {
     en: 'The embedding model did not take part in this search: words and names alone were searched.',
     th: 'การค้นครั้งนี้ไม่ได้ใช้โมเดลความหมาย ค้นจากคำและชื่อเท่านั้น',

@@ -1,17 +1,23 @@
 // Who says what about the selected node or line.
 
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { useQuery } from '../../api/query.ts';
 import { useClient } from '../../api/session.tsx';
+import { AnswerNote } from '../../evidence/answer-note.tsx';
 import { CheckBadge, KindTag, StrengthBadge } from '../../evidence/badges.tsx';
+import { CheckLine, SaidSame } from '../../evidence/check-line.tsx';
 import { DocumentDialog } from '../../evidence/document-dialog.tsx';
 import { Passages } from '../../evidence/fact-source.tsx';
 import { useNames } from '../../evidence/names.ts';
+import { noteOf } from '../../evidence/note.ts';
 import { checkOf, edgeOf, readByIds, wordsOf } from '../../evidence/record.ts';
+import { RetractedBriefly } from '../../evidence/retracted.tsx';
 import { SourceLine } from '../../evidence/source-line.tsx';
 import type { Sources } from '../../evidence/sources.ts';
+import { standingOf } from '../../evidence/standing.ts';
 import { useWords } from '../../evidence/words.ts';
 import type { NetworkEdge, NetworkNode, NodeDetails } from '../../graph/network.ts';
+import { readTold } from '../../graph/told.ts';
 import { useLanguage } from '../../i18n/language.tsx';
 import { evidence } from '../../i18n/messages/evidence.ts';
 import { graph as words } from '../../i18n/messages/graph.ts';
@@ -31,16 +37,17 @@ interface Props extends Common {
   node: NetworkNode | undefined;
   edge: NetworkEdge | undefined;
   known: NodeDetails | undefined;
+  onStatement: (of: string, edge: string) => void;
   onExpand: (id: string) => void;
   onTakeAway: (id: string) => void;
 }
 
-export function DetailsPanel({ node, edge, known, onExpand, onTakeAway, ...common }: Props) {
+export function DetailsPanel({ node, edge, known, onSelect, onStatement, onExpand, onTakeAway, ...common }: Props) {
   const { t } = useLanguage();
   return (
     <section className="card graph-details" aria-label={t(words.details)}>
-      {node && <NodePanel key={node.id} node={node} known={known} onExpand={onExpand} onTakeAway={onTakeAway} {...common} />}
-      {edge && <EdgePanel key={edge.id} edge={edge} {...common} />}
+      {node && <NodePanel key={node.id} node={node} known={known} onStatement={onStatement} onExpand={onExpand} onTakeAway={onTakeAway} {...common} />}
+      {edge && <EdgePanel key={edge.id} edge={edge} onSelect={onSelect} {...common} />}
       {!node && !edge && (
         <>
           <h2>{t(words.details)}</h2>
@@ -51,14 +58,15 @@ export function DetailsPanel({ node, edge, known, onExpand, onTakeAway, ...commo
   );
 }
 
-type NodePanelProps = Common & Pick<Props, 'known' | 'onExpand' | 'onTakeAway'> & { node: NetworkNode };
+type NodePanelProps = Omit<Common, 'onSelect'> & Pick<Props, 'known' | 'onStatement' | 'onExpand' | 'onTakeAway'> & { node: NetworkNode };
 
-function NodePanel({ node, known, sources, nameOf, onSelect, onExpand, onTakeAway }: NodePanelProps) {
+function NodePanel({ node, known, sources, nameOf, onStatement, onExpand, onTakeAway }: NodePanelProps) {
   const { t, number, language } = useLanguage();
   const { languageName, predicate: predicateOf } = useWords();
   const client = useClient();
   const query = useQuery(known ? null : node.id, (signal) => client.call('read_node', { curie: node.id }, { signal }));
   const details = known ?? query.data;
+  const check = checkOf(details?.attributes ?? {});
   // What is not on the screen has no name there.
   const elsewhere = useNames(details?.relations.map(({ id }) => id).filter((id) => nameOf(id, '') === '') ?? []);
   return (
@@ -87,6 +95,7 @@ function NodePanel({ node, known, sources, nameOf, onSelect, onExpand, onTakeAwa
       {!known && query.is === 'loading' && <Loading />}
       {details && (
         <>
+          <AnswerNote note={noteOf(details)} />
           <Facts
             facts={[
               {
@@ -118,7 +127,7 @@ function NodePanel({ node, known, sources, nameOf, onSelect, onExpand, onTakeAwa
                 ? { label: t(evidence.otherIds), value: <span className="words">{details.same_as.map((id) => <Mono key={id}>{id}</Mono>)}</span> }
                 : null,
               { label: t(evidence.source), value: <SourceLine id={details.source} sources={sources} licence={details.licence} /> },
-              ...checkFacts(checkOf(details.attributes ?? {}), t),
+              ...checkFacts(<CheckBadge isVerified={check.isVerified} />, check.reviewed, t),
               attributesFact(details.attributes ?? {}, t(words.attributes), language),
             ]}
           />
@@ -129,10 +138,12 @@ function NodePanel({ node, known, sources, nameOf, onSelect, onExpand, onTakeAwa
           <ul className="relations">
             {details.relations.map((relation) => (
               <li key={relation.edge_id}>
-                <button type="button" className="line-link" onClick={() => onSelect(relation.edge_id)}>
+                <button type="button" className="line-link" onClick={() => onStatement(node.id, relation.edge_id)}>
                   {relation.reverse ? `← ${predicateOf(relation.predicate)}` : `${predicateOf(relation.predicate)} →`}
                 </button>{' '}
                 {nameOf(relation.id, elsewhere(relation.id, relation.label))}
+                <RetractedBriefly retracted={relation.retracted} />
+                <SaidSame same={relation.same_as} />
               </li>
             ))}
           </ul>
@@ -147,8 +158,12 @@ function EdgePanel({ edge, sources, nameOf, onSelect }: Common & { edge: Network
   const { predicate } = useWords();
   const client = useClient();
   const [open, setOpen] = useState<string>();
-  const query = useQuery(edge.id, async (signal) => (await readByIds(client, 'edge', [edge.id], edgeOf, signal))[0] ?? null);
-  const record = query.data;
+  const query = useQuery(edge.id, async (signal) => {
+    const [records, told] = await Promise.all([readByIds(client, 'edge', [edge.id], edgeOf, signal), readTold(client, edge, signal)]);
+    return { record: records[0], told };
+  });
+  const { record, told } = query.data ?? {};
+  const { isVerified: stated, reviewed } = checkOf(record?.qualifiers ?? {});
   const end = (id: string) => (
     <button type="button" className="line-link" onClick={() => onSelect(id)}>
       {nameOf(id)}
@@ -161,7 +176,7 @@ function EdgePanel({ edge, sources, nameOf, onSelect }: Common & { edge: Network
       </h2>
       {query.is === 'failed' && <ErrorState error={query.error} onRetry={query.reload} />}
       {query.is === 'loading' && <Loading />}
-      {query.is === 'ready' && record === null && <p>{t(words.edgeGone)}</p>}
+      {query.is === 'ready' && record === undefined && <p>{t(words.edgeGone)}</p>}
       {record && (
         <Facts
           facts={[
@@ -169,9 +184,18 @@ function EdgePanel({ edge, sources, nameOf, onSelect }: Common & { edge: Network
             { label: t(words.predicate), value: <Mono>{edge.predicate}</Mono> },
             { label: t(words.object), value: end(edge.object) },
             { label: t(evidence.strength), value: <StrengthBadge strength={record.strength} speaks="for" /> },
-            { label: t(evidence.evidence), value: <Passages edge={record} sources={sources} onRead={setOpen} /> },
+            {
+              label: t(evidence.evidence),
+              value: (
+                <>
+                  <Passages edge={record} retracted={told?.retracted} sources={sources} onRead={setOpen} />
+                  {told == null && <p className="quiet">{t(evidence.standingUnknown)}</p>}
+                  <SaidSame same={told?.same_as} />
+                </>
+              ),
+            },
             { label: t(evidence.source), value: <SourceLine id={record.source} sources={sources} /> },
-            ...checkFacts(checkOf(record.qualifiers), t),
+            ...checkFacts(<CheckLine check={told ? standingOf(told, stated) : { isVerified: stated, isWayDoubted: false }} />, reviewed, t),
             attributesFact(record.qualifiers, t(words.qualifiers), language),
             { label: t(evidence.id), value: <Mono>{edge.id}</Mono> },
           ]}
@@ -184,9 +208,9 @@ function EdgePanel({ edge, sources, nameOf, onSelect }: Common & { edge: Network
 
 type Translate = ReturnType<typeof useLanguage>['t'];
 
-function checkFacts({ isVerified, reviewed }: ReturnType<typeof checkOf>, t: Translate) {
+function checkFacts(checked: ReactNode, reviewed: string | undefined, t: Translate) {
   return [
-    { label: t(evidence.checked), value: <CheckBadge isVerified={isVerified} /> },
+    { label: t(evidence.checked), value: checked },
     { label: t(evidence.reviewed), value: reviewed ?? <span className="quiet">{t(evidence.reviewedUnknown)}</span> },
   ];
 }

@@ -70,6 +70,11 @@ function Explorer() {
     setShown(undefined);
     setFound((await explorer.follow(question)) ?? undefined);
   };
+  /** What was told of a node may not be on the screen yet. */
+  const openStatement = async (of: string, edge: string) => {
+    if (!network.edges.has(edge)) await explorer.expand(of);
+    select(edge);
+  };
   const begin = useEffectEvent(() => {
     if (remembered !== null) void open(remembered);
   });
@@ -148,6 +153,7 @@ function Explorer() {
               sources={sources}
               nameOf={nameOf}
               onSelect={select}
+              onStatement={(of, edge) => void openStatement(of, edge)}
               onExpand={(id) => void explorer.expand(id)}
               onTakeAway={explorer.takeAway}
             />

@@ -1,6 +1,9 @@
 // Follows a pattern from a node, and lists the paths that were found.
 
 import { type FormEvent, useState } from 'react';
+import { AnswerNote } from '../../evidence/answer-note.tsx';
+import { SaidSame } from '../../evidence/check-line.tsx';
+import { RetractedBriefly } from '../../evidence/retracted.tsx';
 import { useWords } from '../../evidence/words.ts';
 import type { Network, Path } from '../../graph/network.ts';
 import { startOf } from '../../graph/pattern.ts';
@@ -83,9 +86,12 @@ function Paths({ found, shown, nameOf, onShow }: { found: Found; shown: Path | u
   const { predicate } = useWords();
   return (
     <div>
-      <p aria-live="polite" className="paths-count">
-        {found.paths.length === 0 ? t(words.pathsNone) : tn(words.paths, found.paths.length)} {found.isMore && t(words.pathsMore)}
-      </p>
+      <div aria-live="polite">
+        <p className="paths-count">
+          {found.paths.length === 0 ? t(words.pathsNone) : tn(words.paths, found.paths.length)} {found.isMore && t(words.pathsMore)}
+        </p>
+        <AnswerNote note={found.note} />
+      </div>
       <ol className="paths" aria-label={t(words.pathsFound)}>
         {found.paths.map((path, at) => (
           <li key={at}>
@@ -94,8 +100,10 @@ function Paths({ found, shown, nameOf, onShow }: { found: Found; shown: Path | u
                 <span key={id}>
                   {via && <span className="path-step">{via.reverse ? ` ← ${predicate(via.predicate)} — ` : ` — ${predicate(via.predicate)} → `}</span>}
                   {nameOf(id)}
+                  <RetractedBriefly retracted={via?.retracted} />
                 </span>
               ))}
+              {path[0] && <SaidSame same={path[0].same_as} name={nameOf(path[0].id)} />}
             </button>
           </li>
         ))}

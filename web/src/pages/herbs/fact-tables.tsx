@@ -1,17 +1,21 @@
 // The facts of a herb in tables: what is said, how strong, on what grounds, by whom, and when it was last reviewed.
 
-import { CheckBadge, KindTag, StrengthBadge } from '../../evidence/badges.tsx';
+import { ServerWords } from '../../evidence/answer-note.tsx';
+import { KindTag, StrengthBadge } from '../../evidence/badges.tsx';
+import { CheckLine, SaidSame } from '../../evidence/check-line.tsx';
 import { Passages } from '../../evidence/fact-source.tsx';
-import { checkOf, type EdgeRecord, nameIn } from '../../evidence/record.ts';
-import { SourceLine } from '../../evidence/source-line.tsx';
+import { checkOf, nameIn } from '../../evidence/record.ts';
+import { Retracted } from '../../evidence/retracted.tsx';
+import { Reference, SourceLine } from '../../evidence/source-line.tsx';
 import type { Sources } from '../../evidence/sources.ts';
+import type { Relation } from '../../evidence/standing.ts';
 import { useWords } from '../../evidence/words.ts';
 import { useLanguage } from '../../i18n/language.tsx';
 import { evidence } from '../../i18n/messages/evidence.ts';
 import { herbs as words } from '../../i18n/messages/herbs.ts';
 import { Notice } from '../../parts/page.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
-import type { Against, HerbPicture, Relation } from './herbs.ts';
+import { type Against, groundOf, type HerbPicture, whoseList } from './herbs.ts';
 
 interface Props {
   picture: HerbPicture;
@@ -20,20 +24,20 @@ interface Props {
 }
 
 /** Grounds, source, date and check of a fact: the same for every table. */
-function useGrounds<Row extends { edge_id: string; source: string }>({ picture, sources, onRead }: Props): Column<Row>[] {
+function useGrounds<Row extends Against | Relation>({ picture, sources, onRead }: Props): Column<Row>[] {
   const { t } = useLanguage();
-  const edge = (row: Row): EdgeRecord | undefined => picture.edges.get(row.edge_id);
+  const edge = (row: Row) => picture.edges.get(row.edge_id);
   return [
-    { id: 'evidence', label: t(evidence.evidence), cell: (row) => <Passages edge={edge(row)} sources={sources} onRead={onRead} /> },
+    { id: 'evidence', label: t(evidence.evidence), cell: (row) => <Evidence row={row} picture={picture} sources={sources} onRead={onRead} /> },
     { id: 'source', label: t(evidence.source), cell: (row) => <SourceLine id={row.source} sources={sources} /> },
     {
       id: 'checked',
       label: t(evidence.checked),
       cell: (row) => {
-        const { isVerified, reviewed } = checkOf(edge(row)?.qualifiers ?? {});
+        const { reviewed } = checkOf(edge(row)?.qualifiers ?? {});
         return (
           <span className="checked">
-            <CheckBadge isVerified={isVerified} />
+            <CheckLine check={groundOf(row, edge(row)).check} />
             <span className="quiet">
               {t(evidence.reviewed)} <span className="time">{reviewed ?? t(evidence.reviewedUnknown)}</span>
             </span>
@@ -44,15 +48,64 @@ function useGrounds<Row extends { edge_id: string; source: string }>({ picture, 
   ];
 }
 
+function Evidence({ row, picture, sources, onRead }: Props & { row: Against | Relation }) {
+  const edge = picture.edges.get(row.edge_id);
+  const { way, whole } = groundOf(row, edge);
+  if (whole === undefined) {
+    return (
+      <>
+        {way !== '' && (
+          <p className="way">
+            <ServerWords text={way} />
+          </p>
+        )}
+        <Passages edge={edge} retracted={row.retracted} sources={sources} onRead={onRead} />
+      </>
+    );
+  }
+  return (
+    <>
+      <Retracted retracted={row.retracted} onRead={onRead} />
+      <p>
+        <ServerWords text={whole} />
+      </p>
+      {'references' in row &&
+        row.references.map((reference) => (
+          <p key={reference}>{sources.has(reference) ? <SourceLine id={reference} sources={sources} /> : <Reference reference={reference} onRead={onRead} />}</p>
+        ))}
+    </>
+  );
+}
+
+/** Where a warning comes from, if it is not recorded of the herb or formulation itself. */
+function Origin({ row, picture, sources }: { row: Against; picture: HerbPicture; sources: Sources }) {
+  const { t, language } = useLanguage();
+  const nameOf = (id: string, otherwise = id) => nameIn(language, picture.names.get(id) ?? [], otherwise);
+  const who = whoseList(picture, row).map((id) => sources.get(id)?.title ?? id);
+  return (
+    <>
+      {row.entity_id !== picture.node.id && <span className="below quiet">{t(words.recordedOf, { name: nameOf(row.entity_id, row.entity_label) })}</span>}
+      {row.inherited_from && (
+        <span className="below quiet">
+          {who.length > 0
+            ? t(words.inheritedBy, { name: nameOf(row.inherited_from), who: who.join(', ') })
+            : t(words.inherited, { name: nameOf(row.inherited_from) })}
+        </span>
+      )}
+      <SaidSame same={row.same_as} name={row.same_as ? nameOf(row.same_as.id) : undefined} />
+    </>
+  );
+}
+
 export function AgainstTable(props: Props) {
-  const { picture } = props;
+  const { picture, sources } = props;
   const { t, language } = useLanguage();
   const { predicate } = useWords();
   const grounds = useGrounds<Against>(props);
   if (picture.against.length === 0) {
     return (
       <Notice tone="info">
-        <p>{t(words.againstNone)}</p>
+        <p>{t(picture.isAskedAbout ? words.againstNone : words.againstNotAsked)}</p>
       </Notice>
     );
   }
@@ -65,7 +118,7 @@ export function AgainstTable(props: Props) {
         <>
           <span className="below quiet">{predicate(row.predicate)}</span>
           {nameIn(language, picture.names.get(row.contraindication_id) ?? [], row.contraindication)}
-          {row.inherited_from && <span className="below quiet">{row.inherited_from}</span>}
+          <Origin row={row} picture={picture} sources={sources} />
         </>
       ),
     },
@@ -74,7 +127,7 @@ export function AgainstTable(props: Props) {
   ];
   return (
     <>
-      <Table caption={t(words.against)} columns={columns} rows={picture.against} keyOf={({ edge_id, entity_id }) => `${entity_id} ${edge_id}`} />
+      <Table caption={t(words.against)} columns={columns} rows={picture.against} keyOf={({ edge_id, entity_id, inherited_from }) => JSON.stringify([entity_id, inherited_from, edge_id])} />
       {picture.isMoreAgainst && <p>{t(words.againstMore)}</p>}
     </>
   );
@@ -95,6 +148,7 @@ export function FactsTable(props: Props) {
         <>
           <span className="below quiet">{row.reverse ? `← ${predicate(row.predicate)}` : predicate(row.predicate)}</span>
           {nameIn(language, picture.names.get(row.id) ?? [], row.label)} <KindTag kind={row.type} />
+          <SaidSame same={row.same_as} name={row.same_as ? nameIn(language, picture.names.get(row.same_as.id) ?? [], row.same_as.id) : undefined} />
         </>
       ),
     },

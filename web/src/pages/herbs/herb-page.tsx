@@ -24,6 +24,7 @@ import { ErrorState, Loading, WhenServed } from '../../parts/states.tsx';
 import { Link } from '../../router/router.tsx';
 import { pathOf } from '../../router/routes.ts';
 import { AgainstTable, FactsTable } from './fact-tables.tsx';
+import { Gaps } from './gaps.tsx';
 import { type HerbPicture, nUnverified, readHerb } from './herbs.ts';
 
 export function HerbPage({ id }: { id: string }) {
@@ -78,6 +79,7 @@ function Herb({ id }: { id: string }) {
         <Identity picture={picture} sources={sources} />
       </div>
       <Section title={t(words.against)} lead={t(words.againstLead)}>
+        <Gaps picture={picture} />
         <AgainstTable picture={picture} sources={sources} onRead={setOpen} />
       </Section>
       <Section title={t(words.monograph)}>

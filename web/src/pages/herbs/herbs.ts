@@ -2,6 +2,7 @@
 
 import type { Client, Output } from '../../api/client.ts';
 import type { ListPage } from '../../api/pages.ts';
+import { noteOf } from '../../evidence/note.ts';
 import {
   checkOf,
   type DocumentRecord,
@@ -16,9 +17,10 @@ import {
   type RecordPage,
 } from '../../evidence/record.ts';
 import { documentIdOf } from '../../evidence/reference.ts';
+import { type Check, type Relation, standingOf } from '../../evidence/standing.ts';
 
-export type Relation = Output<'read_node'>['relations'][number];
-export type Against = Output<'find_contraindications'>['results'][number];
+type Contraindications = Output<'find_contraindications'>;
+export type Against = Contraindications['results'][number];
 
 export interface ListedHerb {
   node: NodeRecord;
@@ -87,8 +89,16 @@ export function isNamed({ node }: ListedHerb, word: string): boolean {
 export interface HerbPicture {
   node: Output<'read_node'>;
   monographs: DocumentRecord[];
+  /** Only herbs and formulations are asked about. */
+  isAskedAbout: boolean;
   against: Against[];
   isMoreAgainst: boolean;
+  /** Ingredients of which nothing is known. */
+  notCovered: NonNullable<Contraindications['not_covered']>;
+  /** What is known here, with nothing recorded against it. */
+  noRecord: string[];
+  /** What the answers leave out. */
+  notes: string[];
   /** Everything that is said of it and not against it. */
   facts: Relation[];
   edges: ReadonlyMap<string, EdgeRecord>;
@@ -108,12 +118,10 @@ export async function readHerb(client: Client, word: string, signal: AbortSignal
   const node = await client.call('read_node', { curie: word }, { signal });
   const field = node.categories.includes('formulation') ? 'formulation_ids' : 'herb_ids';
   const isEither = node.categories.includes('herb') || field === 'formulation_ids';
-  const { results: pairs, truncated = false } = isEither
-    ? await client.call('find_contraindications', { [field]: [node.id] }, { signal })
-    : { results: [] };
-  const results = pairs.flatMap(statements);
+  const answer = isEither ? await client.call('find_contraindications', { [field]: [node.id] }, { signal }) : undefined;
+  const results = answer?.results.flatMap(statements) ?? [];
   const edgeIds = [...node.relations, ...results].map(({ edge_id }) => edge_id);
-  const ends = [...node.relations.map(({ id }) => id), ...results.map(({ contraindication_id }) => contraindication_id)];
+  const ends = [...node.relations, ...results].flatMap(othersIn);
   const [monographs, edges, neighbours] = await Promise.all([
     readByIds(client, 'document', [monographId(node.id, 'th'), monographId(node.id, 'en')], documentOf, signal),
     readByIds(client, 'edge', edgeIds, edgeOf, signal),
@@ -124,13 +132,52 @@ export async function readHerb(client: Client, word: string, signal: AbortSignal
   return {
     node,
     monographs,
+    isAskedAbout: isEither,
     against: results,
-    isMoreAgainst: truncated,
+    isMoreAgainst: answer?.truncated ?? false,
+    notCovered: answer?.not_covered ?? [],
+    noRecord: answer?.no_record ?? [],
+    notes: [...new Set([noteOf(node), noteOf(answer)])].filter((note) => note !== undefined),
     facts: node.relations.filter(({ edge_id }) => !isAgainst.has(edge_id)),
     edges: new Map(edges.map((edge) => [edge.id, edge])),
     names: new Map(neighbours.map(({ id, names }) => [id, names])),
     papers,
   };
+}
+
+/** The nodes that a row names. */
+function othersIn(row: Against | Relation): string[] {
+  const named = 'evidence' in row ? [row.entity_id, row.contraindication_id, row.inherited_from] : [row.id];
+  return [...named, row.same_as?.id].filter((id) => id != null);
+}
+
+/** Who says that what a row is inherited from belongs to the herb or formulation. */
+export function whoseList({ facts }: Pick<HerbPicture, 'facts'>, { inherited_from }: Against): string[] {
+  return [...new Set(facts.filter(({ id }) => id === inherited_from).map(({ source }) => source))];
+}
+
+export interface Ground {
+  check: Check;
+  /** What the answer says of the way a warning came here, in its words. */
+  way: string;
+  /** Its words as a whole, where the record of the edge does not have them. */
+  whole: string | undefined;
+}
+
+/** The answer's words are those of the edge, after what must be known of them first. */
+export function groundOf(row: Against | Relation, edge: EdgeRecord | undefined): Ground {
+  const stated = checkOf(edge?.qualifiers ?? {}).isVerified;
+  if (!('evidence' in row)) return { check: standingOf(row, stated), way: '', whole: undefined };
+  const passages = edge?.evidence ?? [];
+  const texts = passages.flatMap(({ text }) => text ?? []);
+  const references = passages.flatMap(({ reference }) => reference ?? []);
+  const own = (texts.length > 0 ? texts : references).join('; ') || `stated by ${row.source}`;
+  if (edge === undefined || !row.evidence.endsWith(own)) return { check: standingOf(row, stated), way: '', whole: row.evidence };
+  const before = row.evidence.slice(0, row.evidence.length - own.length);
+  // Retractions are shown with the references.
+  const retracted = row.retracted?.[0] ? before.indexOf(`[${row.retracted[0].status}: `) : -1;
+  const way = (retracted < 0 ? before : before.slice(0, retracted)).trim();
+  return { check: standingOf(row, stated, way !== ''), way, whole: undefined };
 }
 
 const PMIDS = /PMID:[1-9][0-9]{0,7}/g;
@@ -142,6 +189,7 @@ export function paperIds(edges: readonly EdgeRecord[], monographs: readonly Docu
   return [...new Set([...pointed, ...named])];
 }
 
-export function nUnverified({ edges }: Pick<HerbPicture, 'edges'>): number {
-  return [...edges.values()].filter(({ qualifiers }) => checkOf(qualifiers).isVerified === false).length;
+/** Rows of the page that nobody verified, or not the way by which they came there. */
+export function nUnverified({ against, facts, edges }: Pick<HerbPicture, 'against' | 'facts' | 'edges'>): number {
+  return [...against, ...facts].filter((row) => groundOf(row, edges.get(row.edge_id)).check.isVerified === false).length;
 }

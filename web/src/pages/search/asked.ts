@@ -88,7 +88,23 @@ export interface Remarks {
   reasons: ReadonlyMap<string, Reason>;
   /** Whether the meaning of the question was searched for. */
   hasVectors: boolean;
-  hasModel: boolean;
+  /** Why its meaning was not searched for, as far as the server tells. */
+  without: 'no_model' | 'unusable' | 'other';
+  /** What is wrong with the model that was chosen. */
+  fault: string;
+  /** What the server says beside the hits, where no words of ours do. */
+  message: string | undefined;
+}
+
+const NO_MODEL = 'No embedding model is in use';
+const UNUSABLE = /^The embedding model that was chosen cannot be used \(([\s\S]*?)\): words and names alone/;
+
+/** Two of its sentences are known in every language; any other is shown as it is. */
+function causeOf(message: string | undefined, hasModel: boolean): Pick<Remarks, 'without' | 'fault' | 'message'> {
+  const fault = UNUSABLE.exec(message ?? '')?.[1];
+  if (fault !== undefined) return { without: 'unusable', fault, message: undefined };
+  if (!hasModel && (message === undefined || message.startsWith(NO_MODEL))) return { without: 'no_model', fault: '', message: undefined };
+  return { without: 'other', fault: '', message };
 }
 
 const share = (value: unknown): number | undefined =>
@@ -106,7 +122,8 @@ export function remarksOf(answer: unknown): Remarks {
       entities: Array.isArray(one?.['entity']) ? one['entity'].map(String) : [],
     },
   ]);
-  return { reasons: new Map(reasons), hasVectors: metadata['vectors'] === true, hasModel: typeof metadata['model'] === 'string' };
+  const message = typeof metadata['message'] === 'string' && metadata['message'] !== '' ? metadata['message'] : undefined;
+  return { reasons: new Map(reasons), hasVectors: metadata['vectors'] === true, ...causeOf(message, typeof metadata['model'] === 'string') };
 }
 
 export interface Piece {

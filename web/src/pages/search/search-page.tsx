@@ -3,6 +3,7 @@
 import { useState } from 'react';
 import { useQuery } from '../../api/query.ts';
 import { useClient } from '../../api/session.tsx';
+import { ServerWords } from '../../evidence/answer-note.tsx';
 import { DocumentDialog } from '../../evidence/document-dialog.tsx';
 import { useRemembered } from '../../evidence/memory.ts';
 import { useNames } from '../../evidence/names.ts';
@@ -71,6 +72,28 @@ function Search() {
   );
 }
 
+/** What was searched without, and what else the server has to say of the answer. */
+function Without({ remarks: { hasVectors, without, fault, message } }: { remarks: Remarks }) {
+  const { t } = useLanguage();
+  if (hasVectors && message === undefined) return null;
+  return (
+    <Notice tone={without === 'unusable' ? 'warn' : 'info'}>
+      {!hasVectors && (
+        <p className="said">
+          {without === 'no_model' && <Text of={words.withoutModel} />}
+          {without === 'unusable' && <Text of={words.modelUnusable} values={{ fault: <bdi lang="en">{fault}</bdi> }} />}
+          {without === 'other' && t(words.withoutVectors)}
+        </p>
+      )}
+      {message !== undefined && (
+        <p className="said">
+          <ServerWords text={message} />
+        </p>
+      )}
+    </Notice>
+  );
+}
+
 function Hits({ hits, remarks, sources }: { hits: Hit[]; remarks: Remarks; sources: Sources }) {
   const { t, tn } = useLanguage();
   const [selected, setSelected] = useState<string[]>([]);
@@ -84,11 +107,7 @@ function Hits({ hits, remarks, sources }: { hits: Hit[]; remarks: Remarks; sourc
       <div aria-live="polite" className="result-line">
         <p>{tn(words.count, hits.length)}</p>
       </div>
-      {!remarks.hasVectors && (
-        <Notice tone="info">
-          <p>{remarks.hasModel ? t(words.withoutVectors) : <Text of={words.withoutModel} />}</p>
-        </Notice>
-      )}
+      <Without remarks={remarks} />
       {hits.length === 0 && (
         <div className="after-form">
           <EmptyState icon="search" title={t(words.noneTitle)}>
