@@ -5,6 +5,14 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+/// More of a name that came from outside is not repeated.
+const NAME_CHARS_MAX: usize = 80;
+
+/// As much of a name or a value that came from outside as an error repeats.
+pub fn cut(text: &str) -> String {
+    text.chars().take(NAME_CHARS_MAX).collect()
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {

@@ -9,7 +9,7 @@ use std::ops::Range;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-use crate::error::{Kind, OpError};
+use crate::error::{Kind, OpError, cut};
 
 /// 2^53: the largest magnitude below which every integer is exact in a double.
 pub const INTEGER_MAX: i64 = 1 << 53;
@@ -109,7 +109,7 @@ impl From<StrictError> for OpError {
     }
 }
 
-/// What was wrong and where. `path` is a JSON pointer, `""` for the whole text.
+/// What was wrong and where. `path` is a JSON pointer, `""` for the whole text, with the beginning of names that are long.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{problem}{}", at(path))]
 pub struct StrictError {
@@ -202,11 +202,12 @@ struct Scan {
 }
 
 impl Scan {
+    /// At most as long as the depth and [`cut`] allow: names may be megabytes, and errors repeat the path.
     fn pointer(&self) -> String {
         self.path
             .iter()
             .map(|step| match step {
-                Step::Member(name) => format!("/{}", name.replace('~', "~0").replace('/', "~1")),
+                Step::Member(name) => format!("/{}", cut(name).replace('~', "~0").replace('/', "~1")),
                 Step::Item(index) => format!("/{index}"),
             })
             .collect()
@@ -354,6 +355,18 @@ mod tests {
         check(r#"{"a":{"id":1,"id":2}}"#, "/a/id", Problem::DuplicateKey);
         check(r#"[{"b":0},{"a/b":1,"a/b":1}]"#, "/1/a~1b", Problem::DuplicateKey);
         check(r#"{"a":1,"\u0061":2}"#, "/a", Problem::DuplicateKey);
+    }
+
+    #[test]
+    fn a_path_repeats_only_the_beginning_of_a_long_name() {
+        let name = "~".repeat(100_000);
+        let shown = format!("/{}", "~0".repeat(80));
+        check(
+            &format!(r#"{{"{name}":{{"{name}":{{"a":1,"a":2}}}}}}"#),
+            &format!("{shown}{shown}/a"),
+            Problem::DuplicateKey,
+        );
+        check(&format!(r#"{{"{name}":[NaN]}}"#), &format!("{shown}/0"), Problem::Syntax { line: 1, column: 100_006 });
     }
 
     #[test]

@@ -161,7 +161,10 @@ fn list_input(query: &str) -> Option<Value> {
             "cursor" => "cursor",
             _ => return None,
         };
-        input.insert(field.to_owned(), Value::from(unescape(value)?));
+        // Who says two things says nothing.
+        if input.insert(field.to_owned(), Value::from(unescape(value)?)).is_some() {
+            return None;
+        }
     }
     Some(Value::Object(input))
 }
@@ -257,7 +260,12 @@ mod tests {
 
     #[test]
     fn what_leads_out_goes_to_the_operation_that_refuses_it() {
-        for uri in ["mcp://resources/../x", "mcp://resources/artifacts/../x", "mcp://resources/artifacts?colour=red"] {
+        for uri in [
+            "mcp://resources/../x",
+            "mcp://resources/artifacts/../x",
+            "mcp://resources/artifacts?colour=red",
+            "mcp://resources/artifacts/metadata?type=prd&type=epic",
+        ] {
             check(uri, "read_artifact", json!({"resource_uri": uri}));
         }
     }

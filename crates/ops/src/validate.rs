@@ -1,6 +1,6 @@
 //! From a schema's verdict to an error that names the field, what came and what was expected.
 
-use contract::error::{Kind, OpError};
+use contract::error::{Kind, OpError, cut};
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{ValidationError, Validator};
 use serde::de::DeserializeOwned;
@@ -13,7 +13,8 @@ const RECEIVED_CHARS_MAX: usize = 80;
 /// Checks an input. The error tells of the first problem in document order.
 pub fn check_input(validator: &Validator, input: &Value) -> Result<(), OpError> {
     let Some(error) = validator.iter_errors(input).next() else { return Ok(()) };
-    let at = error.instance_path().to_string();
+    // Names in the path are the caller's, where an object takes any.
+    let at: String = error.instance_path().to_string().split('/').map(cut).collect::<Vec<_>>().join("/");
     let field = |name: &str| {
         let path = format!("{at}/{name}");
         path.trim_start_matches('/').to_owned()
@@ -69,10 +70,6 @@ fn shortened(value: &Value) -> Value {
     }
 }
 
-fn cut(text: &str) -> String {
-    text.chars().take(RECEIVED_CHARS_MAX).collect()
-}
-
 /// Where a value does not fit its type, and what is expected there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Misfit {
@@ -103,7 +100,7 @@ pub fn find_misfit<T: DeserializeOwned>(value: &Value) -> Option<Misfit> {
 pub(crate) fn path(path: &serde_path_to_error::Path) -> String {
     let steps = path.iter().filter_map(|segment| match segment {
         Segment::Seq { index } => Some(index.to_string()),
-        Segment::Map { key } => Some(key.clone()),
+        Segment::Map { key } => Some(cut(key)),
         Segment::Enum { .. } | Segment::Unknown => None,
     });
     steps.collect::<Vec<_>>().join("/")

@@ -1,6 +1,7 @@
 //! MCP: both protocol eras on one endpoint, over HTTP and stdio. Only translates; the door decides.
 
 mod asking;
+mod backlog;
 pub mod envelope;
 pub mod exchange;
 pub mod handler;

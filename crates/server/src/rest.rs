@@ -11,7 +11,7 @@ use axum::{Extension, Router};
 use bytes::Bytes;
 use contract::actor::Actor;
 use contract::dialect;
-use contract::error::OpError;
+use contract::error::{OpError, cut};
 use contract::id::{CorrelationId, IdempotencyKey};
 use contract::strict::{self, Limits, Problem};
 use http::{HeaderMap, StatusCode, header};
@@ -110,7 +110,7 @@ fn tool_call(request: Value) -> Result<Call, OpError> {
         Some(_) => return Err(OpError::invalid("run_id", "a string")),
     }
     match members.keys().next() {
-        Some(unknown) => Err(OpError::invalid(unknown.chars().take(80).collect::<String>(), "no field of this name")),
+        Some(unknown) => Err(OpError::invalid(cut(unknown), "no field of this name")),
         None => Ok(call),
     }
 }

@@ -10,7 +10,7 @@ use axum::routing::{MethodRouter, get};
 use bytes::Bytes;
 use contract::actor::Actor;
 use contract::dialect;
-use contract::error::{Kind, OpError};
+use contract::error::{Kind, OpError, cut};
 use http::{HeaderMap, StatusCode, header};
 use ops::{Call, Reply, Success};
 use serde_json::{Map, Value, json};
@@ -19,8 +19,6 @@ use uuid::Uuid;
 use crate::edge::{NoCall, answer, answer_text, error_response};
 use crate::owner::House;
 use crate::rest::{BodyRefusal, MEDIA_TYPE_MESSAGE, beside, named, parse_body};
-
-const QUERY_CHARS_SHOWN_MAX: usize = 80;
 
 /// A field of an operation as a service calls it.
 pub struct Field {
@@ -123,11 +121,11 @@ impl Service {
                 Form::Flag => match text.as_str() {
                     "true" => Value::Bool(true),
                     "false" => Value::Bool(false),
-                    _ => return Err(OpError::invalid(name, "true or false").received(shown(&text)).into()),
+                    _ => return Err(OpError::invalid(name, "true or false").received(cut(&text)).into()),
                 },
                 Form::Number => {
                     let number = text.parse::<u64>();
-                    let wrong = |_| OpError::invalid(name.as_str(), "a whole number").received(shown(&text));
+                    let wrong = |_| OpError::invalid(name.as_str(), "a whole number").received(cut(&text));
                     Value::from(number.map_err(wrong)?)
                 }
             };
@@ -149,11 +147,23 @@ impl Service {
                 return Err(Box::new(fail(&error.into())));
             }
         };
-        let renamed = members.into_iter().map(|(name, value)| {
+        self.renamed(members).map_err(|failure| Box::new(fail(&failure)))
+    }
+
+    /// A field that stands there under both its names is refused: one of them would be dropped unseen.
+    fn renamed(&self, members: Map<String, Value>) -> Result<Map<String, Value>, Failure> {
+        let mut renamed = Map::new();
+        for (name, value) in members {
             let known = self.fields.iter().find(|known| known.in_bodies && known.word == name);
-            (known.map_or(name, |known| known.field.to_owned()), value)
-        });
-        Ok(renamed.collect())
+            let field = known.map_or(name, |known| known.field.to_owned());
+            if renamed.contains_key(&field) {
+                let other = self.fields.iter().find(|known| known.in_bodies && known.field == field);
+                let expected = format!("either `{field}` or `{}`", other.map_or("", |other| other.word));
+                return Err(OpError::invalid(field, expected).into());
+            }
+            renamed.insert(field, value);
+        }
+        Ok(renamed)
     }
 
     fn in_our_words(&self, mut failure: Failure, is_ours: fn(&Field) -> bool) -> Failure {
@@ -216,11 +226,6 @@ fn unreadable(refusal: BodyRefusal) -> Response {
     let mut response = answer(status, &body);
     response.extensions_mut().insert(NoCall(reason));
     response
-}
-
-/// As much of a query's value as an error repeats.
-fn shown(text: &str) -> String {
-    text.chars().take(QUERY_CHARS_SHOWN_MAX).collect()
 }
 
 /// What a JSON value is, without repeating any of it.

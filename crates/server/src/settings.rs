@@ -155,9 +155,10 @@ pub struct Settings {
     pub starter_data: bool,
     /// Bytes of a request's body.
     pub body_bytes_max: usize,
-    /// Requests a principal may make per second, on average; 0 for no limit.
+    /// Requests a principal may make per second over the network, on average; 0 for no limit. Not for `materia mcp`: whoever
+    /// starts it is on this machine, and it reads no further than it can answer.
     pub rate_per_second: u32,
-    /// Requests a principal may make at once after a rest, where there is a rate.
+    /// Requests a principal may make at once after a rest, where there is a rate. Not for `materia mcp` either.
     pub rate_burst: u32,
     /// Requests without a token that counts, from one address per second on average; 0 for no limit, as where a proxy that
     /// limits them itself stands before everybody.

@@ -48,11 +48,13 @@ async fn next(
     Query(query): Query<Vec<(String, String)>>,
     headers: HeaderMap,
 ) -> Response {
-    let input = service.query(query).and_then(with_project).map(|mut input| {
-        if let Some(status) = input.remove("status") {
-            input.insert(STATUS_FILTER.to_owned(), status);
+    let input = service.query(query).and_then(with_project).and_then(|mut input| {
+        if let Some(status) = input.remove("status")
+            && input.insert(STATUS_FILTER.to_owned(), status).is_some()
+        {
+            return Err(OpError::invalid("status", "one value").into());
         }
-        input
+        Ok(input)
     });
     let output = match input {
         Ok(input) => service.ask(&actor, &headers, "get_next_task", input).await,

@@ -58,9 +58,8 @@ impl StoreError {
 
     pub(crate) fn no_connection(error: sqlx::Error) -> StoreError {
         let kind = match dialect::error_kind(&error) {
-            broken @ StoreErrorKind::Broken { .. } => broken,
+            told @ (StoreErrorKind::Broken { .. } | StoreErrorKind::DiskFull) => told,
             StoreErrorKind::Unavailable
-            | StoreErrorKind::DiskFull
             | StoreErrorKind::Serialization
             | StoreErrorKind::UniqueViolation { .. }
             | StoreErrorKind::Damaged { .. }
@@ -206,4 +205,24 @@ pub enum OpenError {
         #[source]
         error: StoreError,
     },
+}
+
+impl OpenError {
+    /// What the database answered, where it is that which failed.
+    pub fn answered(&self) -> Option<&StoreError> {
+        match self {
+            OpenError::Connect { error }
+            | OpenError::ReadMigrations { error }
+            | OpenError::ReadEvents { error }
+            | OpenError::Migrate { error, .. } => Some(error),
+            OpenError::CreateFile { .. }
+            | OpenError::ParseUrl { .. }
+            | OpenError::Unreachable { .. }
+            | OpenError::Damaged { .. }
+            | OpenError::SqliteTooOld { .. }
+            | OpenError::SchemaTooNew { .. }
+            | OpenError::ChangedMigration { .. }
+            | OpenError::DuplicateMigration { .. } => None,
+        }
+    }
 }

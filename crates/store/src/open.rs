@@ -242,13 +242,7 @@ async fn prepare(pools: &Pools, migrations: &[Migration], presence: &Presence) -
 
 /// The error in words that say what to mend, where the driver knows it.
 pub(crate) fn explained(error: OpenError, target: &Target) -> OpenError {
-    let driver = match &error {
-        OpenError::Connect { error }
-        | OpenError::ReadMigrations { error }
-        | OpenError::ReadEvents { error }
-        | OpenError::Migrate { error, .. } => error.driver(),
-        _ => None,
-    };
+    let driver = error.answered().and_then(StoreError::driver);
     match target {
         Target::Sqlite(path) => match driver.and_then(dialect::find_file_damage) {
             Some(problem) => OpenError::Damaged { path: path.clone(), problem },

@@ -83,7 +83,7 @@ fn starter_data(settings: &Settings) -> Option<Finding> {
 }
 
 async fn look(place: &Place, settings: &Settings) -> Vec<Finding> {
-    let mut findings = Vec::new();
+    let mut findings: Vec<Finding> = room(&place.data).into_iter().collect();
     let holds_database = settings.database_url.is_some() || place.data.join("materia.db").exists();
     if !holds_database && !has_owner(&place.data) {
         findings.push(no_data(&place.data));
@@ -162,10 +162,33 @@ fn no_data(folder: &Path) -> Finding {
     }
 }
 
+/// With less, the next write or the next start fails.
+const ROOM_BYTES_MIN: u64 = 1024 * 1024;
+
+const MAKE_ROOM: &str = "make room on the disk of the database";
+
+/// Whether the folder's disk takes anything more: a database that answers reads may take no write.
+fn room(folder: &Path) -> Option<Finding> {
+    let disk = rustix::fs::statvfs(folder).ok()?;
+    no_room(folder, disk.f_bavail.saturating_mul(disk.f_frsize))
+}
+
+fn no_room(folder: &Path, n_bytes: u64) -> Option<Finding> {
+    let told = || {
+        format!(
+            "the disk of {} is full: {} KiB are left of at least {}",
+            folder.display(),
+            n_bytes / 1024,
+            ROOM_BYTES_MIN / 1024
+        )
+    };
+    (n_bytes < ROOM_BYTES_MIN).then(|| Finding::wrong(told(), MAKE_ROOM))
+}
+
 fn database(standing: &DatabaseStanding) -> Finding {
     match standing {
         DatabaseStanding::Fine => Finding::fine("the database answers"),
-        DatabaseStanding::Full { reason } => Finding::wrong(reason, "make room on the disk of the database"),
+        DatabaseStanding::Full { reason } => Finding::wrong(reason, MAKE_ROOM),
         DatabaseStanding::Unreachable { reason } => Finding::wrong(
             format!("the database does not answer: {reason}"),
             "is it running, and in reach of its owner?",
@@ -247,8 +270,13 @@ fn named(files: &[String], n: u64) -> String {
 
 /// What helps when a house cannot be entered.
 fn advice(error: &AssembleError) -> &'static str {
-    use store::OpenError;
+    use store::{OpenError, StoreErrorKind};
     match error {
+        AssembleError::House(HouseError::Store(error))
+            if error.answered().is_some_and(|answered| *answered.kind() == StoreErrorKind::DiskFull) =>
+        {
+            MAKE_ROOM
+        }
         AssembleError::Catalogue(_) => "mend the files in `workflow_folder`, or leave the setting out",
         AssembleError::Remote(_) => "check `tasks_url`, `ids_url` and their keys",
         AssembleError::Eutils(_) | AssembleError::Trapi(_) => "check the addresses of PubMed and of the graph's server",
@@ -337,4 +365,18 @@ fn ports(settings: &Settings) -> Vec<Finding> {
         ),
     };
     wanted.into_iter().map(check).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_disk_without_room_is_wrong() {
+        let folder = testkit::temp_dir();
+        assert!(no_room(folder.path(), 1024 * 1024).is_none());
+        let found = no_room(folder.path(), 4096).unwrap();
+        assert!(!found.is_fine && found.what.ends_with("is full: 4 KiB are left of at least 1024"), "{}", found.what);
+        assert!(room(folder.path()).is_none(), "these tests have room");
+    }
 }

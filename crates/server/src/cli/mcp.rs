@@ -7,6 +7,7 @@ use anyhow::Context as _;
 use contract::actor::{Actor, ActorKind, Role, is_reserved};
 use contract::id::ActorId;
 use rmcp::ServiceExt as _;
+use rmcp::service::ServerInitializeError;
 use tokio::io::BufReader;
 
 use super::Place;
@@ -53,9 +54,10 @@ pub async fn run(place: Place, arguments: &Arguments) -> anyhow::Result<ExitCode
     let lines = Lines::new(BufReader::new(tokio::io::stdin()), tokio::io::stdout(), note);
     let serving = async {
         match Lifted(handler).serve(lines).await {
-            Ok(service) => service.waiting().await.map(|_| ()),
+            // The cause may repeat what was sent.
+            Ok(service) => service.waiting().await.map(|_| ()).map_err(|_| anyhow::anyhow!("the session broke off")),
             Err(error) => {
-                tracing::info!(error = %error, "The client left before it began");
+                tracing::info!(reason = reason(&error), "The session ended before it began");
                 Ok(())
             }
         }
@@ -68,9 +70,19 @@ pub async fn run(place: Place, arguments: &Arguments) -> anyhow::Result<ExitCode
     house.close().await;
     traces.stop().await;
     match ended {
-        Some(ended) => ended.map(|()| ExitCode::SUCCESS).map_err(Into::into),
+        Some(ended) => ended.map(|()| ExitCode::SUCCESS),
         // The thread that waits for the next line would keep the process for as long as the client is there.
         None => std::process::exit(0),
+    }
+}
+
+/// Why a session did not begin. The library's own words repeat the message that came instead.
+fn reason(error: &ServerInitializeError) -> &'static str {
+    match error {
+        ServerInitializeError::ConnectionClosed(_) => "the client left",
+        ServerInitializeError::TransportError { .. } => "standard output broke",
+        ServerInitializeError::InitializeFailed(_) => "the handshake failed",
+        _ => "something else came",
     }
 }
 

@@ -15,6 +15,8 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use serde_json::{Map, Value, json};
 
+use super::backlog::set_aside;
+
 /// How long a person may take over a form, on a connection that waits for them.
 const ANSWER_WITHIN: Duration = Duration::from_secs(300);
 /// How often one call may ask, on a connection that waits.
@@ -124,6 +126,7 @@ async fn ask_all(
 ) -> Result<Answered, ErrorData> {
     check_askable(questions, answers)?;
     let unanswered = || ErrorData::new(ErrorCode(-32000), "the client did not answer the question", None);
+    let _aside = set_aside(&context.extensions)?;
     let mut given = Answered::new();
     for (key, question) in questions {
         let request: ServerRequest = serde_json::from_value(request(question))

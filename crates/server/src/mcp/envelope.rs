@@ -110,7 +110,10 @@ pub fn parse(bytes: &[u8], limits: Limits) -> Result<Envelope, EnvelopeError> {
         let method = value.get("method").and_then(Value::as_str).unwrap_or_default();
         let is_custom = matches!(request.request, ClientRequest::CustomRequest(_)) && METHODS.contains(&method);
         // Parameters that may be left out are taken as left out where they do not parse: the first page, again and again.
-        let is_unfit = is_custom || (LISTS.contains(&method) && misfit::find(method, value.get("params")).is_some());
+        let is_list = LISTS.contains(&method);
+        let is_unfit = is_custom
+            || misfit::has_odd_version(value.get("params"))
+            || (is_list && misfit::find(method, value.get("params")).is_some());
         // Whoever names a revision without a handshake asks for a method that this revision does not have. One that shakes
         // hands all the same is told which revisions there are.
         let is_gone = REMOVED.contains(&method) && names_stateless(&value) && (is_unfit || method != "initialize");
@@ -249,6 +252,11 @@ mod tests {
             ("tools/call", r#"{"name":7}"#, "a string at `/params/name`"),
             ("tools/call", r#"{"name":"x","_meta":"SECRET"}"#, "an object at `/params/_meta`"),
             ("ping", r#"{"_meta":"SECRET"}"#, "an object at `/params/_meta`"),
+            (
+                "tools/call",
+                r#"{"name":"x","_meta":{"io.modelcontextprotocol/protocolVersion":20260728}}"#,
+                "a string at `/params/_meta/io.modelcontextprotocol~1protocolVersion`",
+            ),
             ("resources/read", "{}", "the field to be there at `/params/uri`"),
             ("resources/list", r#"{"cursor":50}"#, "a string at `/params/cursor`"),
             ("tools/list", r#"{"cursor":{}}"#, "a string at `/params/cursor`"),

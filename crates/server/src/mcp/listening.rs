@@ -16,6 +16,7 @@ use tokio::sync::broadcast::{self, error::RecvError};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::backlog::set_aside;
 use super::handler::Handler;
 use super::results::{no_resource, protocol_error};
 
@@ -79,6 +80,7 @@ impl Handler {
         };
         tokio::pin!(time_is_over);
         let mut following = self.follow(&uris).await?;
+        let _aside = set_aside(&context.request_context().extensions)?;
         loop {
             let changed = tokio::select! {
                 changed = following.next() => changed,

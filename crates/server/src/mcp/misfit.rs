@@ -8,6 +8,8 @@ use rmcp::model::{
 };
 use serde_json::{Value, json};
 
+use super::headers::META_VERSION;
+
 /// Where the parameters do not fit the method and what is expected there, as far as that can be told.
 pub fn find(method: &str, params: Option<&Value>) -> Option<Misfit> {
     let none = json!({});
@@ -16,6 +18,10 @@ pub fn find(method: &str, params: Option<&Value>) -> Option<Misfit> {
     if let Some(Misfit { path, expected }) = meta {
         let path = if path.is_empty() { "_meta".to_owned() } else { format!("_meta/{path}") };
         return Some(Misfit { path, expected });
+    }
+    if has_odd_version(Some(params)) {
+        let path = format!("_meta/{}", META_VERSION.replace('/', "~1"));
+        return Some(Misfit { path, expected: "a string".to_owned() });
     }
     match method {
         "initialize" => find_misfit::<InitializeRequestParams>(params),
@@ -34,4 +40,10 @@ pub fn find(method: &str, params: Option<&Value>) -> Option<Misfit> {
         }
         _ => None,
     }
+}
+
+/// Whether the parameters name their revision, and not by a text. It would count as none named.
+pub fn has_odd_version(params: Option<&Value>) -> bool {
+    let version = params.and_then(|params| params.get("_meta")?.get(META_VERSION));
+    version.is_some_and(|version| !version.is_string())
 }

@@ -99,7 +99,7 @@ fn parameters() -> Value {
 }
 
 /// Failures of every request, by status: what the edge refuses, and what can befall any call.
-const FAILURES: [(&str, &str); 10] = [
+const FAILURES: [(&str, &str); 11] = [
     ("401", "No token, or an unknown one"),
     ("403", "This caller may not"),
     ("405", "This address knows other methods; see Allow"),
@@ -108,6 +108,7 @@ const FAILURES: [(&str, &str); 10] = [
     ("415", "The body is not application/json, or it is compressed"),
     ("429", "Too many requests; see Retry-After"),
     ("500", "Our fault; the message has the id of the call"),
+    ("502", "A service that this one needs failed"),
     ("503", "Busy; see Retry-After"),
     ("504", "It took too long"),
 ];

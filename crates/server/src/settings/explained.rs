@@ -144,7 +144,8 @@ mod tests {
         let about = |name: &str| shown.iter().find(|one| one.name == name).unwrap().about.clone();
         assert_eq!(
             about("rate_per_second"),
-            "Requests a principal may make per second, on average; 0 for no limit. From 0 to 1000000."
+            "Requests a principal may make per second over the network, on average; 0 for no limit. Not for `materia mcp`: \
+             whoever starts it is on this machine, and it reads no further than it can answer. From 0 to 1000000."
         );
     }
 

@@ -29,22 +29,30 @@ impl StdioClient {
     }
 
     fn start_with(data: &Path, arguments: &[&str], log: File) -> StdioClient {
+        let mut client = StdioClient::open(data, arguments, log);
+        client.shake_hands();
+        client
+    }
+
+    fn open(data: &Path, arguments: &[&str], log: File) -> StdioClient {
         let mut command = materia();
         command.args(["mcp", "--data"]).arg(data).args(arguments);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(log);
         let mut process = Process(command.spawn().expect("`materia` starts"));
         let input = process.0.stdin.take().expect("standard input is a pipe");
         let lines = process.lines();
-        let mut client = StdioClient { process, input, lines, n_requests: 0 };
+        StdioClient { process, input, lines, n_requests: 0 }
+    }
+
+    fn shake_hands(&mut self) {
         let hello = json!({
             "protocolVersion": "2025-11-25",
             "capabilities": {},
             "clientInfo": {"name": "materia-tests", "version": "1.0.0"},
         });
-        let answer = client.request("initialize", &hello, Duration::from_secs(30)).expect("`initialize` is answered");
+        let answer = self.request("initialize", &hello, Duration::from_secs(30)).expect("`initialize` is answered");
         assert_eq!(answer["result"]["protocolVersion"], "2025-11-25", "{answer}");
-        client.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).expect("the server listens");
-        client
+        self.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).expect("the server listens");
     }
 
     /// The `structuredContent` of a tool's answer, or what went wrong instead.
@@ -94,6 +102,24 @@ fn an_agent_on_standard_input_writes_documents_and_does_not_approve_them() {
     agent.call("store_artifact", &json!({"artifact_content": EPIC_006}), WITHIN).expect("an agent stores");
     let refusal = agent.call("approve_artifact", &json!({"artifact_id": "EPIC-006"}), WITHIN).expect_err("a refusal");
     assert!(refusal.contains("`scribe` may not call `approve_artifact`"), "{refusal}");
+}
+
+#[test]
+fn what_comes_before_the_handshake_neither_ends_the_session_nor_reaches_the_log() {
+    let folder = testkit::temp_dir();
+    let log = folder.path().join("log");
+    let mut client = StdioClient::open(&folder.path().join("data"), &[], append(&log));
+    client.send(&json!({"jsonrpc": "2.0", "method": "notifications/x", "params": {"a": "CANARY"}})).expect("a reader");
+    client.send(&json!({"jsonrpc": "2.0", "id": 7, "result": {"a": "CANARY"}})).expect("a reader");
+    client.shake_hands();
+    client.call("list_artifact_types", &json!({}), WITHIN).expect("an answer");
+    client.kill();
+    let mut client = StdioClient::open(&folder.path().join("data"), &[], append(&log));
+    client.send(&json!({"jsonrpc": "2.0", "method": "notifications/x", "params": {"a": "CANARY"}})).expect("a reader");
+    drop(client.input);
+    assert!(client.process.0.wait().expect("an end").success());
+    let log = std::fs::read_to_string(log).expect("a log");
+    assert!(log.contains("The session ended before it began") && !log.contains("CANARY"), "{log}");
 }
 
 #[test]

@@ -104,6 +104,8 @@ const PAGES: &str = "a page of it cannot be read";
 
 fn sqlite_kind(code: u32, error: &sqlx::Error) -> StoreErrorKind {
     const FULL: u32 = 13;
+    // The index of the log of changes, which lies beside the database, could not be made larger.
+    const IOERR_SHMSIZE: u32 = 4874;
     const CONSTRAINT_PRIMARYKEY: u32 = 1555;
     const CONSTRAINT_UNIQUE: u32 = 2067;
     const ERROR: u32 = 1;
@@ -116,7 +118,7 @@ fn sqlite_kind(code: u32, error: &sqlx::Error) -> StoreErrorKind {
             let constraint = message.rsplit_once(": ").map_or("unknown", |(_, columns)| columns);
             StoreErrorKind::UniqueViolation { constraint: constraint.to_owned() }
         }
-        _ if code & 0xff == FULL => StoreErrorKind::DiskFull,
+        _ if code & 0xff == FULL || code == IOERR_SHMSIZE => StoreErrorKind::DiskFull,
         _ if matches!(code & 0xff, CORRUPT | NOTADB) => StoreErrorKind::Broken { what: PAGES.to_owned() },
         // Its message is all that tells a table that is gone from a mistake in the statement.
         ERROR => match error.as_database_error().map_or("", |error| error.message()) {

@@ -183,6 +183,8 @@ fn what_never_became_a_call_is_in_the_record_of_who_sent_it() {
     };
     assert_eq!(of_service(Request::get("/ids/next?type=US&type=HLS&project=attacked")), 400);
     assert_eq!(of_service(Request::post("/ids/reserve").json("[]")), 400);
+    let both = r#"{"type":"HLS","artifact_type":"US","count":1,"project_id":"attacked"}"#;
+    assert_eq!(of_service(Request::post("/ids/reserve").json(both)), 400);
     let expired = Request::delete("/ids/reservations/expired?x=1");
     assert_eq!(of_service(expired), 400, "an unknown parameter is not passed over");
     let once = String::from_utf8(target.rest("get_next_available_id", TAKE).bytes()).expect("plain text");
@@ -198,7 +200,7 @@ fn what_never_became_a_call_is_in_the_record_of_who_sent_it() {
     assert_eq!(noted("admit", "BODY"), 2);
     assert_eq!(noted("admit", "MEDIA_TYPE"), 1);
     assert_eq!(noted("admit", "MESSAGE"), 1);
-    assert_eq!(noted("admit", "REQUEST"), 3);
+    assert_eq!(noted("admit", "REQUEST"), 4);
     assert_eq!(noted("authenticate", "HEADER_TWICE"), 1);
     assert_eq!(noted("admit", "RATE_LIMITED"), n_flooded as u64);
     let admitted = events.iter().find(|event| event.operation == "admit").expect("an event");

@@ -31,6 +31,10 @@ fn bombs() -> Vec<(&'static str, Vec<u8>)> {
         ("a fraction of a megabyte", [b"0.".as_slice(), &vec![b'7'; MEGABYTE - 3]].concat()),
         ("a number of ten megabytes", vec![b'7'; 10 * MEGABYTE]),
         ("a string of ten megabytes", format!("\"{}\"", "x".repeat(10 * MEGABYTE)).into_bytes()),
+        ("names of two megabytes in a path", {
+            let name = "~".repeat(2_000_000);
+            format!("{{\"{name}\":{{\"{name}\":{{\"{name}\":1,\"a\":1,\"a\":2}}}}}}").into_bytes()
+        }),
         ("escapes of a megabyte", format!("\"{}\"", "\\u0061".repeat(170_000)).into_bytes()),
     ]
 }
