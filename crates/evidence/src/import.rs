@@ -39,7 +39,7 @@ use crate::record::papers::marked_by_title;
 
 pub use brought::Brought;
 pub use format::Format;
-pub(crate) use kgx::STRENGTH;
+pub(crate) use kgx::{DOUBTED, STRENGTH};
 pub(crate) use negation::settle_negation;
 pub(crate) use paper::{body, lang};
 pub use provider::Provider;

@@ -38,7 +38,8 @@ pub const OFFERS: &[Offer] = &[Offer {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Choice {
-    /// A sentence-transformers folder.
+    /// A sentence-transformers folder. One that lies in the data folder is written as its place in there, so that it is
+    /// found wherever the data folder is moved.
     Folder { name: String, path: PathBuf, languages: Vec<String> },
     /// An embeddings endpoint in the form of OpenAI's. The key is in the environment variable of that name, never here.
     Endpoint {
@@ -104,9 +105,13 @@ impl Shelf {
 
     /// Uses another model from now on. A folder is tried first.
     pub fn choose(&self, choice: &Choice) -> Result<(), ShelfError> {
-        if let Choice::Folder { name, path, languages } = choice {
-            SentenceModel::load(path, name, languages.clone()).map_err(ShelfError::Load)?;
-        }
+        let choice = match choice {
+            Choice::Folder { name, path, languages } => {
+                SentenceModel::load(path, name, languages.clone()).map_err(ShelfError::Load)?;
+                &Choice::Folder { name: name.clone(), path: self.written(path), languages: languages.clone() }
+            }
+            Choice::Endpoint { .. } | Choice::None => choice,
+        };
         let file = self.file();
         let unusable = |source| ShelfError::Files { path: file.clone(), source };
         fs::create_dir_all(&self.0).map_err(unusable)?;
@@ -122,15 +127,92 @@ impl Shelf {
     }
 
     pub fn chosen(&self) -> Result<Choice, ShelfError> {
-        let path = self.file();
-        match fs::read(&path) {
-            Ok(bytes) => serde_json::from_slice(&bytes).map_err(|source| ShelfError::Choice { path, source }),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Choice::None),
-            Err(source) => Err(ShelfError::Files { path, source }),
+        let file = self.file();
+        let bytes = match fs::read(&file) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Choice::None),
+            Err(source) => return Err(ShelfError::Files { path: file, source }),
+        };
+        let mut choice = serde_json::from_slice(&bytes).map_err(|source| ShelfError::Choice { path: file, source })?;
+        if let Choice::Folder { path, .. } = &mut choice {
+            *path = self.found(path);
+        }
+        Ok(choice)
+    }
+
+    fn data(&self) -> &Path {
+        self.0.parent().unwrap_or(&self.0)
+    }
+
+    /// A folder as it is written down: its place in the data folder if it lies there, else its place on this machine.
+    fn written(&self, path: &Path) -> PathBuf {
+        let whole = |path: &Path| fs::canonicalize(path).or_else(|_| std::path::absolute(path));
+        match (whole(path), whole(self.data())) {
+            (Ok(path), Ok(data)) => path.strip_prefix(&data).map(Path::to_owned).unwrap_or(path),
+            (_, _) => path.to_owned(),
+        }
+    }
+
+    /// Where a folder is that was written down. One that is no longer where it was may lie on this shelf under its own name:
+    /// the data folder was moved, or was named from another directory.
+    fn found(&self, path: &Path) -> PathBuf {
+        let in_data = self.data().join(path);
+        if in_data.exists() {
+            return in_data;
+        }
+        let of_shelf = path.parent().and_then(Path::file_name) == self.0.file_name();
+        let moved = path.file_name().filter(|_| of_shelf).map(|name| self.0.join(name));
+        match moved {
+            Some(moved) if !path.exists() && moved.exists() => moved,
+            Some(_) | None => path.to_owned(),
         }
     }
 
     fn file(&self) -> PathBuf {
         self.0.join("in_use.json")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A shelf that says this of the model `small`, which lies on it.
+    fn shelf(data: &Path, path: &str) -> Shelf {
+        let shelf = Shelf::new(data);
+        fs::create_dir_all(shelf.path("small")).unwrap();
+        let choice = Choice::Folder { name: "small".to_owned(), path: PathBuf::from(path), languages: Vec::new() };
+        fs::write(shelf.file(), serde_json::to_string(&choice).unwrap()).unwrap();
+        shelf
+    }
+
+    fn found(shelf: &Shelf) -> PathBuf {
+        match shelf.chosen().unwrap() {
+            Choice::Folder { path, .. } => path,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_model_on_the_shelf_is_found_wherever_the_data_folder_is() {
+        let folder = tempfile::tempdir().unwrap();
+        for path in ["models/small", "/gone/data/models/small", "./data2/models/small"] {
+            let shelf = shelf(&folder.path().join("data"), path);
+            assert_eq!(found(&shelf), shelf.path("small"), "{path}");
+        }
+        for path in ["/gone/small", "small-of-another"] {
+            assert_eq!(found(&shelf(&folder.path().join("data"), path)), Path::new(path));
+        }
+    }
+
+    #[test]
+    fn a_folder_is_written_by_its_place_in_the_data_folder_or_on_the_machine() {
+        let folder = tempfile::tempdir().unwrap();
+        let shelf = shelf(&folder.path().join("data"), "models/small");
+        let elsewhere = folder.path().join("models/other");
+        fs::create_dir_all(&elsewhere).unwrap();
+        assert_eq!(shelf.written(&shelf.path("small")), Path::new("models/small"));
+        assert_eq!(shelf.written(&folder.path().join("data/../data/models/./small")), Path::new("models/small"));
+        assert_eq!(shelf.written(&elsewhere), fs::canonicalize(&elsewhere).unwrap());
     }
 }

@@ -141,7 +141,7 @@ async fn show_network(
     mut notes: Vec<String>,
 ) -> Result<Answer<Content>, OpError> {
     notes.extend(said.notes());
-    let place = said.place();
+    let (is_answered, told) = (said.is_answered(), said.told(network.n_statements));
     let mut reader = ctx.read().await?;
     let organisation_id = ctx.actor().organisation_id.as_str();
     let edges = network.edges(&mut reader, organisation_id, &graph, said.into_edges()).await.map_err(store_error)?;
@@ -157,13 +157,12 @@ async fn show_network(
         });
     }
     let message = match (network.n_statements, network.n_unknown_pairs()) {
-        (0, _) => "no statement is recorded".to_owned(),
-        (n, 0) => format!("{n} statements {place}"),
-        (n, n_pairs) => format!("{n} statements {place}; of {n_pairs} of the pairs, none"),
+        (0, _) | (_, 0) => told,
+        (_, n_pairs) => format!("{told}; of {n_pairs} of the pairs, none"),
     };
     answer.metadata = provenance_of(&graph, network.sources(&graph));
     let facts = [
-        ("querySuccess", json!(true)),
+        ("querySuccess", json!(is_answered)),
         ("nodeCount", json!(network.n_nodes())),
         ("edgeCount", json!(network.n_statements)),
         ("message", json!(message)),

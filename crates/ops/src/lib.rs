@@ -55,7 +55,7 @@ pub use entry::Entry;
 pub use family::Family;
 pub use files::{Files, FilesPlace, FilesReport};
 pub use jobs::JobMode;
-pub use knowledge::Knowledge;
+pub use knowledge::{Knowledge, KnowledgeFound};
 pub use literature::{Literature, LiteratureFound, LiteratureSearch, PaperId};
 pub use notary::{Afterwards, Claim, Notary, NotaryError, Standing, is_headed};
 pub use offers::{OFFERS, Offers};

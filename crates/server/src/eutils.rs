@@ -91,32 +91,43 @@ impl Literature for Eutils {
                 SortBy::Journal => "JournalName",
             };
             let fields = [("retmode", "json"), ("retmax", &n_max), ("sort", sort), ("term", &search.query)];
-            let Matching { pmids, n, not_searched, read_as } = self.ask(&self.search, &fields, matching).await?;
-            let documents = self.papers(&pmids).await?;
+            let found = self.ask(&self.search, &fields, matching, |_| true).await?;
+            let Matching { pmids, n, not_searched, read_as } = found;
+            let documents = self.papers_named(&pmids).await?;
             let sent: HashSet<&String> = documents.iter().filter_map(|it| it.ids.get("pmid")).collect();
             let not_sent = pmids.iter().filter(|pmid| !sent.contains(pmid)).cloned().collect();
-            Ok(LiteratureFound { documents, n_matching: n, not_sent, not_searched, read_as })
+            Ok(LiteratureFound { documents, n_matching: Some(n), not_sent, not_searched, read_as })
         })
     }
 
     fn find<'a>(&'a self, id: &'a PaperId) -> BoxFuture<'a, Result<Option<Document>, OpError>> {
         Box::pin(async move {
-            let pmids = match id {
-                PaperId::Pmid(pmid) => vec![pmid.clone()],
-                PaperId::Pmc(pmc) => self.named(&format!("{pmc}[pmcid]")).await?,
+            let papers = match id {
+                PaperId::Pmid(pmid) => self.papers(std::slice::from_ref(pmid)).await?,
+                PaperId::Pmc(pmc) => self.found_by(&format!("{pmc}[pmcid]")).await?,
                 // In quotation marks, so that no mark of it is read as one of the query.
-                PaperId::Doi(doi) => self.named(&format!("\"{}\"[doi]", doi.replace('"', " "))).await?,
+                PaperId::Doi(doi) => self.found_by(&format!("\"{}\"[doi]", doi.replace('"', " "))).await?,
             };
-            Ok(self.papers(&pmids).await?.into_iter().find(|document| id.is_of(document)))
+            Ok(papers.into_iter().find(|document| id.is_of(document)))
         })
     }
 }
 
 impl Eutils {
-    /// The numbers of the papers that a term with a field names.
-    async fn named(&self, term: &str) -> Result<Vec<String>, OpError> {
+    /// The papers that a term with a field names.
+    async fn found_by(&self, term: &str) -> Result<Vec<Document>, OpError> {
         let fields = [("retmode", "json"), ("retmax", NAMED_MAX), ("term", term)];
-        Ok(self.ask(&self.search, &fields, matching).await?.pmids)
+        let found = self.ask(&self.search, &fields, matching, |_| true).await?;
+        self.papers_named(&found.pmids).await
+    }
+
+    /// The papers of numbers that PubMed itself named: where it sends none of them, it has not answered.
+    async fn papers_named(&self, pmids: &[String]) -> Result<Vec<Document>, OpError> {
+        let papers = self.papers(pmids).await?;
+        if papers.is_empty() && !pmids.is_empty() {
+            return Err(OpError::new(Kind::Upstream, "PubMed sent none of the papers that it named"));
+        }
+        Ok(papers)
     }
 
     /// The papers of these numbers, in their order; those that PubMed does not send are left out.
@@ -125,16 +136,24 @@ impl Eutils {
             return Ok(Vec::new());
         }
         let ids = pmids.join(",");
-        let mut papers = self.ask(&self.fetch, &[("retmode", "xml"), ("id", &ids)], fetched).await?;
-        Ok(pmids.iter().filter_map(|pmid| papers.remove(pmid)).collect())
+        let fields = [("retmode", "xml"), ("id", ids.as_str())];
+        let is_whole = |papers: &HashMap<String, Document>| pmids.iter().all(|pmid| papers.contains_key(pmid));
+        let mut papers = self.ask(&self.fetch, &fields, fetched, is_whole).await?;
+        let (n_sent, found) = (papers.len(), pmids.iter().filter_map(|pmid| papers.remove(pmid)));
+        let found: Vec<Document> = found.collect();
+        if found.is_empty() && n_sent > 0 {
+            return Err(OpError::new(Kind::Upstream, "PubMed sent other papers than it was asked for"));
+        }
+        Ok(found)
     }
 
-    /// What an answer says. Only one that could be read is remembered.
+    /// What an answer says. Only one that could be read and lacks nothing is remembered.
     async fn ask<T>(
         &self,
         client: &Outbound,
         fields: &[(&str, &str)],
         read: impl Fn(&Bytes) -> Result<T, OpError>,
+        is_whole: impl Fn(&T) -> bool,
     ) -> Result<T, OpError> {
         let form = form(fields);
         let key = format!("{} {form}", client.uri());
@@ -155,7 +174,9 @@ impl Eutils {
             let fault = match client.send(request).await {
                 Ok(Answer { status, body, .. }) if status.is_success() => {
                     let answer = read(&body)?;
-                    self.remembered.remember(key, body);
+                    if is_whole(&answer) {
+                        self.remembered.remember(key, body);
+                    }
                     return Ok(answer);
                 }
                 Ok(Answer { status, .. }) => {
@@ -177,11 +198,16 @@ fn unreadable(error: impl std::error::Error + Send + Sync + 'static) -> OpError 
     OpError::new(Kind::Upstream, "PubMed answered something else than it should").with_source(error)
 }
 
+/// An answer that contradicts itself or the question.
+fn unlike(what: &str) -> OpError {
+    OpError::new(Kind::Upstream, format!("PubMed answered a search with {what}"))
+}
+
 /// The papers that a search names, and how many match.
 #[derive(Debug, PartialEq, Eq)]
 struct Matching {
     pmids: Vec<String>,
-    n: Option<u64>,
+    n: u64,
     not_searched: Vec<String>,
     read_as: Option<String>,
 }
@@ -209,14 +235,25 @@ fn cut(text: &str) -> String {
     text.chars().take(TERM_CHARS_MAX).collect()
 }
 
+fn pmid(id: &Value) -> Option<String> {
+    let is_number = |text: &&str| (1..=8).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
+    id.as_str().filter(is_number).map(str::to_owned)
+}
+
 fn matching(body: &Bytes) -> Result<Matching, OpError> {
     let answer: Value = serde_json::from_slice(body).map_err(unreadable)?;
     let is_fault = answer.pointer("/esearchresult/ERROR").is_some();
     let list = answer.pointer("/esearchresult/idlist").and_then(Value::as_array).filter(|_| !is_fault);
     let list = list.ok_or_else(|| OpError::new(Kind::Upstream, "PubMed could not read the query"))?;
-    let is_number = |text: &&str| !text.is_empty() && text.len() <= 8 && text.bytes().all(|byte| byte.is_ascii_digit());
-    let pmids = list.iter().filter_map(Value::as_str).filter(is_number).map(str::to_owned).collect();
+    let pmids: Vec<String> =
+        list.iter().map(pmid).collect::<Option<_>>().ok_or_else(|| unlike("ids that are no numbers"))?;
     let n = answer.pointer("/esearchresult/count").and_then(Value::as_str).and_then(|count| count.parse().ok());
+    let n: u64 = n.ok_or_else(|| unlike("no count"))?;
+    // The first page is asked for, so that it is empty only where nothing matches.
+    let n_named = u64::try_from(pmids.len()).unwrap_or(u64::MAX);
+    if n < n_named || (n > 0 && n_named == 0) {
+        return Err(unlike(&format!("a count of {n} and {n_named} papers")));
+    }
     let read_as = answer.pointer("/esearchresult/querytranslation").and_then(Value::as_str).map(cut);
     Ok(Matching { pmids, n, not_searched: not_searched(&answer), read_as })
 }
@@ -269,9 +306,9 @@ mod tests {
     #[test]
     fn numbers_are_read_and_anything_else_is_an_error() {
         let matching = |text: &'static str| matching(&Bytes::from_static(text.as_bytes()));
-        let found = matching(r#"{"esearchresult": {"count": "5000", "idlist": ["11", "22", "x"]}}"#).unwrap();
+        let found = matching(r#"{"esearchresult": {"count": "5000", "idlist": ["11", "22"]}}"#).unwrap();
         let pmids = vec!["11".to_owned(), "22".to_owned()];
-        assert_eq!(found, Matching { pmids, n: Some(5_000), not_searched: Vec::new(), read_as: None });
+        assert_eq!(found, Matching { pmids, n: 5_000, not_searched: Vec::new(), read_as: None });
         let dropped = matching(
             r#"{"esearchresult": {"count": "1", "idlist": ["11"], "querytranslation": "warfarin[All Fields]",
                 "errorlist": {"phrasesnotfound": ["zzz"], "fieldsnotfound": ["xx"]},
@@ -281,10 +318,17 @@ mod tests {
         let dropped = dropped.unwrap();
         assert_eq!(dropped.not_searched, ["zzz", "xx", "\"a b\""]);
         assert_eq!(dropped.read_as.as_deref(), Some("warfarin[All Fields]"));
+        let nothing = matching(r#"{"esearchresult": {"count": "0", "idlist": []}}"#).unwrap();
+        assert_eq!((nothing.n, nothing.pmids.len()), (0, 0));
         let broken = [
             r#"{"error": "API rate limit exceeded"}"#,
             r#"{"esearchresult": {"ERROR": "Search Backend failed", "count": "0", "idlist": []}}"#,
             r#"{"esearchresult": {"count": "1", "idlist": ["1"#,
+            r#"{"esearchresult": {"count": "57", "idlist": []}}"#,
+            r#"{"esearchresult": {"count": "0", "idlist": ["11"]}}"#,
+            r#"{"esearchresult": {"idlist": ["11"]}}"#,
+            r#"{"esearchresult": {"count": "3", "idlist": ["11", "abc", "<x>"]}}"#,
+            r#"{"esearchresult": {"count": "1", "idlist": [11]}}"#,
             "<html>",
         ];
         for text in broken {

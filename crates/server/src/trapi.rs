@@ -16,7 +16,7 @@ use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{Request, StatusCode};
 use http_body_util::Full;
-use ops::Knowledge;
+use ops::{Knowledge, KnowledgeFound};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
@@ -52,11 +52,13 @@ impl fmt::Debug for Trapi {
 }
 
 impl Knowledge for Trapi {
-    fn about<'a>(&'a self, curies: &'a [String]) -> BoxFuture<'a, Result<Vec<Record>, OpError>> {
+    fn about<'a>(&'a self, curies: &'a [String]) -> BoxFuture<'a, Result<KnowledgeFound, OpError>> {
         Box::pin(async move {
-            let mut records = self.ask(&query(curies, "n0", "n1")).await?;
-            records.extend(self.ask(&query(curies, "n1", "n0")).await?);
-            Ok(records)
+            let mut found = self.ask(&query(curies, "n0", "n1")).await?;
+            let other_way = self.ask(&query(curies, "n1", "n0")).await?;
+            found.records.extend(other_way.records);
+            found.is_whole &= other_way.is_whole;
+            Ok(found)
         })
     }
 }
@@ -69,10 +71,10 @@ fn query(curies: &[String], subject: &str, object: &str) -> Value {
 }
 
 impl Trapi {
-    async fn ask(&self, query: &Value) -> Result<Vec<Record>, OpError> {
+    async fn ask(&self, query: &Value) -> Result<KnowledgeFound, OpError> {
         let query = query.to_string();
         if let Some(known) = self.remembered.recall(&query) {
-            return records(known);
+            return found(known);
         }
         let mut fault = None;
         // A second attempt, for a connection that broke or a server that was busy.
@@ -86,9 +88,11 @@ impl Trapi {
             match self.client.send(request).await {
                 // A query that was only put in a queue is not answered yet.
                 Ok(answer) if answer.status == StatusCode::OK => {
-                    let records = records(answer.body.clone())?;
-                    self.remembered.remember(query, answer.body);
-                    return Ok(records);
+                    let found = found(answer.body.clone())?;
+                    if found.is_whole {
+                        self.remembered.remember(query, answer.body);
+                    }
+                    return Ok(found);
                 }
                 Ok(answer) => {
                     let status = answer.status;
@@ -109,6 +113,8 @@ impl Trapi {
 struct Response {
     #[serde(default)]
     status: Option<String>,
+    #[serde(default)]
+    logs: Value,
     message: Message,
 }
 
@@ -121,6 +127,13 @@ struct Message {
 }
 
 impl Response {
+    /// Whether the server says that something failed on the way, whatever its status.
+    fn tells_errors(&self) -> bool {
+        let entries = self.logs.as_array().into_iter().flatten();
+        let mut levels = entries.filter_map(|entry| entry.get("level")?.as_str());
+        levels.any(|level| level.eq_ignore_ascii_case("ERROR"))
+    }
+
     /// Whether it answers the query: with a knowledge graph, or by saying that there is none.
     fn is_answer(&self) -> bool {
         let is_success = self.status.as_deref().map(|status| status.eq_ignore_ascii_case("Success"));
@@ -134,7 +147,7 @@ impl Response {
 }
 
 /// The knowledge graph of a message. What is wrong in it is left out, as it is when a file is imported.
-fn records(body: Bytes) -> Result<Vec<Record>, OpError> {
+fn found(body: Bytes) -> Result<KnowledgeFound, OpError> {
     const OTHER: &str = "answered something else than it should";
     let response: Response = serde_json::from_slice(&body).map_err(|error| upstream(OTHER).with_source(error))?;
     if !response.is_answer() {
@@ -142,14 +155,20 @@ fn records(body: Bytes) -> Result<Vec<Record>, OpError> {
     }
     let options = import::Options { source: Format::Trapi.source(), lang: None };
     let unreadable = |error| upstream(OTHER).with_source(error);
-    let items = import::open(Format::Trapi, options, Cursor::new(body)).map_err(unreadable)?;
+    let mut items = import::open(Format::Trapi, options, Cursor::new(body)).map_err(unreadable)?;
     let mut records = Vec::new();
-    for item in items.take(RECORDS_MAX) {
+    for item in items.by_ref().take(RECORDS_MAX) {
         if let Item::Record(record) = item.map_err(unreadable)? {
             records.push(*record);
         }
     }
-    Ok(records)
+    let tells_errors = response.tells_errors();
+    // Nothing that was found while something failed is no word that there is nothing.
+    if tells_errors && !records.iter().any(|record| matches!(record, Record::Edge(_))) {
+        return Err(upstream("told of errors and of no statement"));
+    }
+    let is_whole = !tells_errors && items.next().is_none();
+    Ok(KnowledgeFound { records, is_whole })
 }
 
 fn upstream(what: &str) -> OpError {

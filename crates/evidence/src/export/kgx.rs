@@ -1,9 +1,10 @@
 //! KGX as lines of JSON. What was imported from KGX comes out as it went in, with its terms of use beside it.
 
-use contract::evidence::record::{Edge, Node};
+use contract::evidence::record::{Edge, Node, RetractedReference};
 use serde_json::{Map, Value, json};
 
-use crate::import::STRENGTH;
+use crate::import::{DOUBTED, STRENGTH};
+use crate::record::papers;
 
 pub fn kgx_node(node: &Node, licence: &str) -> Value {
     let mut members: Map<String, Value> = node.attributes.clone().into_iter().collect();
@@ -19,8 +20,11 @@ pub fn kgx_node(node: &Node, licence: &str) -> Value {
     Value::Object(members)
 }
 
-pub fn kgx_edge(edge: &Edge, licence: &str) -> Value {
+/// `doubted` are those of its references that do not stand, as far as is known here.
+pub fn kgx_edge(edge: &Edge, licence: &str, doubted: &[RetractedReference]) -> Value {
     let mut members: Map<String, Value> = edge.qualifiers.clone().into_iter().collect();
+    // Whoever else wrote it there did not know what is known here.
+    members.remove(DOUBTED);
     let is_negated = match members.get("negated") {
         Some(Value::String(text)) => text.eq_ignore_ascii_case("true"),
         Some(value) => *value == Value::Bool(true),
@@ -41,6 +45,8 @@ pub fn kgx_edge(edge: &Edge, licence: &str) -> Value {
         "publications",
         edge.evidence.iter().filter_map(|found| Some(json!(found.reference.as_ref()?))).collect(),
     );
+    let doubts = doubted.iter().map(|it| json!(papers::words(std::slice::from_ref(it))));
+    note(&mut members, DOUBTED, doubts.collect());
     note(
         &mut members,
         "supporting_text",
@@ -77,10 +83,25 @@ mod tests {
         let exported = |negated: Value| {
             let edge = json!({"id": "e", "subject": "X:1", "predicate": "not_treats", "object": "X:2", "source": "s",
                 "qualifiers": {"negated": negated}});
-            kgx_edge(&serde_json::from_value(edge).unwrap(), "CC0-1.0")["predicate"].clone()
+            kgx_edge(&serde_json::from_value(edge).unwrap(), "CC0-1.0", &[])["predicate"].clone()
         };
         assert_eq!(exported(json!(true)), "biolink:treats");
         assert_eq!(exported(json!("true")), "biolink:treats");
         assert_eq!(exported(json!(false)), "biolink:not_treats");
+    }
+    #[test]
+    fn papers_that_do_not_stand_are_named_by_the_house_that_exports() {
+        let edge = json!({"id": "e", "subject": "X:1", "predicate": "treats", "object": "X:2", "source": "s",
+            "evidence": [{"reference": "PMID:1"}], "qualifiers": {DOUBTED: ["retracted: `PMID:7`"]}});
+        let edge = serde_json::from_value(edge).unwrap();
+        let doubt = RetractedReference {
+            reference: "PMID:1".to_owned(),
+            status: "retracted".to_owned(),
+            notice: Some("PMID:2".to_owned()),
+            source: Some("pubmed".to_owned()),
+        };
+        let exported = kgx_edge(&edge, "CC0-1.0", &[doubt]);
+        assert_eq!(exported[DOUBTED], json!(["retracted: `PMID:1` (notice `PMID:2`, by `pubmed`)"]));
+        assert_eq!(kgx_edge(&edge, "CC0-1.0", &[]).get(DOUBTED), None);
     }
 }

@@ -38,10 +38,11 @@ impl Graph {
         (joined, edges)
     }
 
-    /// A server does not speak for a source that is here, nor for the program.
+    /// A server does not speak for a source that is here, nor for the program and its importers.
     fn source_elsewhere(&self, provider: Provider, server: &Source) -> Source {
         let Provider { id, licence } = provider;
-        let is_taken = passes_for_own_source(&id) || self.sources().find(&id).is_some();
+        let is_own = passes_for_own_source(&id) || Format::own_source(&id).is_some();
+        let is_taken = is_own || self.sources().find(&id).is_some();
         let title = format!("{id}, as a server names it");
         let id = if is_taken { format!("{}:{id}", server.id) } else { id };
         Source { id, title, licence: licence.unwrap_or_else(|| server.licence.clone()), ..server.clone() }

@@ -53,6 +53,11 @@ impl Format {
         matches!(self, Format::Pubmed | Format::Medline | Format::Jats)
     }
 
+    /// The source that importers call by this id, whose words are the program's own.
+    pub fn own_source(id: &str) -> Option<Source> {
+        Format::ALL.into_iter().map(Format::source).find(|source| source.id == id)
+    }
+
     /// Where files of this format come from unless the caller says otherwise. A format that many use says nothing of the
     /// terms of its files, and neither does this.
     pub fn source(self) -> Source {
@@ -110,5 +115,7 @@ mod tests {
             assert!(!format.source().licence.is_empty());
         }
         assert_eq!(Format::find("PubMed"), None);
+        assert_eq!(Format::own_source("pubmed"), Some(Format::Medline.source()));
+        assert_eq!((Format::own_source("medline"), Format::own_source("mine")), (None, None));
     }
 }

@@ -18,6 +18,9 @@ const NAMES_MAX: usize = 500;
 const NAME_CHARS_MAX: usize = 500;
 /// How strong a statement is, in our own exports.
 pub(crate) const STRENGTH: &str = "evidence_strength";
+/// References of a statement that do not stand, in our own exports, and what that is called where it is another house's word.
+pub(crate) const DOUBTED: &str = "doubted_publications";
+const DOUBTED_BY_SOURCE: &str = "doubted_publications_by_source";
 const COLUMNS_MAX: usize = 1_000;
 const PATHS: &[Path] = &[&["nodes"], &["edges"]];
 /// Columns whose text may hold the separator of lists.
@@ -216,6 +219,10 @@ pub enum OwnIds {
 pub fn edge(mut members: Map<String, Value>, source: &str, own_ids: OwnIds) -> Result<Edge, String> {
     let own_id = take_text(&mut members, "id").filter(|_| own_ids == OwnIds::Kept);
     let strength = if own_ids == OwnIds::Kept { take_strength(&mut members) } else { None };
+    // Which papers stand is known here, from records of papers alone.
+    if let Some(doubted) = members.remove(DOUBTED) {
+        members.entry(DOUBTED_BY_SOURCE).or_insert(doubted);
+    }
     let subject = take_text(&mut members, "subject").ok_or("it has no `subject`")?;
     let object = take_text(&mut members, "object").ok_or("it has no `object`")?;
     let stated = take_text(&mut members, "predicate").or_else(|| take_text(&mut members, "edge_label"));

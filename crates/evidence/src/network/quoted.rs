@@ -15,6 +15,16 @@ pub fn named(graph: &Graph, node: NodeNumber) -> String {
     format!("{label} ({id})")
 }
 
+/// The same in a statement of our own, which says nothing of what others call a node.
+pub fn named_in_own(graph: &Graph, node: NodeNumber) -> String {
+    let source = graph.sources().id(graph.nodes().source(node));
+    if is_own_source(source) {
+        return named(graph, node);
+    }
+    let (label, id) = (graph.nodes().label(node), graph.nodes().id(node));
+    format!("{} ({} by {})", word(id), quoted(label, CHARS_MAX), word(source))
+}
+
 /// The name and the id of a node, as answers write them.
 pub fn label_and_id(graph: &Graph, node: NodeNumber) -> [String; 2] {
     let nodes = graph.nodes();

@@ -75,6 +75,10 @@ impl Network {
     /// The statements in words, for a model: one line each, the gravest first. Before them, what `notes` say of the question.
     pub fn text(&self, graph: &Graph, title: &str, edges: &Edges, notes: &[String]) -> String {
         let named = |node: NodeNumber| quoted::named(graph, node);
+        let ends = |it: &Statement| {
+            let is_own = it.is_own(graph);
+            [it.subject, it.object].map(|end| if is_own { quoted::named_in_own(graph, end) } else { named(end) })
+        };
         let label = |it: &Statement| match it.verified(graph) {
             Some(true) => "",
             Some(false) | None if !it.is_own(graph) => " (imported, not verified)",
@@ -83,7 +87,7 @@ impl Network {
         };
         let stated = |it: &Statement| {
             let predicate = quoted::word(it.predicate(graph)).replace('_', " ");
-            let (subject, object) = (named(it.subject), named(it.object));
+            let [subject, object] = ends(it);
             format!("{subject} {predicate} {object} [{}]{}", it.told_by(graph), label(it))
         };
         let line = |it: &Statement| {
@@ -91,7 +95,7 @@ impl Network {
             let retracted = edge.map(|edge| edges.retracted(&edge.id)).unwrap_or_default();
             let doubt = if retracted.is_empty() { String::new() } else { format!("; {}", papers::words(&retracted)) };
             if edge.is_some_and(is_no_interaction) {
-                let (subject, object) = (named(it.subject), named(it.object));
+                let [subject, object] = ends(it);
                 let source = it.told_by(graph);
                 return format!("- {subject} and {object}: no interaction stated by {source}{}{doubt}", label(it));
             }

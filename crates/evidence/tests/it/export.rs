@@ -49,7 +49,7 @@ fn kgx_goes_round() {
         .iter()
         .filter_map(|record| match record {
             Record::Node(node) => Some(kgx_node(node, "CC0-1.0").to_string()),
-            Record::Edge(edge) => Some(kgx_edge(edge, "CC0-1.0").to_string()),
+            Record::Edge(edge) => Some(kgx_edge(edge, "CC0-1.0", &[]).to_string()),
             Record::Source(_) | Record::Document(_) | Record::Deletion(_) => None,
         })
         .collect();

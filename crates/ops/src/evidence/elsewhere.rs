@@ -14,9 +14,11 @@ use store::StoreError;
 
 use super::look;
 use crate::context::Context;
+use crate::knowledge::KnowledgeFound;
 use crate::operation::store_error;
 
 const NO_ANSWER: &str = "The TRAPI endpoint could not be asked: this is what is recorded here alone.";
+const NOT_WHOLE: &str = "The TRAPI endpoint told of errors, or sent more than is read: it may know of more than this.";
 /// Ids that a server is asked about one thing by, and nodes of the thing whose ids are looked at.
 const CURIES_MAX: usize = 10;
 const NODES_MAX: usize = 20;
@@ -40,7 +42,10 @@ enum Answer {
     /// Nobody is to be asked, or there was nothing to ask by.
     Nobody,
     /// The edges that the record does not have.
-    Edges(Vec<Edge>),
+    Edges {
+        edges: Vec<Edge>,
+        is_whole: bool,
+    },
     None,
 }
 
@@ -64,9 +69,9 @@ pub async fn join(ctx: &Context<'_>, graph: Arc<Graph>, words: &[String]) -> Res
         return Ok(Joined { graph, said });
     }
     match knowledge.about(&curies).await {
-        Ok(records) => {
+        Ok(KnowledgeFound { records, is_whole }) => {
             let (graph, edges) = look(ctx, &graph, move |graph| graph.joined(records)).await?;
-            said.answer = Answer::Edges(edges);
+            said.answer = Answer::Edges { edges, is_whole };
             Ok(Joined { graph: Arc::new(graph), said })
         }
         Err(error) => {
@@ -121,7 +126,11 @@ fn is_curie(text: &str) -> bool {
 impl Elsewhere {
     /// What is missing, in words.
     pub fn notes(&self) -> Vec<String> {
-        let no_answer = matches!(self.answer, Answer::None).then(|| NO_ANSWER.to_owned());
+        let lacking = match &self.answer {
+            Answer::None => Some(NO_ANSWER.to_owned()),
+            Answer::Edges { is_whole: false, .. } => Some(NOT_WHOLE.to_owned()),
+            Answer::Edges { is_whole: true, .. } | Answer::Nobody => None,
+        };
         let ticked: Vec<String> = self.not_asked.iter().map(|word| network::ticked(word)).collect();
         let not_asked = (!ticked.is_empty()).then(|| {
             format!(
@@ -129,7 +138,7 @@ impl Elsewhere {
                 rest::first(&ticked, NAMED_MAX)
             )
         });
-        no_answer.into_iter().chain(not_asked).collect()
+        lacking.into_iter().chain(not_asked).collect()
     }
 
     /// A name that means nothing here, or several things. What is unknown here may be known to whoever did not answer.
@@ -141,18 +150,30 @@ impl Elsewhere {
         super::unresolved(field, error)
     }
 
-    /// Where what is told is from.
-    pub fn place(&self) -> &'static str {
-        match &self.answer {
-            Answer::Nobody | Answer::None => "in the record",
-            Answer::Edges(edges) if edges.is_empty() => "in the record; the TRAPI endpoint has no other",
-            Answer::Edges(_) => "in the record and at the TRAPI endpoint",
-        }
+    /// Whether whoever was to be asked answered.
+    pub fn is_answered(&self) -> bool {
+        !matches!(self.answer, Answer::None)
+    }
+
+    /// How many statements there are, and whose word that is.
+    pub fn told(&self, n_statements: usize) -> String {
+        let of_record = match n_statements {
+            0 => "no statement is recorded".to_owned(),
+            n => format!("{n} statements in the record"),
+        };
+        let elsewhere = match &self.answer {
+            Answer::Nobody => "",
+            Answer::None => "; the TRAPI endpoint could not be asked",
+            Answer::Edges { is_whole: false, .. } => "; the TRAPI endpoint may have more",
+            Answer::Edges { edges, .. } if edges.is_empty() || n_statements == 0 => "; the TRAPI endpoint has no other",
+            Answer::Edges { .. } => " and at the TRAPI endpoint",
+        };
+        of_record + elsewhere
     }
 
     pub fn into_edges(self) -> Vec<Edge> {
         match self.answer {
-            Answer::Edges(edges) => edges,
+            Answer::Edges { edges, .. } => edges,
             Answer::Nobody | Answer::None => Vec::new(),
         }
     }

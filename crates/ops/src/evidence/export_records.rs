@@ -8,6 +8,7 @@ use contract::evidence::export::{ExportFormat, ExportRecords, ExportedRecords};
 use contract::evidence::record::{Document, Edge, Node, RecordKind};
 use evidence::export;
 use evidence::graph::Direction;
+use evidence::record::papers::Doubts;
 use evidence::record::read::{self, Stored};
 use serde_json::Value;
 
@@ -124,12 +125,25 @@ fn missing(kind: RecordKind, id: &str, field: String) -> OpError {
 
 async fn written(wanted: &ExportRecords, records: &[Stored], ctx: &Context<'_>) -> Result<String, OpError> {
     Ok(match wanted.format {
-        ExportFormat::Bibtex => texts::<Document, _>(records, ctx, export::bibtex).await?.join("\n"),
-        ExportFormat::Ris => texts::<Document, _>(records, ctx, export::ris).await?.join("\n"),
-        ExportFormat::CslJson => Value::Array(texts::<Document, _>(records, ctx, export::csl).await?).to_string(),
-        ExportFormat::KgxNodes => lines(&texts::<Node, _>(records, ctx, export::kgx_node).await?),
-        ExportFormat::KgxEdges => lines(&texts::<Edge, _>(records, ctx, export::kgx_edge).await?),
+        ExportFormat::Bibtex => texts(parsed(records)?, ctx, export::bibtex).await?.join("\n"),
+        ExportFormat::Ris => texts(parsed(records)?, ctx, export::ris).await?.join("\n"),
+        ExportFormat::CslJson => Value::Array(texts(parsed(records)?, ctx, export::csl).await?).to_string(),
+        ExportFormat::KgxNodes => lines(&texts(parsed(records)?, ctx, export::kgx_node).await?),
+        ExportFormat::KgxEdges => {
+            let edges: Vec<Edge> = parsed(records)?;
+            let doubts = {
+                let mut reader = ctx.read().await?;
+                let read = Doubts::read(&mut reader, ctx.actor().organisation_id.as_str(), &edges).await;
+                read.map_err(store_error)?
+            };
+            let write = |edge: &Edge, licence: &str| export::kgx_edge(edge, licence, &doubts.of(edge));
+            lines(&texts(edges, ctx, write).await?)
+        }
     })
+}
+
+fn parsed<T: Sourced>(records: &[Stored]) -> Result<Vec<T>, OpError> {
+    records.iter().map(Stored::parse).collect::<Result<_, _>>().map_err(store_error)
 }
 
 /// A record that names its source.
@@ -157,15 +171,14 @@ impl Sourced for Edge {
 
 /// Each record as `write` writes it, with the licence of its source.
 async fn texts<T: Sourced, O>(
-    records: &[Stored],
+    records: Vec<T>,
     ctx: &Context<'_>,
-    write: fn(&T, &str) -> O,
+    write: impl Fn(&T, &str) -> O,
 ) -> Result<Vec<O>, OpError> {
-    let parsed: Vec<T> = records.iter().map(Stored::parse).collect::<Result<_, _>>().map_err(store_error)?;
-    let ids: Vec<&str> = parsed.iter().map(Sourced::source).collect();
+    let ids: Vec<&str> = records.iter().map(Sourced::source).collect();
     let sources = sources(ctx, &ids).await?;
     let licence = |record: &T| sources.get(record.source()).map_or("not stated", |source| source.licence.as_str());
-    Ok(parsed.iter().map(|record| write(record, licence(record))).collect())
+    Ok(records.iter().map(|record| write(record, licence(record))).collect())
 }
 
 fn lines(values: &[Value]) -> String {

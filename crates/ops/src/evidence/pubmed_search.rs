@@ -82,7 +82,7 @@ impl Read for PubmedSearch {
         }
         // Before the papers: none of them may pass for one that holds all terms.
         articles.splice(0..0, found.not_searched.iter().map(|caution| format!("({caution})")));
-        let is_as_asked = found.not_searched.is_none();
+        let is_as_asked = found.not_searched.is_none() && found.caution.is_none();
         let Found { documents, is_of_record, .. } = found;
         let shown = format!("# Search Results for: {text}\n\n{}", articles.join("\n\n"));
         let mut answer = Answer::of(Content::text(shown.trim_end().to_owned(), Audience::Model));

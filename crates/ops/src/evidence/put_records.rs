@@ -9,6 +9,7 @@ use contract::error::OpError;
 use contract::evidence::record::{Deletion, Document, Edge, Node, Record, Source};
 use contract::evidence::records::{PutRecords, PutRecordsOutput, RejectedRecord};
 use contract::schema::{SchemaObject, tool_schema};
+use evidence::import::Format;
 use evidence::record::put::{Kept, MayReplace, OtherSources, StarterData};
 use evidence::record::{self, Incoming, audited, passes_for_own_source};
 use jsonschema::Validator;
@@ -58,9 +59,11 @@ impl Write for PutRecords {
             version: AtomicI64::new(0),
         };
         for (position, members) in (0_u64..).zip(&self.records) {
-            let parsed =
-                parse(members).and_then(|record| Incoming::new(position, &record).map_err(|unfit| unfit.to_string()));
-            let parsed = parsed.and_then(|incoming| check_source(members).map(|()| incoming));
+            let parsed = parse(members).and_then(|record| {
+                let incoming = Incoming::new(position, &record).map_err(|unfit| unfit.to_string())?;
+                check_source(&record)?;
+                Ok(incoming)
+            });
             match parsed {
                 Ok(incoming) => plan.incoming.push(incoming),
                 Err(reason) => {
@@ -144,19 +147,29 @@ fn parse(members: &Map<String, Value>) -> Result<Record, String> {
     }
 }
 
-/// What is said to be of the starter data must have come with the program. Who withdraws something brings nothing.
-fn check_source(members: &Map<String, Value>) -> Result<(), String> {
-    let field = match members.get("record").and_then(Value::as_str) {
-        Some("deletion") => return Ok(()),
-        Some("source") => "id",
-        Some(_) | None => "source",
+/// What is said to be of the starter data must have come with the program, and the sources of the importers have the words
+/// that these state for them. Who withdraws something brings nothing.
+fn check_source(record: &Record) -> Result<(), String> {
+    let (field, id) = match record {
+        Record::Source(source) => ("id", &source.id),
+        Record::Node(node) => ("source", &node.source),
+        Record::Edge(edge) => ("source", &edge.source),
+        Record::Document(document) => ("source", &document.source),
+        Record::Deletion(_) => return Ok(()),
     };
-    match members.get(field).and_then(Value::as_str).filter(|id| passes_for_own_source(id)) {
-        Some(id) => Err(format!(
+    if passes_for_own_source(id) {
+        return Err(format!(
             "`{field}`: `{id}` is of the starter data, or looks as if it were; expected a source of your own"
-        )),
-        None => Ok(()),
+        ));
     }
+    if let Record::Source(source) = record
+        && Format::own_source(id).is_some_and(|own| own != *source)
+    {
+        return Err(format!(
+            "`id`: `{id}` is the source of what `materia import` brings, in its own words; expected a source of your own"
+        ));
+    }
+    Ok(())
 }
 
 fn fit<T: DeserializeOwned>(schema: &Option<Validator>, value: Value) -> Result<T, String> {

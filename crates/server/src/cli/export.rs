@@ -23,7 +23,9 @@ use crate::telemetry;
 #[command(after_help = "Examples:\n  materia export bibtex > library.bib\n  materia export ris --out library.ris\n  \
     materia export csl-json PMID:24790635 PMID:29768149\n  \
     materia export kgx --out graph              writes graph/nodes.jsonl and graph/edges.jsonl\n  \
-    materia export kgx H1                       the node with its edges, and the nodes at the other ends")]
+    materia export kgx H1                       the node with its edges, and the nodes at the other ends\n\n\
+    An edge of kgx names the papers that it rests on and that do not stand, as far as is known here, in\n\
+    `doubted_publications`; whoever imports it takes that for the word of its source.")]
 pub struct Arguments {
     #[arg(value_enum)]
     format: Format,

@@ -5,6 +5,7 @@
 
 mod files;
 mod providers;
+mod repeated;
 mod resume;
 mod send;
 
@@ -55,8 +56,8 @@ pub struct Arguments {
     /// Title of the source
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
-    /// Terms under which the source may be used; every answer carries them. Where the lines name their sources, of those
-    /// beside which no terms stand
+    /// Terms under which the source may be used; every answer carries them. Without `--source` they make a source of their
+    /// own, and where the lines name their sources, they are the terms of those beside which none stand
     #[arg(long, value_name = "TEXT")]
     licence: Option<String>,
     /// Language of texts where the format does not say it
@@ -67,7 +68,7 @@ pub struct Arguments {
     #[arg(long)]
     replace_starter: bool,
     /// Let the file replace and withdraw records that another source brought under the same id; their warnings may be lost.
-    /// Papers do so where no `--source` is named. Also lets `--title` and `--licence` change a source that is known
+    /// Papers do so where no `--source` is named. Also lets `--title` and `--licence` change a `--source` that is known
     #[arg(long)]
     replace_other_sources: bool,
     /// Print rejections and the totals as lines of JSON
@@ -134,6 +135,8 @@ pub async fn run(place: Place, arguments: Arguments) -> anyhow::Result<ExitCode>
         None => Providers::named_by(arguments.format, arguments.licence.clone()),
     };
     let mut desk = Desk::new(&house, owner(&settings.organisation_id), may_replace, providers);
+    // Whoever says whose the records are, or on which terms, wants them recorded so.
+    desk.may_be_of_others = [&arguments.source, &arguments.title, &arguments.licence].iter().all(|said| said.is_none());
     let outcome = import(&arguments, files, &marks, &mut desk).await;
     let Desk { totals, rejections, providers, .. } = desk;
     if let Some(more) = rest::not_shown(providers.n_untold(), "providers kept apart") {
@@ -173,10 +176,14 @@ async fn import(
     desk: &mut Desk<'_>,
 ) -> anyhow::Result<()> {
     let source = desk.settle_source(arguments).await?;
-    let options = Options { source, lang: arguments.lang.clone() };
+    let mut options = Options { source, lang: arguments.lang.clone() };
     for file in &mut files {
         file.find_mark(marks, arguments.format, &options).await?;
         desk.resume(file).await?;
+    }
+    if arguments.source.is_none() {
+        // Ids are made from it, and the same lines give the same ids, whatever terms the caller says.
+        options.source = arguments.format.source();
     }
     let is_graph = matches!(arguments.format, Format::Kgx | Format::Trapi | Format::Hetionet);
     let can_read_twice = files.iter().all(|file| !file.is_standard_input());
@@ -200,15 +207,8 @@ async fn import(
 }
 
 /// The source that the caller names, as the record knows it or else as its format has it, in the words that the caller says.
-fn wanted_source(arguments: &Arguments, known: Option<Source>) -> Source {
-    let named = || {
-        let mut source = arguments.format.source();
-        if let Some(id) = &arguments.source {
-            source.id.clone_from(id);
-            source.title.clone_from(id);
-        }
-        source
-    };
+fn wanted_source(arguments: &Arguments, id: &str, known: Option<Source>) -> Source {
+    let named = || Source { id: id.to_owned(), title: id.to_owned(), ..arguments.format.source() };
     let mut source = known.unwrap_or_else(named);
     if let Some(title) = &arguments.title {
         source.title.clone_from(title);

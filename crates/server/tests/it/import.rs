@@ -11,15 +11,15 @@ use serde_json::{Value, json};
 
 use crate::house::materia;
 
-fn run(data: &Path, arguments: &[&str]) -> Output {
+pub fn run(data: &Path, arguments: &[&str]) -> Output {
     materia().arg("--data").arg(data).args(arguments).output().expect("`materia` runs")
 }
 
-fn last_line(output: &Output) -> String {
+pub fn last_line(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).lines().last().unwrap_or_default().to_owned()
 }
 
-fn call(data: &Path, operation: &str, input: &Value, settings: &[(&str, &str)]) -> Result<Value, Value> {
+pub fn call(data: &Path, operation: &str, input: &Value, settings: &[(&str, &str)]) -> Result<Value, Value> {
     let mut command = materia();
     command.arg("--data").arg(data).args(["call", operation, &input.to_string()]).envs(settings.iter().copied());
     let output = command.output().expect("`materia` runs");
@@ -157,40 +157,6 @@ fn a_graph_keeps_the_providers_and_terms_of_its_lines_and_is_nobodys_word_but_th
     run(&other, &["import", "kgx", file, "--source", "mine", "--licence", "CC0-1.0"]);
     let found = call(&other, "read_records", &json!({"kind": "source"}), &[]).expect("sources");
     assert_eq!(found["records"].as_array().map(Vec::len), Some(1), "{found}");
-}
-
-#[test]
-fn terms_that_the_caller_says_are_those_of_the_sources_that_lines_name_without_terms() {
-    let folder = testkit::temp_dir();
-    let data = folder.path().join("data");
-    let import = |name: &str, licence: &str, lines: &[Value]| {
-        let file = folder.path().join(name);
-        std::fs::write(&file, lines.iter().map(|line| format!("{line}\n")).collect::<String>()).expect("a file");
-        let output = run(&data, &["import", "kgx", file.to_str().expect("a path"), "--licence", licence]);
-        assert!(output.status.success(), "{output:?}");
-        last_line(&output)
-    };
-    let node = |id: &str| json!({"id": id, "category": ["biolink:Gene"], "name": id});
-    let by = |id: &str, more: Value| {
-        let mut line = node(id);
-        line.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
-        line
-    };
-    let terms = json!({"provided_by": ["open"], "license": "CC-BY-4.0"});
-    let lines = [by("X:1", json!({"provided_by": ["theirs"]})), by("X:2", terms), node("X:3")];
-    assert_eq!(import("a.jsonl", "CC0-1.0", &lines), "read 3, kept 3, repeated 0, rejected 0");
-    assert_eq!(import("a.jsonl", "CC0-1.0", &lines), "read 3, kept 0, repeated 3, rejected 0");
-    // A later one under other terms.
-    let lines = [by("X:4", json!({"provided_by": ["others"]})), node("X:5")];
-    assert_eq!(import("b.jsonl", "MIT", &lines), "read 2, kept 2, repeated 0, rejected 0");
-    let found = |kind: &str, member: &str| -> Vec<String> {
-        let found = call(&data, "read_records", &json!({"kind": kind}), &[]).expect("records");
-        let records = found["records"].as_array().expect("records").iter();
-        records.map(|it| format!("{} {}", it["id"].as_str().unwrap(), it[member].as_str().unwrap())).collect()
-    };
-    assert_eq!(found("node", "source"), ["X:1 theirs", "X:2 open", "X:3 kgx", "X:4 others", "X:5 kgx:kgx"]);
-    let expected = ["kgx CC0-1.0", "kgx:kgx MIT", "open CC-BY-4.0", "others MIT", "theirs CC0-1.0"];
-    assert_eq!(found("source", "licence"), expected);
 }
 
 #[test]
@@ -411,7 +377,7 @@ fn a_file_withdraws_what_its_own_source_brought_and_nothing_else() {
     assert_eq!(last_line(&import(gone, "mine")), "read 1, kept 0, repeated 1, rejected 0");
 }
 
-const ARTICLE: &str = r#"<PubmedArticleSet><PubmedArticle><MedlineCitation><PMID>99000001</PMID><Article>
+pub const ARTICLE: &str = r#"<PubmedArticleSet><PubmedArticle><MedlineCitation><PMID>99000001</PMID><Article>
   <Journal><JournalIssue><PubDate><Year>2001</Year></PubDate></JournalIssue><Title>J Invent</Title></Journal>
   <ArticleTitle>Ginger, made up</ArticleTitle><Abstract><AbstractText>Words.</AbstractText></Abstract>
   <AuthorList><Author><LastName>Alpha</LastName><Initials>A</Initials></Author></AuthorList>

@@ -23,6 +23,7 @@ mod following;
 mod house;
 mod ids;
 mod import;
+mod import_terms;
 mod kills;
 mod ledger;
 mod models;

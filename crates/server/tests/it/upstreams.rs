@@ -6,11 +6,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use contract::error::Kind;
-use ops::{Knowledge, Literature, PaperId};
+use contract::evidence::pubmed::SortBy;
+use ops::{Knowledge, Literature, LiteratureSearch, PaperId};
 use server::settings::Settings;
 
 const PAPER: &str = "<PubmedArticleSet><PubmedArticle><MedlineCitation><PMID>99000001</PMID><Article>\
     <ArticleTitle>Made up</ArticleTitle></Article></MedlineCitation></PubmedArticle></PubmedArticleSet>";
+const NO_PAPER: &str = "<PubmedArticleSet></PubmedArticleSet>";
 const GRAPH: &str = r#"{"status": "Success", "message": {"knowledge_graph": {
     "nodes": {"X:1": {"categories": ["biolink:Drug"], "name": "fictol"}}, "edges": {}}}}"#;
 
@@ -62,7 +64,7 @@ fn pubmed(answers: Vec<(u16, &'static str)>) -> (Arc<dyn Literature>, Arc<Atomic
 #[tokio::test]
 async fn a_trapi_server_that_fails_in_a_good_tone_was_not_asked() {
     let about = async |status: u16, body: &'static str| {
-        trapi(vec![(status, body)]).0.about(&["X:1".to_owned()]).await.map(|records| records.len())
+        trapi(vec![(status, body)]).0.about(&["X:1".to_owned()]).await.map(|found| found.records.len())
     };
     for (status, body) in [
         (200, "<html>Bad gateway</html>"),
@@ -76,6 +78,11 @@ async fn a_trapi_server_that_fails_in_a_good_tone_was_not_asked() {
         (200, r#"{"status": "Success", "message": {"results": [{}]}}"#),
         (200, r#"{"message": {"knowledge_graph": []}}"#),
         (200, r#"{"message": {"knowledge_graph": {"nodes": {"#),
+        (
+            200,
+            r#"{"status": "Success", "logs": [{"level": "INFO"}, {"level": "ERROR", "message": "timed out"}],
+                "message": {"knowledge_graph": {"nodes": {"X:1": {"categories": ["biolink:Drug"]}}, "edges": {}}}}"#,
+        ),
         (202, r#"{"status": "Queued"}"#),
         (202, GRAPH),
     ] {
@@ -86,6 +93,8 @@ async fn a_trapi_server_that_fails_in_a_good_tone_was_not_asked() {
         r#"{"status": "Success", "message": {"knowledge_graph": null, "results": []}}"#,
         r#"{"status": "Success", "message": {}}"#,
         r#"{"message": {"knowledge_graph": {"nodes": {}, "edges": {}}}}"#,
+        r#"{"logs": [{"level": "WARNING"}, 7], "message": {"knowledge_graph": {"nodes": {}, "edges": {}}}}"#,
+        r#"{"logs": null, "message": {"knowledge_graph": {"nodes": {}, "edges": {}}}}"#,
     ] {
         assert_eq!(about(200, body).await.expect(body), 0, "{body}");
     }
@@ -98,8 +107,21 @@ async fn what_a_trapi_server_answered_well_is_remembered_and_nothing_else() {
     let asked = ["X:1".to_owned()];
     assert!(graph.about(&asked).await.is_err());
     for _ in 0..2 {
-        assert_eq!(graph.about(&asked).await.expect("a graph").len(), 2);
+        assert_eq!(graph.about(&asked).await.expect("a graph").records.len(), 2);
         assert_eq!(n_asked.load(Ordering::SeqCst), 3, "one failure, one query each way");
+    }
+}
+
+#[tokio::test]
+async fn what_a_trapi_server_found_while_something_failed_is_a_part_and_is_not_remembered() {
+    const PART: &str = r#"{"logs": [{"level": "ERROR"}], "message": {"knowledge_graph": {
+        "nodes": {"X:1": {"categories": ["biolink:Drug"]}, "X:2": {"categories": ["biolink:Gene"]}},
+        "edges": {"e": {"subject": "X:1", "predicate": "biolink:affects", "object": "X:2"}}}}}"#;
+    let (graph, n_asked) = trapi(vec![(200, PART)]);
+    for n in [2, 4] {
+        let found = graph.about(&["X:1".to_owned()]).await.expect("a graph");
+        assert_eq!((found.is_whole, found.records.len()), (false, 6));
+        assert_eq!(n_asked.load(Ordering::SeqCst), n);
     }
 }
 
@@ -119,8 +141,39 @@ async fn what_is_no_paper_is_an_error_and_is_not_remembered() {
             assert_eq!(n_asked.load(Ordering::SeqCst), 2, "{broken}");
         }
     }
-    let (library, _) = pubmed(vec![(200, "<PubmedArticleSet></PubmedArticleSet>")]);
+    // What it does not know is no fault; it may know it soon.
+    let (library, n_asked) = pubmed(vec![(200, NO_PAPER), (200, PAPER)]);
     assert_eq!(library.find(&PaperId::Pmid("99000001".to_owned())).await.expect("an answer"), None);
+    assert!(library.find(&PaperId::Pmid("99000001".to_owned())).await.expect("an answer").is_some());
+    assert_eq!(n_asked.load(Ordering::SeqCst), 2);
+    let (library, _) = pubmed(vec![(200, PAPER)]);
+    assert!(library.find(&PaperId::Pmid("99000002".to_owned())).await.is_err(), "another paper");
+}
+
+#[tokio::test]
+async fn a_search_whose_papers_do_not_come_is_an_error_and_is_not_remembered() {
+    const TWO: &str = r#"{"esearchresult": {"count": "2", "idlist": ["99000001", "99000002"]}}"#;
+    let search = || LiteratureSearch { query: "ginger".to_owned(), n_max: 10, sort_by: SortBy::Relevance };
+    for (broken, mended) in [
+        (vec![(200, r#"{"esearchresult": {"count": "57", "idlist": []}}"#)], vec![(200, TWO), (200, PAPER)]),
+        (vec![(200, r#"{"esearchresult": {"count": "2", "idlist": ["abc", "<x>"]}}"#)], vec![(200, TWO), (200, PAPER)]),
+        // The names were whole, so that only the papers are asked for again.
+        (vec![(200, TWO), (200, NO_PAPER)], vec![(200, PAPER)]),
+    ] {
+        let n_all = broken.len() + mended.len();
+        let (library, n_asked) = pubmed([broken, mended].concat());
+        assert_eq!(library.search(search()).await.expect_err("no answer").kind, Kind::Upstream);
+        // One that was named and does not come is told, and asked for again.
+        for n in [n_all, n_all + 1] {
+            let found = library.search(search()).await.expect("papers");
+            assert_eq!((found.documents.len(), found.not_sent), (1, vec!["99000002".to_owned()]));
+            assert_eq!(n_asked.load(Ordering::SeqCst), n);
+        }
+    }
+    let (library, _) = pubmed(vec![(200, TWO), (200, NO_PAPER)]);
+    assert!(library.find(&PaperId::parse("PMC7").expect("an id")).await.is_err());
+    let (library, _) = pubmed(vec![(200, r#"{"esearchresult": {"count": "0", "idlist": []}}"#)]);
+    assert_eq!(library.search(search()).await.expect("an answer").documents, []);
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use contract::error::{Kind, OpError};
 use contract::evidence::record::{Document, Record};
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use ops::{Knowledge, Literature, LiteratureFound, LiteratureSearch, PaperId};
+use ops::{Knowledge, KnowledgeFound, Literature, LiteratureFound, LiteratureSearch, PaperId};
 use serde_json::{Value, json};
 
 use super::herbs::{herbal, node, put, source};
@@ -36,7 +36,9 @@ impl Literature for Library {
             not_searched: self.not_searched.clone(),
             read_as: Some("ginger[All Fields]".to_owned()),
         };
-        async { Ok(found) }.boxed()
+        let closed = OpError::new(Kind::Upstream, "PubMed cannot be reached");
+        let answer = if self.is_closed { Err(closed) } else { Ok(found) };
+        async { answer }.boxed()
     }
 
     fn find<'a>(&'a self, id: &'a PaperId) -> BoxFuture<'a, Result<Option<Document>, OpError>> {
@@ -152,10 +154,23 @@ async fn a_part_of_what_pubmed_has_does_not_pass_for_all() {
     for stage in both().await {
         let house = stage.again_asking(Some(Arc::new(Library::default())), None).await;
         let found = house.call("agent", "pubmed_search", json!({"terms": [{"term": "ginger"}]})).await.result.unwrap();
-        assert_eq!(found.metadata["querySuccess"], true);
+        assert_eq!(found.metadata["querySuccess"], false, "a paper that was named did not come");
         let message = "1 of 5000 papers found at PubMed are shown; PubMed did not send 12";
         assert_eq!(found.metadata["message"], message);
         assert!(found.output["content"][0]["text"].as_str().unwrap().ends_with(&format!("\n\n({message})")));
+    }
+}
+
+#[tokio::test]
+async fn a_search_that_pubmed_did_not_answer_did_not_succeed() {
+    for stage in both().await {
+        let library = Library { is_closed: true, ..Library::default() };
+        let house = stage.again_asking(Some(Arc::new(library)), None).await;
+        let found = house.call("agent", "pubmed_search", json!({"terms": [{"term": "ginger"}]})).await.result.unwrap();
+        assert_eq!(found.metadata["querySuccess"], false);
+        let message = "no paper found in the record; PubMed itself could not be asked";
+        assert_eq!(found.metadata["message"], message);
+        assert!(found.output["content"][0]["text"].as_str().unwrap().ends_with(&format!("({message})")));
     }
 }
 
@@ -163,12 +178,13 @@ async fn a_part_of_what_pubmed_has_does_not_pass_for_all() {
 #[derive(Debug)]
 struct Server {
     is_there: bool,
+    is_whole: bool,
     /// The ids of each question.
     asked: Mutex<Vec<Vec<String>>>,
 }
 
 fn server(is_there: bool) -> Arc<Server> {
-    Arc::new(Server { is_there, asked: Mutex::default() })
+    Arc::new(Server { is_there, is_whole: true, asked: Mutex::default() })
 }
 
 /// The herbal, with what others call its ginger and its warfarin.
@@ -181,7 +197,7 @@ fn known_abroad() -> Vec<Value> {
 }
 
 impl Knowledge for Server {
-    fn about<'a>(&'a self, curies: &'a [String]) -> BoxFuture<'a, Result<Vec<Record>, OpError>> {
+    fn about<'a>(&'a self, curies: &'a [String]) -> BoxFuture<'a, Result<KnowledgeFound, OpError>> {
         self.asked.lock().unwrap().push(curies.to_vec());
         let node = |id: &str, name: &str| json!({"record": "node", "id": id, "categories": ["drug"], "names": [{"text": name, "lang": "en"}], "source": "trapi"});
         let edge = |id: &str, predicate: &str, object: &str, by: &str| {
@@ -201,8 +217,11 @@ impl Knowledge for Server {
             edge("t2", "affects", "X:1", "materia"),
             edge("E1", "contains", "C9", "infores:made-up"),
         ];
-        let records = records.into_iter().map(|it| serde_json::from_value(it).unwrap()).collect();
-        let answer = if self.is_there { Ok(records) } else { Err(OpError::new(Kind::Upstream, "nobody is there")) };
+        let records: Vec<Record> = records.into_iter().map(|it| serde_json::from_value(it).unwrap()).collect();
+        let answer = match self.is_there {
+            true => Ok(KnowledgeFound { records, is_whole: self.is_whole }),
+            false => Err(OpError::new(Kind::Upstream, "nobody is there")),
+        };
         async { answer }.boxed()
     }
 }
@@ -282,11 +301,27 @@ async fn a_server_that_does_not_answer_is_told() {
             ("kg_network_neighborhood", json!({"curies": ["H1", "D1"]}), json!({"curies": ["H1", "X:1"]})),
         ] {
             let found = house.call("agent", operation, known).await.result.unwrap();
-            assert_eq!(found.metadata["note"], note);
+            assert_eq!((&found.metadata["note"], &found.metadata["querySuccess"]), (&json!(note), &json!(false)));
+            let message = found.metadata["message"].as_str().unwrap();
+            assert!(message.ends_with("in the record; the TRAPI endpoint could not be asked"), "{message}");
             assert!(found.output["content"][0]["text"].as_str().unwrap().contains(note));
             let error = house.call("agent", operation, unknown).await.result.unwrap_err();
             let expected = "no node has the id or name `X:1`, and the TRAPI endpoint could not be asked";
             assert_eq!((error.code(), error.message.as_str()), ("UPSTREAM", expected));
         }
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_told_only_a_part_is_told() {
+    for stage in both().await {
+        put(&stage, &known_abroad()).await;
+        let server = Server { is_there: true, is_whole: false, asked: Mutex::default() };
+        let house = stage.again_asking(None, Some(Arc::new(server))).await;
+        let found = house.call("agent", "kg_get_everything", json!({"curie": "H1"})).await.result.unwrap();
+        let note = "The TRAPI endpoint told of errors, or sent more than is read: it may know of more than this.";
+        assert!(found.output["content"][0]["text"].as_str().unwrap().contains(note), "{:?}", found.output);
+        let message = found.metadata["message"].as_str().unwrap();
+        assert!(message.ends_with("in the record; the TRAPI endpoint may have more"), "{message}");
     }
 }

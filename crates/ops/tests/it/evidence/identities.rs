@@ -97,7 +97,7 @@ async fn an_identity_that_somebody_else_states_takes_nothing_from_what_is_verifi
             let (text, _) = told(&house, "kg_network_neighborhood", json!({"curies": [one, "otherine"]})).await;
             assert!(text.contains("severity: critical by R-DDI-001. Avoid."), "{one}: {text}");
         }
-        let bank = "- เมดอัพพีน (madeupine) same as bank drug (DRUGBANK:DB00000) [materia:label_madeupine]\n";
+        let bank = "- เมดอัพพีน (madeupine) same as DRUGBANK:DB00000 (\"bank drug\" by mydb) [materia:label_madeupine]\n";
         let (text, _) = told(&house, "kg_get_everything", json!({"curie": "DRUGBANK:DB00000"})).await;
         assert!(text.contains(bank) && text.contains("severity: critical by R-DDI-001"), "{text}");
         let (text, _) = told(&house, "kg_network_neighborhood", json!({"curies": ["MYDB:7", "A:1"]})).await;

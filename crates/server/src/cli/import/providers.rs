@@ -2,6 +2,9 @@
 //!
 //! A file does not speak for a source that is here: one that came with the program, that a curator described, or that another
 //! file named with other terms stays as it is, and what this file says is kept apart from it.
+//!
+//! The id of a format's own source means what the format itself says of terms, in whatever order files come: terms that the
+//! caller says without naming a source make a source of their own.
 
 use std::collections::HashMap;
 
@@ -35,13 +38,6 @@ impl Providers {
         Providers { format: is_graph.then_some(format), licence, ..Providers::default() }
     }
 
-    /// What the source of the lines that name nobody may become, where the caller says nothing but its terms: they need not
-    /// be those of lines that came before.
-    pub fn unnamed(&self) -> Option<Vec<Source>> {
-        let (format, licence) = (self.format?, self.licence.clone()?);
-        Some(candidates(format, &Provider { id: format.source().id, licence: Some(licence) }, None))
-    }
-
     /// What is to be settled for a provider: the sources that it may become, the best first. Nothing where that is known.
     pub fn unsettled(&self, provider: &Provider) -> Option<Vec<Source>> {
         let format = self.format?;
@@ -68,12 +64,28 @@ impl Providers {
     }
 }
 
+/// The source of what names none, where the caller names none either.
+pub fn unnamed(format: Format, title: Option<&String>, licence: Option<&String>) -> Source {
+    let own = format.source();
+    let mut source = own.clone();
+    title.into_iter().for_each(|title| source.title.clone_from(title));
+    licence.into_iter().for_each(|licence| source.licence.clone_from(licence));
+    if source != own {
+        source.id = format!("{}:{}", own.id, mark(&format!("{}\n{}", source.licence, source.title)));
+    }
+    source
+}
+
+/// A part of an id that tells terms apart.
+fn mark(terms: &str) -> String {
+    canonical::hash_text(terms).chars().take(TERMS_CHARS).collect()
+}
+
 /// `unsaid` are the terms of a provider beside which none stand.
 fn candidates(format: Format, provider: &Provider, unsaid: Option<&String>) -> Vec<Source> {
     let Provider { id, licence } = provider;
     let licence = licence.clone().or_else(|| unsaid.cloned()).unwrap_or_else(|| format.source().licence);
-    let terms: String = canonical::hash_text(&licence).chars().take(TERMS_CHARS).collect();
-    let ids = [id.clone(), format!("{format}:{id}"), format!("{format}:{id}:{terms}")];
+    let ids = [id.clone(), format!("{format}:{id}"), format!("{format}:{id}:{}", mark(&licence))];
     let of_format = format.source();
     let source = |id: String| {
         // What was exported without a source of its own comes back so.
@@ -88,7 +100,8 @@ fn candidates(format: Format, provider: &Provider, unsaid: Option<&String>) -> V
             version: None,
         }
     };
-    ids.into_iter().filter(|id| !passes_for_own_source(id)).map(source).collect()
+    let is_free = |source: &Source| Format::own_source(&source.id).is_none_or(|own| own == *source);
+    ids.into_iter().filter(|id| !passes_for_own_source(id)).map(source).filter(is_free).collect()
 }
 
 #[cfg(test)]
@@ -106,6 +119,10 @@ mod tests {
         assert_eq!(ids(&providers, "mine"), Some(vec!["mine".to_owned(), "kgx:mine".to_owned()]));
         let own = ids(&providers, "materia").unwrap_or_default();
         assert_eq!(own.first().map(String::as_str), Some("kgx:materia"));
+        for (id, expected) in [("pubmed", "kgx:pubmed"), ("kgx", "kgx:kgx")] {
+            let found = ids(&providers, id).unwrap_or_default();
+            assert_eq!(found.first().map(String::as_str), Some(expected), "an importer states other terms for it");
+        }
         let mine = Provider { id: "mine".to_owned(), licence: Some("CC0-1.0".to_owned()) };
         assert!(providers.settle(mine.clone(), Some("kgx:mine".to_owned())));
         assert_eq!((ids(&providers, "mine"), providers.source(&mine)), (None, Some("kgx:mine")));
@@ -114,5 +131,21 @@ mod tests {
         assert_eq!(found.first(), Some(&Format::Kgx.source()));
         assert_eq!(ids(&Providers::default(), "mine"), None);
         assert_eq!(ids(&Providers::named_by(Format::Hetionet, None), "mine"), None);
+    }
+    #[test]
+    fn the_id_of_a_format_means_the_terms_of_the_format() {
+        let of = |title: Option<&str>, licence: Option<&str>| {
+            let (title, licence) = (title.map(str::to_owned), licence.map(str::to_owned));
+            unnamed(Format::Medline, title.as_ref(), licence.as_ref())
+        };
+        let own = Format::Medline.source();
+        assert_eq!(of(None, None), own);
+        assert_eq!(of(None, Some(&own.licence)), own);
+        let others =
+            [of(None, Some("MIT")), of(None, Some("CC0-1.0")), of(Some("Mine"), Some("MIT")), of(Some("Mine"), None)];
+        let ids: std::collections::BTreeSet<&str> = others.iter().map(|source| source.id.as_str()).collect();
+        assert_eq!(ids.len(), others.len());
+        assert!(ids.iter().all(|id| id.starts_with("pubmed:")), "{ids:?}");
+        assert_eq!(of(None, Some("MIT")).licence, "MIT");
     }
 }

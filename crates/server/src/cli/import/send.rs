@@ -20,7 +20,7 @@ use tokio::sync::mpsc;
 use uuid::Uuid;
 
 use super::files::{Opened, Pass};
-use super::providers::Providers;
+use super::providers::{self, Providers};
 use super::{Arguments, REJECTIONS_SHOWN_MAX, Totals, check_totals, refused, wanted_source};
 use crate::cli::say;
 use crate::owner::House;
@@ -106,6 +106,10 @@ pub struct Desk<'a> {
     actor: Actor,
     may_replace: MayReplace,
     pub providers: Providers,
+    /// Of the records that name no provider.
+    source_id: String,
+    /// Whether a record that is there in the same words as another source's is repeated.
+    pub may_be_of_others: bool,
     pub totals: Totals,
     /// The first ones, with their files.
     pub rejections: Vec<(String, Rejection)>,
@@ -120,44 +124,51 @@ impl<'a> Desk<'a> {
             actor,
             may_replace,
             providers,
+            source_id: String::new(),
+            may_be_of_others: false,
             totals: Totals::default(),
             rejections: Vec::new(),
             brought: Brought::default(),
         }
     }
 
-    /// The source as the record has it, or as it is to be. What a curator said about it stays unless the caller says
-    /// otherwise.
-    pub async fn settle_source(&self, arguments: &Arguments) -> anyhow::Result<Source> {
-        if let Some(mut candidates) = self.providers.unnamed().filter(|_| !arguments.replace_other_sources) {
-            if let Some(title) = &arguments.title {
-                candidates.iter_mut().for_each(|source| source.title.clone_from(title));
-            }
-            let chosen = self.settle_provider(candidates.clone()).await?;
-            let source = chosen.and_then(|id| candidates.into_iter().find(|source| source.id == id));
-            return source.context("the source cannot be kept with these terms; name another one by `--source`");
-        }
-        let id = arguments.source.clone().unwrap_or_else(|| arguments.format.source().id);
+    /// The source as the record has it, or as it is to be. What a curator said about one that the caller names stays unless
+    /// the caller says otherwise.
+    pub async fn settle_source(&mut self, arguments: &Arguments) -> anyhow::Result<Source> {
+        let unnamed = || providers::unnamed(arguments.format, arguments.title.as_ref(), arguments.licence.as_ref());
+        let id = arguments.source.clone().unwrap_or_else(|| unnamed().id);
         let known = self.read_sources(&[&id]).await?.pop();
-        let wanted = wanted_source(arguments, known.clone());
+        let wanted = match &arguments.source {
+            Some(id) => wanted_source(arguments, id, known.clone()),
+            None => unnamed(),
+        };
+        self.source_id.clone_from(&wanted.id);
         if known.as_ref() == Some(&wanted) {
             return Ok(wanted);
         }
         let mut input = json!({ "records": [Record::Source(wanted.clone())] });
         // Papers of the library replace those of others without being asked, but terms change only where somebody says so.
-        if let Some(members) = input.as_object_mut().filter(|_| arguments.replace_other_sources) {
+        // The words of an importer are its own, and nobody else's may stand for them.
+        let is_own = Format::own_source(&wanted.id).is_some();
+        if let Some(members) = input.as_object_mut().filter(|_| arguments.replace_other_sources || is_own) {
             members.insert("replace_other_sources".to_owned(), true.into());
         }
-        let (_, output): (_, PutRecordsOutput) = self.ask("put_records", input).await?;
-        match output.rejected.first() {
-            Some(rejected) => Err(anyhow::anyhow!("the source cannot be kept: {}", rejected.reason)),
-            None => Ok(wanted),
+        let (_, output): (_, PutRecordsOutput) = self.ask("put_records", &input).await?;
+        if let Some(rejected) = output.rejected.first() {
+            anyhow::bail!("the source cannot be kept: {}", rejected.reason);
         }
+        if is_own && known.is_some() {
+            say(format_args!(
+                "the source `{}` was known in other words, and has those of the importer again",
+                wanted.id
+            ));
+        }
+        Ok(wanted)
     }
 
     async fn read_sources(&self, ids: &[&str]) -> anyhow::Result<Vec<Source>> {
         let (_, found): (_, ReadRecordsOutput) =
-            self.ask("read_records", json!({ "kind": "source", "ids": ids })).await?;
+            self.ask("read_records", &json!({ "kind": "source", "ids": ids })).await?;
         let sources = found.records.into_iter().map(|mut members| {
             members.remove("record");
             serde_json::from_value(Value::Object(members)).context("the source cannot be read as what it is")
@@ -168,23 +179,32 @@ impl<'a> Desk<'a> {
     /// Puts the sources that the file names into its records.
     async fn name_providers(&mut self, batch: &mut Batch) -> anyhow::Result<()> {
         for (record, provider) in batch.records.iter_mut().zip(mem::take(&mut batch.providers)) {
-            let Some(provider) = provider else { continue };
-            if let Some(candidates) = self.providers.unsettled(&provider) {
-                let source_id = self.settle_provider(candidates).await?;
-                let told = source_id.clone().unwrap_or_default();
-                if self.providers.settle(provider.clone(), source_id) {
-                    say(format_args!(
-                        "the file names `{}` as a provider: as a source of that name is the program's own or known otherwise, \
-                         its records are kept apart as `{told}`",
-                        provider.id
-                    ));
-                }
-            }
-            if let (Some(source_id), Some(members)) = (self.providers.source(&provider), record.as_object_mut()) {
-                members.insert("source".to_owned(), source_id.into());
+            let source_id = match provider {
+                Some(provider) => self.source_of(provider).await?,
+                None => None,
+            };
+            let source_id = source_id.unwrap_or_else(|| self.source_id.clone());
+            if let Some(source) = record.as_object_mut().and_then(|members| members.get_mut("source")) {
+                *source = source_id.into();
             }
         }
         Ok(())
+    }
+
+    /// Nothing where it can be none of its own.
+    async fn source_of(&mut self, provider: Provider) -> anyhow::Result<Option<String>> {
+        if let Some(candidates) = self.providers.unsettled(&provider) {
+            let source_id = self.settle_provider(candidates).await?;
+            let told = source_id.clone().unwrap_or_default();
+            if self.providers.settle(provider.clone(), source_id) {
+                say(format_args!(
+                    "the file names `{}` as a provider: as a source of that name is the program's own or known otherwise, \
+                         its records are kept apart as `{told}`",
+                    provider.id
+                ));
+            }
+        }
+        Ok(self.providers.source(&provider).map(str::to_owned))
     }
 
     /// The first of the sources that is free, or is here just so. None where none of them can be kept.
@@ -199,7 +219,7 @@ impl<'a> Desk<'a> {
         };
         if !known.contains(&source) {
             let input = json!({ "records": [Record::Source(source.clone())] });
-            let (_, output): (_, PutRecordsOutput) = self.ask("put_records", input).await?;
+            let (_, output): (_, PutRecordsOutput) = self.ask("put_records", &input).await?;
             if let Some(rejected) = output.rejected.first() {
                 let reason = &rejected.reason;
                 say(format_args!(
@@ -215,7 +235,7 @@ impl<'a> Desk<'a> {
     pub async fn resume(&mut self, file: &mut Opened) -> anyhow::Result<()> {
         let Some(mark) = file.mark().cloned() else { return Ok(()) };
         let Some(call_id) = mark.call_id else { return Ok(()) };
-        let (_, found): (_, FoundEvents) = self.ask("audit_search", json!({ "call_id": call_id, "limit": 1 })).await?;
+        let (_, found): (_, FoundEvents) = self.ask("audit_search", &json!({ "call_id": call_id, "limit": 1 })).await?;
         if found.events.is_empty() {
             file.clear_mark();
         } else {
@@ -288,7 +308,10 @@ impl<'a> Desk<'a> {
                 said.into_iter().filter(|(_, is_said)| *is_said).map(|(name, _)| (name.to_owned(), true.into())),
             );
             let input = Value::Object(input);
-            let (id, output): (_, PutRecordsOutput) = self.ask("put_records", input).await?;
+            let (id, mut output): (_, PutRecordsOutput) = self.ask("put_records", &input).await?;
+            if self.may_be_of_others {
+                self.take_repeated(&input, &mut output).await?;
+            }
             call_id = Some(id);
             totals.kept = output.kept + output.deleted;
             totals.replaced = output.changed;
@@ -306,7 +329,7 @@ impl<'a> Desk<'a> {
     }
 
     /// One call, repeated while the house is busy: a batch that was kept already is only repeated.
-    async fn ask<T: DeserializeOwned>(&self, operation: &str, input: Value) -> anyhow::Result<(Uuid, T)> {
+    pub async fn ask<T: DeserializeOwned>(&self, operation: &str, input: &Value) -> anyhow::Result<(Uuid, T)> {
         let mut n_tries = 1;
         loop {
             let call = Call { operation: operation.to_owned(), input: input.clone(), ..Call::default() };
