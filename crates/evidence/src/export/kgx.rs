@@ -89,6 +89,7 @@ mod tests {
         assert_eq!(exported(json!("true")), "biolink:treats");
         assert_eq!(exported(json!(false)), "biolink:not_treats");
     }
+
     #[test]
     fn papers_that_do_not_stand_are_named_by_the_house_that_exports() {
         let edge = json!({"id": "e", "subject": "X:1", "predicate": "treats", "object": "X:2", "source": "s",

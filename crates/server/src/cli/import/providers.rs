@@ -132,6 +132,7 @@ mod tests {
         assert_eq!(ids(&Providers::default(), "mine"), None);
         assert_eq!(ids(&Providers::named_by(Format::Hetionet, None), "mine"), None);
     }
+
     #[test]
     fn the_id_of_a_format_means_the_terms_of_the_format() {
         let of = |title: Option<&str>, licence: Option<&str>| {
