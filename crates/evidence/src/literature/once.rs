@@ -62,10 +62,9 @@ impl FoundPapers {
     }
 }
 
-/// The ids of the paper in one spelling each, or else that of the document.
+/// The ids of the paper in one spelling each, that of the document among them.
 fn keys(document: &Document) -> Vec<String> {
-    let keys: Vec<String> = Paper::of(document).keys.into_values().collect();
-    if keys.is_empty() { vec![document.id.clone()] } else { keys }
+    Paper::of(document).keys.into_values().collect()
 }
 
 #[cfg(test)]

@@ -155,7 +155,7 @@ impl Doubts {
         edges: impl IntoIterator<Item = &'e Edge>,
     ) -> Result<Doubts, StoreError> {
         let references = edges.into_iter().flat_map(|edge| &edge.evidence).filter_map(|it| it.reference.as_deref());
-        let keys: HashMap<&str, String> = references.filter_map(|it| Some((it, key(it)?))).collect();
+        let keys: HashMap<&str, String> = references.map(|it| (it, key::of_reference(it))).collect();
         let asked: BTreeSet<String> = keys.values().cloned().collect();
         let said = read_said(conn, organisation_id, &asked).await?;
         let gravest = |key: &String| {

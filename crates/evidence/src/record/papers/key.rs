@@ -12,6 +12,9 @@ const ADDRESSES: [(&str, &str); 8] = [
     ("europepmc.org/article/med/", "pmid"),
 ];
 
+/// The kind of ids that only name a document of the record.
+pub const OWN: &str = "own";
+
 /// The paper that a reference or the id of a document names, such as `pmid:1`; `None` where it names no paper.
 pub fn key(reference: &str) -> Option<String> {
     let reference = reference.trim();
@@ -62,6 +65,11 @@ fn digits(text: &str) -> Option<&str> {
     Some(text.trim_start_matches('0')).filter(|number| is_number && !number.is_empty())
 }
 
+/// The paper that a reference names, or else the document that has it for its id.
+pub fn of_reference(reference: &str) -> String {
+    key(reference).unwrap_or_else(|| format!("{OWN}:{}", reference.trim()))
+}
+
 /// The id of the document that is named by this id of a paper.
 pub fn document_id(key: &str) -> Option<String> {
     let (kind, id) = key.split_once(':')?;
@@ -69,6 +77,7 @@ pub fn document_id(key: &str) -> Option<String> {
         "pmid" => Some(format!("PMID:{id}")),
         "pmc" => Some(format!("PMCID:{id}")),
         "doi" => Some(format!("DOI:{id}")),
+        OWN => Some(id.to_owned()),
         _ => None,
     }
 }

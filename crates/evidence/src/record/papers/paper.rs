@@ -18,7 +18,8 @@ const ALIKE_WORDS_MIN: f64 = 0.3;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Paper {
     pub id: String,
-    /// The paper's ids by their kind, each in one spelling: `pmid` → `pmid:1`.
+    /// The paper's ids by their kind, each in one spelling: `pmid` → `pmid:1`. What is called otherwise than papers are is
+    /// known by that name as well.
     pub keys: BTreeMap<&'static str, String>,
     /// What is said against it, with the source that says so.
     pub own: Option<Retraction>,
@@ -31,11 +32,9 @@ impl Paper {
     pub fn of(document: &Document) -> Paper {
         let stated = IDS.into_iter().filter_map(|kind| Some((kind, key::of(kind, document.ids.get(kind)?)?)));
         let mut keys: BTreeMap<&'static str, String> = stated.collect();
-        if let Some(named) = key::key(&document.id)
-            && let Some(kind) = IDS.into_iter().find(|kind| named.split(':').next() == Some(*kind))
-        {
-            keys.insert(kind, named);
-        }
+        let named = key::of_reference(&document.id);
+        let kind = IDS.into_iter().find(|kind| named.split(':').next() == Some(*kind));
+        keys.insert(kind.unwrap_or(key::OWN), named);
         let is_other = |(about, _): &(String, Retraction)| !keys.values().any(|key| key == about);
         Paper {
             id: document.id.clone(),

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::herbs::{herbal, put, source};
+use super::herbs::{edge, herbal, put, source};
 use crate::ledger::{both, run_sql, verify, wrong_now};
 use crate::script::Stage;
 
@@ -236,6 +236,30 @@ async fn a_fact_that_rests_on_a_retracted_paper_says_so() {
         assert_eq!(ask("query_kg", paths).await.metadata["retracted"], json!([edge]));
         let paths = json!({"start": {"type": "herb", "id": "H1"}, "pattern": "herb -contains-> *"});
         assert_eq!(ask("query_kg", paths).await.metadata.get("retracted"), None);
+    }
+}
+
+#[tokio::test]
+async fn a_fact_that_rests_on_a_document_of_any_other_id_says_that_it_does_not_stand() {
+    for stage in both().await {
+        put(&stage, &herbal()).await;
+        let mut fact = edge("X1", "H2", "affects", "D1");
+        fact["evidence"] = json!([{"reference": "LIST:7"}]);
+        // One that PubMed does not have, and one that is called otherwise than PubMed calls it.
+        for ids in [json!({}), json!({"pmid": "77"})] {
+            let mut told = document("LIST:7", ids);
+            told["retraction"] = json!({"kind": "retracted"});
+            put(&stage, &[fact.clone(), told]).await;
+            let ask = async |operation: &str, input: Value| stage.call("agent", operation, input).await.result.unwrap();
+            let node = ask("read_node", json!({"curie": "H2"})).await.output;
+            let relations = node["relations"].as_array().unwrap();
+            let relation = relations.iter().find(|it| it["edge_id"] == "X1").unwrap();
+            let doubt = json!([{"reference": "LIST:7", "status": "retracted", "source": "herbal"}]);
+            assert_eq!(relation["retracted"], doubt, "{node}");
+            let paths = json!({"start": {"type": "herb", "id": "H2"}, "pattern": "herb -affects-> drug"});
+            assert!(ask("query_kg", paths).await.metadata["retracted"].is_array());
+            assert_eq!(verify(&stage).await["problems"], json!([]));
+        }
     }
 }
 
