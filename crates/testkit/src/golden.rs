@@ -16,6 +16,11 @@ pub fn check_golden(path: impl AsRef<Path>, text: &str) {
         fs::write(path, text).expect("could not write a golden file");
         return;
     }
+    compare(path, text);
+}
+
+#[track_caller]
+fn compare(path: &Path, text: &str) {
     let name = path.display();
     let expected = match fs::read_to_string(path) {
         Ok(expected) => expected,
@@ -43,7 +48,7 @@ mod tests {
         let folder = crate::temp_dir();
         let path = folder.path().join("golden.txt");
         fs::write(&path, committed).unwrap();
-        check_golden(&path, text);
+        compare(&path, text);
     }
 
     #[test]
@@ -60,6 +65,6 @@ mod tests {
     #[test]
     #[should_panic(expected = "UPDATE_GOLDEN=1 writes it")]
     fn an_absent_file_fails() {
-        check_golden("/no/such/golden", "");
+        compare(&crate::temp_dir().path().join("absent.txt"), "");
     }
 }
