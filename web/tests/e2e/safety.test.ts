@@ -159,6 +159,8 @@ describe.each(LANGUAGES)('in %s', (language) => {
         expect(await overflow(page), `${name} at ${width}`).toBe(0);
       }
       expect(await seriousFindings(page), `${name} at 360`).toEqual([]);
+      // A theme changes colours and nothing else.
+      await page.setViewportSize({ width: 1280, height: 900 });
       await setTheme(page, 'dark');
       expect(await seriousFindings(page, 'colours'), `${name} in the dark`).toEqual([]);
     }
