@@ -303,11 +303,14 @@ impl Graph {
         ends.filter(|end| !self.nodes.is_there(*end)).collect()
     }
 
-    /// Whether this was the id of a node that was withdrawn while edges still name it.
+    /// Whether this was the id of a node, in whatever case, that was withdrawn while edges still name it.
     pub fn is_withdrawn(&self, id: &str) -> bool {
-        let node = self.nodes.number(id).filter(|node| !self.nodes.is_there(*node));
+        // Most are there, and finding that out costs the least.
+        if self.nodes.find(id).is_some() {
+            return false;
+        }
         let is_named = |direction, node| !self.all_hops(node, direction, None).is_empty();
-        node.is_some_and(|node| is_named(Direction::Out, node) || is_named(Direction::In, node))
+        self.nodes.absent_with_id(id).any(|node| is_named(Direction::Out, node) || is_named(Direction::In, node))
     }
 
     /// Whether a node has such a neighbour.

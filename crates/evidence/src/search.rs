@@ -17,6 +17,6 @@ mod schema;
 mod sealed;
 pub mod searches;
 pub mod snippet;
-mod spelling;
+pub(crate) mod spelling;
 pub mod vectors;
 pub mod words;

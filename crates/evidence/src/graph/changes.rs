@@ -140,7 +140,8 @@ impl Loading {
     /// Puts everything in order. Takes a second per few million edges.
     pub fn finish(self, version: i64) -> Result<Graph, GraphError> {
         let Loading { nodes, predicates, sources, mut heap } = self;
-        let (nodes, new_nodes) = nodes.sorted();
+        let (mut nodes, new_nodes) = nodes.sorted();
+        nodes.keep_ids_of_absent();
         let (predicates, new_predicates) = sorted(&predicates);
         let of = |numbers: &[u32], old: u32| numbers.get(super::words::index(old)).copied().unwrap_or_default();
         for edge in &mut heap.edges {

@@ -303,13 +303,31 @@ impl Nodes {
         set_at(&mut self.verified, at, entry.is_verified);
     }
 
-    /// The node is no more. Its number stays, for the edges that name it and in case it comes back.
+    /// The node is no more. Its number stays, for the edges that name it and in case it comes back, and so does its id.
     pub(super) fn remove(&mut self, id: &str) {
         let Some(node) = self.by_id.get(id).copied() else { return };
+        set_at(&mut self.sets, index(node), NOTHING);
+        self.keep_id(node);
+    }
+
+    /// Lets a node that is not there be found by its id alone, in whatever case.
+    fn keep_id(&mut self, node: NodeNumber) {
         self.forget_names(node);
-        if let Some(set) = self.sets.get_mut(index(node)) {
-            *set = NOTHING;
-        }
+        let hash = names::hash(self.id(node));
+        set_at(&mut self.id_hashes, index(node), hash);
+        set_at(&mut self.names, index(node), Box::new([hash]));
+        self.by_name.entry(hash).or_default().push(node);
+    }
+
+    /// The same of all that edges name and that are not there.
+    pub(super) fn keep_ids_of_absent(&mut self) {
+        let absent: Vec<NodeNumber> = (0..self.len()).filter(|node| !self.is_there(*node)).collect();
+        absent.into_iter().for_each(|node| self.keep_id(node));
+    }
+
+    /// Nodes that are not there and whose id is this word, in whatever case.
+    pub(super) fn absent_with_id(&self, word: &str) -> impl Iterator<Item = NodeNumber> {
+        self.with_hash(names::hash(word)).filter(|node| !self.is_there(*node))
     }
 
     fn forget_names(&mut self, node: NodeNumber) {

@@ -10,6 +10,7 @@ pub use field::Fault;
 use field::Field;
 
 use crate::import::body;
+use crate::search::spelling::Spelt;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum QueryError {
@@ -164,7 +165,8 @@ fn wanted(text: &str) -> Vec<String> {
 }
 
 fn words(text: &str) -> Vec<String> {
-    let split = text.split(|character: char| !is_word(character)).filter(|word| !word.is_empty());
+    let spelt = Spelt::new(text);
+    let split = spelt.text.split(|character: char| !is_word(character)).filter(|word| !word.is_empty());
     split.map(str::to_lowercase).collect()
 }
 
@@ -225,6 +227,14 @@ mod tests {
         );
         let tagged = query(&[("ginger tea[Title/Abstract]", Operator::And), ("Alpha A [au]", Operator::And)]);
         assert_eq!(tagged.unwrap().text(), "\"ginger tea\"[Title/Abstract] AND \"Alpha A\"[Author]");
+    }
+
+    #[test]
+    fn one_word_in_two_spellings_of_its_letters_is_one_word() {
+        let [apart, whole] = ["ต\u{e4d}\u{e32}รับ", "ตำรับ"];
+        for (term, title) in [(apart, whole), (whole, apart)] {
+            assert!(query(&[(term, Operator::And)]).unwrap().score(&paper(title, "")).is_some(), "{term} {title}");
+        }
     }
 
     #[test]

@@ -17,7 +17,7 @@ pub const OWN: &str = "own";
 
 /// The paper that a reference or the id of a document names, such as `pmid:1`; `None` where it names no paper.
 pub fn key(reference: &str) -> Option<String> {
-    let reference = reference.trim();
+    let reference = reference.trim().trim_end_matches('.');
     let lower = reference.to_ascii_lowercase();
     if let Some((_, address)) = lower.split_once("://") {
         let (begin, kind) = ADDRESSES.into_iter().find(|(begin, _)| address.starts_with(begin))?;
@@ -25,7 +25,7 @@ pub fn key(reference: &str) -> Option<String> {
         let id = if kind == "doi" { id } else { id.split(['/', '?', '#']).next()? };
         return of(kind, id);
     }
-    match lower.split_once(':') {
+    match lower.split_once(|mark: char| mark == ':' || mark.is_whitespace()) {
         Some(("pmid" | "pubmed", id)) => of("pmid", id),
         Some(("pmcid" | "pmc", id)) => of("pmc", id),
         Some(("doi", id)) => of("doi", id),
@@ -91,6 +91,9 @@ mod tests {
         for (reference, expected) in [
             ("PMID:0024", Some("pmid:24")),
             ("pmid: 24", Some("pmid:24")),
+            ("PMID 24", Some("pmid:24")),
+            ("PMID:24.", Some("pmid:24")),
+            ("doi 10.1/A.b", Some("doi:10.1/a.b")),
             ("https://pubmed.ncbi.nlm.nih.gov/24/", Some("pmid:24")),
             ("http://www.ncbi.nlm.nih.gov/pubmed/24?x=1", Some("pmid:24")),
             ("PMC5", Some("pmc:PMC5")),

@@ -186,6 +186,15 @@ async fn an_id_that_was_withdrawn_is_never_answered_by_another_in_silence() {
             let note = found.metadata["note"].as_str().unwrap();
             assert!(note.starts_with(told), "{operation}: {note}");
         }
+        // In whatever writing, and whether the graph followed the withdrawal or was read after it.
+        for stage in [&stage, &stage.again_elsewhere().await] {
+            for id in ["h1", " H1", "Ｈ1"] {
+                let asked = json!({"herb_ids": [id]});
+                let found = stage.call("clinician", "find_contraindications", asked).await.result.unwrap();
+                let note = found.metadata["note"].as_str().unwrap_or_default();
+                assert!(note.contains("was withdrawn by its source"), "{id:?}: {}", found.output);
+            }
+        }
     }
 }
 
