@@ -305,7 +305,6 @@ impl Graph {
 
     /// Whether this was the id of a node, in whatever case, that was withdrawn while edges still name it.
     pub fn is_withdrawn(&self, id: &str) -> bool {
-        // Most are there, and finding that out costs the least.
         if self.nodes.find(id).is_some() {
             return false;
         }

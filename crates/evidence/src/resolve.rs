@@ -71,7 +71,9 @@ impl Meant {
 
     /// That the word was the id of a node that its source took back, and that the answer is about another.
     fn withdrawn(&self, graph: &Graph, word: &str) -> Option<String> {
-        graph.is_withdrawn(word).then(|| {
+        // Who asks by the id itself knows whom the answer is about.
+        let is_its_id = graph.nodes().id(self.node) == word;
+        (!is_its_id && graph.is_withdrawn(word)).then(|| {
             let [label, id] = quoted::label_and_id(graph, self.node);
             format!(
                 "The entry `{word}` was withdrawn by its source, and statements about it are still recorded that are not told \

@@ -29,6 +29,8 @@ pub struct Nodes {
     pub(super) names: Vec<Box<[NameHash]>>,
     /// Of the id, of a node that is there.
     pub(super) id_hashes: Vec<NameHash>,
+    /// Whether nobody else has the node's id for a name or an id. Where it is not known, it is not so.
+    is_alone: Vec<bool>,
     /// Of the other ids that the node's record says it has.
     pub(super) same: Vec<Box<[OtherId]>>,
     /// Whether somebody compared what the node's record says with its source.
@@ -51,6 +53,7 @@ impl Default for Nodes {
             sets: Vec::new(),
             names: Vec::new(),
             id_hashes: Vec::new(),
+            is_alone: Vec::new(),
             same: Vec::new(),
             verified: Vec::new(),
             n_sorted: 0,
@@ -165,7 +168,10 @@ impl Nodes {
         // Whoever is found by the id has its hash already, and making one costs more than looking it up.
         let hash = by_id.and_then(|node| self.id_hashes.get(index(node)).copied());
         let hash = hash.unwrap_or_else(|| names::hash(name));
-        let mut found: Vec<NodeNumber> = self.with_hash(hash).filter(|node| self.is_there(*node)).collect();
+        let mut found: Vec<NodeNumber> = match by_id.filter(|node| self.is_alone(*node)) {
+            Some(node) => vec![node],
+            None => self.with_hash(hash).filter(|node| self.is_there(*node)).collect(),
+        };
         found.sort_by(|a, b| self.id(*a).cmp(self.id(*b)));
         let (by_other_id, by_name) = found.into_iter().partition(|node| self.says_same(*node, hash));
         Named { by_name, by_other_id }
@@ -193,6 +199,25 @@ impl Nodes {
     /// Nodes that have this among their names and ids, in no order.
     pub(super) fn with_hash(&self, hash: NameHash) -> impl Iterator<Item = NodeNumber> {
         self.by_name.get(&hash).into_iter().flatten().copied()
+    }
+
+    /// Whether a node that is there is the only one that its id means: then nobody has to be looked for.
+    #[inline]
+    pub(super) fn is_alone(&self, node: NodeNumber) -> bool {
+        self.is_alone.get(index(node)).copied().unwrap_or_default()
+    }
+
+    /// Notes that a node has a name or an id.
+    fn add_name(&mut self, hash: NameHash, node: NodeNumber) {
+        let named = self.by_name.entry(hash).or_default();
+        named.push(node);
+        if named.len() > 1 {
+            for node in named {
+                if self.id_hashes.get(index(*node)) == Some(&hash) {
+                    set_at(&mut self.is_alone, index(*node), false);
+                }
+            }
+        }
     }
 
     pub fn is_there(&self, node: NodeNumber) -> bool {
@@ -224,10 +249,11 @@ impl Nodes {
 
     /// What [`Graph::touch_start`] reads of a node.
     #[inline]
-    pub(super) fn touched_start(&self, node: NodeNumber) -> (u32, NameHash, usize, u32) {
+    pub(super) fn touched_start(&self, node: NodeNumber) -> (u32, NameHash, bool, usize, u32) {
         let at = index(node);
         let id_hash = self.id_hashes.get(at).copied().unwrap_or_default();
-        (self.set(node), id_hash, self.same.get(at).map_or(0, |same| same.len()), self.source(node))
+        let n_same = self.same.get(at).map_or(0, |same| same.len());
+        (self.set(node), id_hash, self.is_alone(node), n_same, self.source(node))
     }
 
     #[inline]
@@ -279,6 +305,7 @@ impl Nodes {
         self.sets.push(NOTHING);
         self.names.push(Box::default());
         self.id_hashes.push(0);
+        self.is_alone.push(false);
         self.same.push(Box::default());
         self.verified.push(false);
         number
@@ -291,14 +318,16 @@ impl Nodes {
         let set: Box<[u32]> = entry.categories.iter().map(|category| self.categories.intern(category)).collect();
         let kind = set.first().copied().unwrap_or_default();
         let set = self.intern_set(set);
+        let at = index(node);
+        set_at(&mut self.id_hashes, at, entry.id_hash);
+        // Until somebody else turns out to have the id too.
+        set_at(&mut self.is_alone, at, true);
         for hash in &entry.names {
-            self.by_name.entry(*hash).or_default().push(node);
+            self.add_name(*hash, node);
         }
         self.heads.set(node, entry.label, entry.source, kind);
-        let at = index(node);
         set_at(&mut self.sets, at, set);
         set_at(&mut self.names, at, entry.names.clone());
-        set_at(&mut self.id_hashes, at, entry.id_hash);
         set_at(&mut self.same, at, entry.same.clone());
         set_at(&mut self.verified, at, entry.is_verified);
     }
@@ -315,8 +344,9 @@ impl Nodes {
         self.forget_names(node);
         let hash = names::hash(self.id(node));
         set_at(&mut self.id_hashes, index(node), hash);
+        set_at(&mut self.is_alone, index(node), false);
         set_at(&mut self.names, index(node), Box::new([hash]));
-        self.by_name.entry(hash).or_default().push(node);
+        self.add_name(hash, node);
     }
 
     /// The same of all that edges name and that are not there.
@@ -371,6 +401,7 @@ impl Nodes {
             nodes.sets.push(self.set(old));
             nodes.names.push(self.names.get(at).cloned().unwrap_or_default());
             nodes.id_hashes.push(self.id_hashes.get(at).copied().unwrap_or_default());
+            nodes.is_alone.push(self.is_there(old));
             nodes.same.push(self.same.get(at).cloned().unwrap_or_default());
             nodes.verified.push(self.verified.get(at).copied().unwrap_or_default());
         }
@@ -380,11 +411,11 @@ impl Nodes {
     }
 
     fn index_names(&mut self) {
-        for (node, hashes) in (0..).zip(&self.names) {
-            for hash in hashes {
-                self.by_name.entry(*hash).or_default().push(node);
-            }
+        let names = std::mem::take(&mut self.names);
+        for (node, hashes) in (0..).zip(&names) {
+            hashes.iter().for_each(|hash| self.add_name(*hash, node));
         }
+        self.names = names;
     }
 
     /// Puts nodes together from their columns, as a snapshot has them.
@@ -417,6 +448,7 @@ impl Nodes {
         let n_sorted = u32::try_from(n).ok()?;
         let mut nodes = Nodes {
             heads,
+            is_alone: sets.iter().map(|set| *set != NOTHING).collect(),
             sets,
             names,
             id_hashes,
@@ -435,7 +467,7 @@ impl Nodes {
 
     /// About how much memory the nodes take.
     pub fn size_bytes(&self) -> usize {
-        let columns = self.heads.len() * (4 + 8 + 1 + 2 * size_of::<Box<[NameHash]>>());
+        let columns = self.heads.len() * (4 + 8 + 2 + 2 * size_of::<Box<[NameHash]>>());
         let names: usize = self.names.iter().map(|names| names.len() * 8).sum();
         let same: usize = self.same.iter().map(|same| same.len() * size_of::<OtherId>()).sum();
         let ids: usize = self.by_id.keys().map(|id| id.len() + 2 * size_of::<usize>()).sum();

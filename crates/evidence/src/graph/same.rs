@@ -90,7 +90,8 @@ impl Graph {
         let own = nodes.id_hash(node).into_iter().filter(|_| nodes.is_there(node));
         let named = nodes.same.get(index(node)).into_iter().flatten();
         let mut found = Vec::new();
-        for (hash, exact) in own.clone().map(|hash| (hash, None)).chain(named.map(|id| (id.hash, Some(id.exact)))) {
+        let by_own = own.clone().filter(|_| !nodes.is_alone(node)).map(|hash| (hash, None));
+        for (hash, exact) in by_own.chain(named.map(|id| (id.hash, Some(id.exact)))) {
             let is_shared = nodes.is_shared(hash);
             let others = nodes.with_hash(hash).filter(|other| *other != node && nodes.is_there(*other));
             let others = others.filter(|other| {

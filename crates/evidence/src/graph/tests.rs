@@ -231,6 +231,39 @@ proptest! {
     }
 }
 
+#[test]
+fn who_is_the_only_one_by_its_id_is_known_whatever_came_and_went() {
+    let mut graph = small().graph();
+    let is_alone = |graph: &Graph, id: &str| {
+        let node = graph.nodes().find(id).unwrap();
+        let named = graph.nodes().with_hash(names::hash(id)).collect::<Vec<_>>();
+        // Where it is not known, it is not so; the other way round nobody would be looked for.
+        assert!(!graph.nodes().is_alone(node) || named == [node], "{id}");
+        graph.nodes().is_alone(node)
+    };
+    let put = |graph: &mut Graph, nodes: Vec<Node>, gone_nodes: Vec<String>| {
+        graph.apply(&Changes { nodes, gone_nodes, version: graph.version() + 1, ..Changes::default() });
+    };
+    assert!(is_alone(&graph, "H1"));
+    // Another id that differs in case, a name and another id: each of them may be meant.
+    let mut named = node("X1", "herb");
+    named.names[0].text = "C1".to_owned();
+    let same = Node { same_as: vec!["C2".to_owned()], ..node("X2", "herb") };
+    put(&mut graph, vec![node("h1", "herb"), named, same], Vec::new());
+    for id in ["H1", "h1", "C1", "C2"] {
+        assert!(!is_alone(&graph, id), "{id}");
+    }
+    assert!(is_alone(&graph, "I1") && is_alone(&graph, "X1"));
+    put(&mut graph, Vec::new(), ["h1", "X1", "I1"].map(str::to_owned).to_vec());
+    let kept = graph.compacted().unwrap();
+    for graph in [&graph, &kept] {
+        assert!(!is_alone(graph, "H1") && !is_alone(graph, "C2"), "who is gone is still known by its id");
+    }
+    assert!(is_alone(&kept, "C1"));
+    put(&mut graph, vec![node("I1", "indication")], Vec::new());
+    assert!(is_alone(&graph, "I1"));
+}
+
 fn small() -> Plain {
     let mut plain = Plain::default();
     for (id, kind) in [("H1", "herb"), ("C1", "constituent"), ("C2", "constituent"), ("I1", "indication")] {
