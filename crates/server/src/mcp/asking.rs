@@ -15,7 +15,7 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use serde_json::{Map, Value, json};
 
-use super::backlog::set_aside;
+use super::backlog::{input_ended, set_aside};
 
 /// How long a person may take over a form, on a connection that waits for them.
 const ANSWER_WITHIN: Duration = Duration::from_secs(300);
@@ -131,7 +131,11 @@ async fn ask_all(
     for (key, question) in questions {
         let request: ServerRequest = serde_json::from_value(request(question))
             .map_err(|_| ErrorData::internal_error("a question has a form that clients do not know", None))?;
-        let answered = tokio::time::timeout(ANSWER_WITHIN, context.peer.send_request(request)).await;
+        let asking = tokio::time::timeout(ANSWER_WITHIN, context.peer.send_request(request));
+        let answered = tokio::select! {
+            answered = asking => answered,
+            () = input_ended(&context.extensions) => return Err(unanswered()),
+        };
         let answer = answered.map_err(|_| unanswered())?.map_err(|_| unanswered())?;
         given.insert(key.clone(), serde_json::to_value(answer).map_err(|_| unanswered())?);
     }

@@ -5,11 +5,11 @@
 //! it. There is a limit on that too, beyond which it is refused.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rmcp::model::{ErrorCode, ErrorData, Extensions, RequestId};
 use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
 
 /// Far more than clients send ahead of what they read, so that only one that never reads finds out. A call that is in work
 /// has an answer of a size that nobody knows yet, which is why there are not more of them.
@@ -53,6 +53,7 @@ struct Running {
     number: u64,
     n_bytes: usize,
     stage: Stage,
+    is_aside: bool,
 }
 
 #[derive(Default)]
@@ -64,11 +65,36 @@ struct Held {
     aside: Load,
 }
 
+impl Held {
+    fn end(&mut self, id: &RequestId) {
+        let Some(call) = self.calls.remove(id) else { return };
+        if call.is_aside { self.aside.take(call.n_bytes) } else { self.owed.take(call.n_bytes) }
+    }
+}
+
 #[derive(Default)]
 pub struct Backlog {
     held: Mutex<Held>,
     /// Something was written or ended. Only the reader waits for it.
     changed: Notify,
+    /// Nothing more comes from the client.
+    input_ended: CancellationToken,
+}
+
+/// Whether a call waits for its client from its beginning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Call,
+    Subscription,
+}
+
+/// Why a call gets no place.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unadmitted {
+    #[error("its `id` is in use by a call that is not answered yet")]
+    InUse,
+    #[error("too many calls wait for something from you")]
+    TooManyAside,
 }
 
 impl Backlog {
@@ -76,35 +102,47 @@ impl Backlog {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until there is room, and gives a call its place. `None` where its id belongs to one that is not answered yet.
-    pub async fn admit(self: &Arc<Self>, id: &RequestId, n_bytes: usize) -> Option<Arc<Place>> {
+    /// Waits until there is room, and gives a call its place.
+    pub async fn admit(self: &Arc<Self>, id: &RequestId, kind: Kind, n_bytes: usize) -> Result<Arc<Place>, Unadmitted> {
+        let is_aside = kind == Kind::Subscription;
         loop {
             {
                 let mut held = self.held();
                 if held.calls.contains_key(id) {
-                    return None;
+                    return Err(Unadmitted::InUse);
+                }
+                if is_aside && !held.aside.has_room() {
+                    return Err(Unadmitted::TooManyAside);
                 }
                 if held.owed.has_room() {
                     held.n_calls += 1;
-                    held.owed.add(n_bytes);
+                    if is_aside {
+                        held.aside.add(n_bytes)
+                    } else {
+                        held.owed.add(n_bytes)
+                    }
                     let number = held.n_calls;
-                    held.calls.insert(id.clone(), Running { number, n_bytes, stage: Stage::InWork });
-                    return Some(Arc::new(Place { backlog: Arc::clone(self), id: id.clone(), number, n_bytes }));
+                    held.calls.insert(id.clone(), Running { number, n_bytes, stage: Stage::InWork, is_aside });
+                    return Ok(Arc::new(Place { backlog: Arc::clone(self), id: id.clone(), number }));
                 }
             }
             self.changed.notified().await;
         }
     }
 
+    /// Nothing more can be read: whoever waits for it waits for nothing.
+    pub fn end_input(&self) {
+        self.input_ended.cancel();
+    }
+
     /// The client does not want the answer any more.
     pub fn cancel(&self, id: &RequestId) {
         let mut held = self.held();
-        let Held { calls, owed, .. } = &mut *held;
-        let Entry::Occupied(mut found) = calls.entry(id.clone()) else { return };
-        match found.get().stage {
-            Stage::InWork => found.get_mut().stage = Stage::Cancelled,
+        let Some(found) = held.calls.get_mut(id) else { return };
+        match found.stage {
+            Stage::InWork => found.stage = Stage::Cancelled,
             Stage::Cancelled => {}
-            Stage::Done => owed.take(found.remove().n_bytes),
+            Stage::Done => held.end(id),
         }
         drop(held);
         self.changed.notify_one();
@@ -113,8 +151,8 @@ impl Backlog {
     /// A line for the writer; `answered` is the call that it answers.
     pub fn write(self: &Arc<Self>, answered: Option<&RequestId>) -> Unwritten {
         let mut held = self.held();
-        if let Some(call) = answered.and_then(|id| held.calls.remove(id)) {
-            held.owed.take(call.n_bytes);
+        if let Some(id) = answered {
+            held.end(id);
         }
         held.owed.add(0);
         Unwritten { backlog: Arc::clone(self), n_bytes: 0 }
@@ -126,22 +164,24 @@ pub struct Place {
     backlog: Arc<Backlog>,
     id: RequestId,
     number: u64,
-    n_bytes: usize,
+}
+
+impl Place {
+    /// The call, unless it has been answered.
+    fn find<'held>(&self, held: &'held mut Held) -> Option<&'held mut Running> {
+        held.calls.get_mut(&self.id).filter(|running| running.number == self.number)
+    }
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
         let mut held = self.backlog.held();
-        let Held { calls, owed, .. } = &mut *held;
-        let Entry::Occupied(mut found) = calls.entry(self.id.clone()) else { return };
-        if found.get().number != self.number {
-            return;
-        }
+        let Some(found) = self.find(&mut held) else { return };
         // The service answers neither what was cancelled nor what fell over.
-        if found.get().stage == Stage::Cancelled || std::thread::panicking() {
-            owed.take(found.remove().n_bytes);
+        if found.stage == Stage::Cancelled || std::thread::panicking() {
+            held.end(&self.id);
         } else {
-            found.get_mut().stage = Stage::Done;
+            found.stage = Stage::Done;
         }
         drop(held);
         self.backlog.changed.notify_one();
@@ -176,10 +216,13 @@ pub fn set_aside(extensions: &Extensions) -> Result<Option<Aside>, ErrorData> {
     let Some(place) = extensions.get::<Arc<Place>>() else { return Ok(None) };
     let mut held = place.backlog.held();
     if !held.aside.has_room() {
-        return Err(ErrorData::new(ErrorCode(-32000), "too many calls wait for something from you", None));
+        return Err(ErrorData::new(ErrorCode(-32000), Unadmitted::TooManyAside.to_string(), None));
     }
-    held.owed.take(place.n_bytes);
-    held.aside.add(place.n_bytes);
+    let Some(call) = place.find(&mut held).filter(|call| !call.is_aside) else { return Ok(None) };
+    call.is_aside = true;
+    let n_bytes = call.n_bytes;
+    held.owed.take(n_bytes);
+    held.aside.add(n_bytes);
     drop(held);
     place.backlog.changed.notify_one();
     Ok(Some(Aside(Arc::clone(place))))
@@ -188,8 +231,22 @@ pub fn set_aside(extensions: &Extensions) -> Result<Option<Aside>, ErrorData> {
 impl Drop for Aside {
     fn drop(&mut self) {
         let mut held = self.0.backlog.held();
-        held.aside.take(self.0.n_bytes);
-        held.owed.add(self.0.n_bytes);
+        let Some(call) = self.0.find(&mut held) else { return };
+        call.is_aside = false;
+        let n_bytes = call.n_bytes;
+        held.aside.take(n_bytes);
+        held.owed.add(n_bytes);
+    }
+}
+
+/// Waits until nothing more can come from the client. Over HTTP the request itself ends then.
+pub fn input_ended(extensions: &Extensions) -> impl Future<Output = ()> + Send + use<> {
+    let ended = extensions.get::<Arc<Place>>().map(|place| place.backlog.input_ended.clone());
+    async move {
+        match ended {
+            Some(ended) => ended.cancelled_owned().await,
+            None => std::future::pending().await,
+        }
     }
 }
 
@@ -204,7 +261,7 @@ mod tests {
 
     /// The place, where there is one at once.
     fn admit(backlog: &Arc<Backlog>, number: i64, n_bytes: usize) -> Option<Arc<Place>> {
-        backlog.admit(&id(number), n_bytes).now_or_never().flatten()
+        backlog.admit(&id(number), Kind::Call, n_bytes).now_or_never()?.ok()
     }
 
     fn full() -> (Arc<Backlog>, Vec<Arc<Place>>) {
@@ -277,5 +334,34 @@ mod tests {
         aside.clear();
         assert!(admit(&backlog, 257, 0).is_none());
         assert!(set_aside(&Extensions::new()).unwrap().is_none());
+    }
+
+    #[test]
+    fn a_subscription_is_aside_from_its_beginning_and_leaves_as_it_ends() {
+        let backlog = Arc::new(Backlog::default());
+        let subscribe = |number| backlog.admit(&id(number), Kind::Subscription, 0).now_or_never().unwrap();
+        let mut places: Vec<_> = (0..256).map(|number| subscribe(number).unwrap()).collect();
+        assert_eq!(subscribe(256).err(), Some(Unadmitted::TooManyAside));
+        let call = admit(&backlog, 256, 0).unwrap();
+        let mut extensions = Extensions::new();
+        extensions.insert(call);
+        assert!(set_aside(&extensions).is_err());
+        places.pop();
+        drop(backlog.write(Some(&id(255))));
+        let aside = set_aside(&extensions).unwrap().unwrap();
+        assert_eq!(subscribe(255).err(), Some(Unadmitted::TooManyAside));
+        drop(aside);
+        subscribe(255).unwrap();
+    }
+
+    #[tokio::test]
+    async fn the_end_of_the_input_is_heard_by_whoever_waits_for_it() {
+        let backlog = Arc::new(Backlog::default());
+        let mut extensions = Extensions::new();
+        extensions.insert(admit(&backlog, 1, 0).unwrap());
+        assert!(input_ended(&extensions).now_or_never().is_none());
+        backlog.end_input();
+        input_ended(&extensions).await;
+        assert!(input_ended(&Extensions::new()).now_or_never().is_none());
     }
 }

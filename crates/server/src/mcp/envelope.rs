@@ -112,7 +112,7 @@ pub fn parse(bytes: &[u8], limits: Limits) -> Result<Envelope, EnvelopeError> {
         // Parameters that may be left out are taken as left out where they do not parse: the first page, again and again.
         let is_list = LISTS.contains(&method);
         let is_unfit = is_custom
-            || misfit::has_odd_version(value.get("params"))
+            || misfit::find_in_meta(value.get("params")).is_some()
             || (is_list && misfit::find(method, value.get("params")).is_some());
         // Whoever names a revision without a handshake asks for a method that this revision does not have. One that shakes
         // hands all the same is told which revisions there are.
@@ -169,6 +169,8 @@ fn check_shape(value: &Value) -> Result<Value, EnvelopeError> {
     };
     let id = match members.get("id") {
         None => Value::Null,
+        // How a peer says that it could not read what it was sent.
+        Some(Value::Null) if members.contains_key("error") => Value::Null,
         Some(id @ (Value::String(_) | Value::Number(_))) if !id.is_f64() => id.clone(),
         Some(_) => return Err(invalid(Value::Null, "`id` must be a string or a whole number")),
     };
@@ -256,6 +258,16 @@ mod tests {
                 "tools/call",
                 r#"{"name":"x","_meta":{"io.modelcontextprotocol/protocolVersion":20260728}}"#,
                 "a string at `/params/_meta/io.modelcontextprotocol~1protocolVersion`",
+            ),
+            (
+                "tools/list",
+                r#"{"_meta":{"io.modelcontextprotocol/clientInfo":"SECRET"}}"#,
+                "an object at `/params/_meta/io.modelcontextprotocol~1clientInfo`",
+            ),
+            (
+                "tools/list",
+                r#"{"_meta":{"io.modelcontextprotocol/clientCapabilities":{"roots":"SECRET"}}}"#,
+                "an object at `/params/_meta/io.modelcontextprotocol~1clientCapabilities/roots`",
             ),
             ("resources/read", "{}", "the field to be there at `/params/uri`"),
             ("resources/list", r#"{"cursor":50}"#, "a string at `/params/cursor`"),

@@ -16,7 +16,7 @@ use tokio::sync::broadcast::{self, error::RecvError};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::backlog::set_aside;
+use super::backlog::input_ended;
 use super::handler::Handler;
 use super::results::{no_resource, protocol_error};
 
@@ -78,14 +78,19 @@ impl Handler {
                 None => std::future::pending().await,
             }
         };
-        tokio::pin!(time_is_over);
+        let is_over = async {
+            tokio::select! {
+                () = time_is_over => {}
+                () = input_ended(&context.request_context().extensions) => {}
+                () = context.cancelled() => {}
+            }
+        };
+        tokio::pin!(is_over);
         let mut following = self.follow(&uris).await?;
-        let _aside = set_aside(&context.request_context().extensions)?;
         loop {
             let changed = tokio::select! {
                 changed = following.next() => changed,
-                () = context.cancelled() => return Ok(()),
-                () = &mut time_is_over => return Ok(()),
+                () = &mut is_over => return Ok(()),
             };
             let Some(uris) = changed else { return Ok(()) };
             for uri in uris {

@@ -2,26 +2,23 @@
 
 use ops::{Misfit, find_misfit};
 use rmcp::model::{
-    CallToolRequestParams, CancelTaskParams, CompleteRequestParams, GetPromptRequestParams, GetTaskParams,
-    InitializeRequestParams, PaginatedRequestParams, ReadResourceRequestParams, RequestMetaObject,
+    CallToolRequestParams, CancelTaskParams, ClientCapabilities, CompleteRequestParams, GetPromptRequestParams,
+    GetTaskParams, Implementation, InitializeRequestParams, PaginatedRequestParams, ReadResourceRequestParams,
     SubscribeRequestParams, SubscriptionsListenRequestParams, UnsubscribeRequestParams, UpdateTaskParams,
 };
 use serde_json::{Value, json};
 
 use super::headers::META_VERSION;
 
+const META_CLIENT: &str = "io.modelcontextprotocol/clientInfo";
+const META_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+
 /// Where the parameters do not fit the method and what is expected there, as far as that can be told.
 pub fn find(method: &str, params: Option<&Value>) -> Option<Misfit> {
     let none = json!({});
     let params = params.unwrap_or(&none);
-    let meta = params.get("_meta").and_then(find_misfit::<RequestMetaObject>);
-    if let Some(Misfit { path, expected }) = meta {
-        let path = if path.is_empty() { "_meta".to_owned() } else { format!("_meta/{path}") };
-        return Some(Misfit { path, expected });
-    }
-    if has_odd_version(Some(params)) {
-        let path = format!("_meta/{}", META_VERSION.replace('/', "~1"));
-        return Some(Misfit { path, expected: "a string".to_owned() });
+    if let Some(misfit) = find_in_meta(Some(params)) {
+        return Some(misfit);
     }
     match method {
         "initialize" => find_misfit::<InitializeRequestParams>(params),
@@ -42,8 +39,18 @@ pub fn find(method: &str, params: Option<&Value>) -> Option<Misfit> {
     }
 }
 
-/// Whether the parameters name their revision, and not by a text. It would count as none named.
-pub fn has_odd_version(params: Option<&Value>) -> bool {
-    let version = params.and_then(|params| params.get("_meta")?.get(META_VERSION));
-    version.is_some_and(|version| !version.is_string())
+/// The same of what a request says about itself. Where it does not fit, it would count as not said.
+pub fn find_in_meta(params: Option<&Value>) -> Option<Misfit> {
+    let meta = params?.get("_meta")?;
+    if !meta.is_object() {
+        return Some(Misfit { path: "_meta".to_owned(), expected: "an object".to_owned() });
+    }
+    let within = |name: &str, find: fn(&Value) -> Option<Misfit>| {
+        let Misfit { path, expected } = find(meta.get(name)?)?;
+        let path = format!("_meta/{}/{path}", name.replace('/', "~1")).trim_end_matches('/').to_owned();
+        Some(Misfit { path, expected })
+    };
+    within(META_VERSION, find_misfit::<String>)
+        .or_else(|| within(META_CLIENT, find_misfit::<Implementation>))
+        .or_else(|| within(META_CAPABILITIES, find_misfit::<ClientCapabilities>))
 }

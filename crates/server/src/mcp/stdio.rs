@@ -14,7 +14,7 @@ use serde_json::Value;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::{Mutex, mpsc};
 
-use super::backlog::Backlog;
+use super::backlog::{Backlog, Kind, Unadmitted};
 use super::envelope::{self, Envelope, EnvelopeError, METHOD_NOT_FOUND};
 
 /// A longer line gets all the room that a line may have at once: in steps, each one would be copied into the next, and all
@@ -85,6 +85,12 @@ struct Inbox {
     began: Began,
 }
 
+impl Drop for Inbox {
+    fn drop(&mut self) {
+        self.backlog.end_input();
+    }
+}
+
 /// Nobody takes messages any more.
 struct Closed;
 
@@ -103,17 +109,21 @@ impl Inbox {
                         "this session began without `initialize`; send `_meta` with every request, or begin a new session",
                     )));
                 }
+                let is_subscription = matches!(request.request, ClientRequest::SubscriptionsListenRequest(_));
+                let kind = if is_subscription { Kind::Subscription } else { Kind::Call };
                 let admitted = tokio::select! {
-                    admitted = self.backlog.admit(&request.id, n_bytes) => admitted,
+                    admitted = self.backlog.admit(&request.id, kind, n_bytes) => admitted,
                     () = self.sender.closed() => return Err(Closed),
                 };
-                let Some(place) = admitted else {
-                    let shown = cut(&id.to_string());
-                    return Ok(Err(refusal(id, &format!("`id` {shown} is in use by a call that is not answered yet"))));
+                let place = match admitted {
+                    Ok(place) => place,
+                    Err(reason) => return Ok(Err(unadmitted(id, &reason))),
                 };
                 self.began = self.began.after(&request.request);
                 request.request.extensions_mut().insert(place);
             }
+            // It says of no message what was wrong with it.
+            JsonRpcMessage::Error(error) if error.id.is_none() => return Ok(Ok(())),
             // There is nothing yet that it could belong to.
             JsonRpcMessage::Notification(_) | JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_)
                 if self.began == Began::NotYet =>
@@ -128,6 +138,16 @@ impl Inbox {
 
 fn refusal(id: Value, reason: &str) -> EnvelopeError {
     EnvelopeError { id, code: -32600, message: format!("Invalid Request: {reason}"), data: Value::Null }
+}
+
+fn unadmitted(id: Value, reason: &Unadmitted) -> EnvelopeError {
+    match reason {
+        Unadmitted::InUse => {
+            let shown = cut(&id.to_string());
+            refusal(id, &format!("`id` {shown} is in use by a call that is not answered yet"))
+        }
+        Unadmitted::TooManyAside => EnvelopeError { id, code: -32000, message: reason.to_string(), data: Value::Null },
+    }
 }
 
 async fn read<W: AsyncWrite + Unpin>(
@@ -307,6 +327,7 @@ mod tests {
         session.say(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#).await;
         session.say(r#"{"jsonrpc":"2.0","id":7,"result":{"secret":1}}"#).await;
         session.say(r#"{"jsonrpc":"2.0","id":8,"error":{"code":1,"message":"secret"}}"#).await;
+        session.say(r#"{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"secret"}}"#).await;
         session.say(r#"{"jsonrpc":"2.0","id":9,"method":"ping"}"#).await;
         assert_eq!(session.hear().await, (9, None));
         session.say(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).await;

@@ -144,3 +144,31 @@ fn a_reader_of_completions_may_stop_early() {
     let ended = child.wait_with_output().expect("an end");
     assert!(ended.status.success() && ended.stderr.is_empty(), "{}", String::from_utf8_lossy(&ended.stderr));
 }
+
+#[test]
+fn subscriptions_have_a_limit_and_end_with_the_input() {
+    let folder = testkit::temp_dir();
+    let mut client = StdioClient::open(&folder.path().join("data"), &[], append(&folder.path().join("log")));
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {}
+    });
+    let params = json!({"notifications": {}, "_meta": meta});
+    for id in 0..=256 {
+        client
+            .send(&json!({"jsonrpc": "2.0", "id": id, "method": "subscriptions/listen", "params": params}))
+            .expect("a reader");
+    }
+    let heard = (0..=256).map(|_| client.lines.recv_timeout(WITHIN).expect("a line for every subscription"));
+    let heard: Vec<Value> = heard.map(|line| serde_json::from_str(&line).expect("lines are JSON")).collect();
+    let (refused, begun): (Vec<Value>, Vec<Value>) = heard.into_iter().partition(|line| line["error"].is_object());
+    assert_eq!(begun.len(), 256);
+    assert_eq!(refused.len(), 1, "{refused:?}");
+    assert_eq!((refused[0]["id"].as_i64(), refused[0]["error"]["code"].as_i64()), (Some(256), Some(-32000)));
+
+    let left = Instant::now();
+    drop(client.input);
+    assert!(client.process.0.wait().expect("an end").success());
+    // Whoever waits for a call that never ends gives up after five.
+    assert!(left.elapsed() < Duration::from_secs(4), "{:?}", left.elapsed());
+}
