@@ -26,8 +26,10 @@ use ops::refusals::Shown;
 use serde_json::{Value, json};
 use tower::ServiceBuilder;
 
+pub use failures::network;
 pub use hosts::{Hosts, Surface};
 pub use limiter::Limiter;
+pub use places::Places;
 pub use streams::{StreamPlace, Streams};
 
 use crate::auth::{Authenticator, Refusal, Sessions};

@@ -20,6 +20,8 @@ use tower::ServiceExt as _;
 
 use guarded::Guarded;
 
+use crate::edge::{Places, network};
+
 /// Head of a request, all headers together.
 const HEAD_BYTES_MAX: usize = 16 * 1024;
 /// A request whose client hung up goes on for so long: enough to reach the door, which records it, and not so long that
@@ -31,6 +33,8 @@ const ACCEPT_AGAIN_AFTER: Duration = Duration::from_millis(50);
 #[derive(Debug, Clone)]
 pub struct ListenOptions {
     pub connections_max: usize,
+    /// Nobody alone may take all places.
+    pub connections_per_address_max: usize,
     pub header_timeout: Duration,
     /// For a peer that takes nothing of what is written to it.
     pub write_timeout: Duration,
@@ -41,6 +45,7 @@ pub struct ListenOptions {
 /// Serves until told to stop, then lets running requests end within the grace.
 pub async fn serve(listener: TcpListener, router: Router, options: ListenOptions) {
     let places = Arc::new(Semaphore::new(options.connections_max));
+    let of_address = Places::new(options.connections_per_address_max);
     let graceful = GracefulShutdown::new();
     loop {
         let accepted = tokio::select! {
@@ -49,6 +54,10 @@ pub async fn serve(listener: TcpListener, router: Router, options: ListenOptions
         };
         let Some((stream, address, place)) = accepted else {
             tokio::time::sleep(ACCEPT_AGAIN_AFTER).await;
+            continue;
+        };
+        let Some(place_of_address) = of_address.enter(network(address.ip()).to_string(), || ()) else {
+            metrics::counter!("materia_connections_refused_total").increment(1);
             continue;
         };
         let service = hyper::service::service_fn({
@@ -68,7 +77,7 @@ pub async fn serve(listener: TcpListener, router: Router, options: ListenOptions
             if let Err(error) = watched.await {
                 tracing::debug!(error = %error, "A connection ended early");
             }
-            drop(place);
+            drop((place, place_of_address));
         });
     }
     drop(listener);

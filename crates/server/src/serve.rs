@@ -129,6 +129,7 @@ impl Server {
         };
         let options = ListenOptions {
             connections_max: settings.connections_max,
+            connections_per_address_max: settings.connections_per_address_max(),
             header_timeout: Duration::from_millis(settings.header_timeout_ms),
             write_timeout: Duration::from_millis(settings.write_timeout_ms),
             grace: Duration::from_millis(settings.shutdown_grace_ms),

@@ -171,6 +171,9 @@ pub struct Settings {
     pub calls_per_principal_max: usize,
     /// Open connections of one port.
     pub connections_max: usize,
+    /// Open connections of one port from one address; three quarters of `connections_max` when absent. As many as
+    /// `connections_max` where a proxy stands before everybody.
+    pub connections_per_address_max: Option<usize>,
     /// Streams of one principal that are open at once: subscriptions, and calls that report progress or ask.
     pub streams_per_principal_max: usize,
     /// Streams that are open at once; a quarter of `connections_max` when absent.
@@ -244,6 +247,7 @@ impl Default for Settings {
             calls_in_flight_max: 512,
             calls_per_principal_max: 128,
             connections_max: 2_048,
+            connections_per_address_max: None,
             streams_per_principal_max: 32,
             streams_max: None,
             stream_lifetime_ms: 600_000,
@@ -354,6 +358,11 @@ impl Settings {
     /// Whose the services of another server are.
     pub fn services_organisation_id(&self) -> &OrganisationId {
         self.services_organisation_id.as_ref().unwrap_or(&self.organisation_id)
+    }
+
+    /// How many connections one address may have open at once.
+    pub fn connections_per_address_max(&self) -> usize {
+        self.connections_per_address_max.unwrap_or(self.connections_max / 4 * 3).max(1)
     }
 
     /// How many streams may be open at once.

@@ -106,6 +106,7 @@ async fn serve(folder: Folder, arguments: &Arguments) -> anyhow::Result<ExitCode
     let stop = CancellationToken::new();
     let options = ListenOptions {
         connections_max: CONNECTIONS_MAX,
+        connections_per_address_max: CONNECTIONS_MAX,
         header_timeout: Duration::from_secs(5),
         write_timeout: Duration::from_secs(10),
         grace: Duration::from_secs(5),

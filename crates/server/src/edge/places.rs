@@ -1,4 +1,5 @@
-//! Places that each principal may hold at once, for requests at work and for open streams.
+//! Places that each principal may hold at once, for requests at work and for open streams, and each address, for
+//! connections.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

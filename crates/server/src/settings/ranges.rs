@@ -8,7 +8,7 @@ const COUNT_MAX: u64 = 1_000_000;
 
 type Range = (&'static str, fn(&Settings) -> u64, u64, u64);
 
-const RANGES: [Range; 20] = [
+const RANGES: [Range; 21] = [
     ("call_deadline_ms", |settings| settings.call_deadline_ms, 1, DAY_MS),
     ("reservation_expires_after_minutes", |settings| settings.reservation_expires_after_minutes, 1, YEAR_MINUTES),
     ("reservations_per_minute_max", |settings| u64::from(settings.reservations_per_minute_max), 1, COUNT_MAX),
@@ -21,6 +21,7 @@ const RANGES: [Range; 20] = [
     ("calls_in_flight_max", |settings| size(settings.calls_in_flight_max), 1, COUNT_MAX),
     ("calls_per_principal_max", |settings| size(settings.calls_per_principal_max), 1, COUNT_MAX),
     ("connections_max", |settings| size(settings.connections_max), 1, COUNT_MAX),
+    ("connections_per_address_max", |settings| size(settings.connections_per_address_max()), 1, COUNT_MAX),
     ("streams_per_principal_max", |settings| size(settings.streams_per_principal_max), 1, COUNT_MAX),
     ("streams_max", |settings| size(settings.streams_max()), 1, COUNT_MAX),
     ("stream_lifetime_ms", |settings| settings.stream_lifetime_ms, 1_000, DAY_MS),

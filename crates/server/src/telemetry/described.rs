@@ -2,10 +2,11 @@
 
 use metrics::{describe_counter, describe_gauge, describe_histogram};
 
-const COUNTERS: [(&str, &str); 6] = [
+const COUNTERS: [(&str, &str); 7] = [
     ("materia_calls_total", "Calls that came through the door, by operation and outcome."),
     ("materia_slow_calls_total", "Calls that took longer than the setting slow_call_ms, by operation."),
     ("materia_requests_refused_total", "Requests that were refused before they became calls, by reason."),
+    ("materia_connections_refused_total", "Connections closed at once, as their address had too many open."),
     ("materia_changed_keys_total", "Look-ups of API keys whose rows other hands had changed."),
     ("materia_file_failures_total", "Files of documents that could not be written; the record has them all the same."),
     ("materia_witness_answers_total", "What witnesses answered to checkpoints, by witness and answer."),

@@ -103,7 +103,8 @@ async fn two_hundred_slow_senders_are_cut_off_and_nobody_waits_for_them() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn idle_connections_give_their_places_back() {
-    let env = [ENV.as_slice(), &[("MATERIA_CONNECTIONS_MAX", "20")]].concat();
+    let env =
+        [ENV.as_slice(), &[("MATERIA_CONNECTIONS_MAX", "20"), ("MATERIA_CONNECTIONS_PER_ADDRESS_MAX", "20")]].concat();
     let target = Target::with(&TargetOptions { env: &env, ..TargetOptions::default() });
     let mut idle = Vec::new();
     for n in 0..40 {
@@ -123,7 +124,8 @@ async fn idle_connections_give_their_places_back() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn clients_that_never_read_do_not_keep_their_places_for_ever() {
-    let env = [ENV.as_slice(), &[("MATERIA_CONNECTIONS_MAX", "5")]].concat();
+    let env =
+        [ENV.as_slice(), &[("MATERIA_CONNECTIONS_MAX", "5"), ("MATERIA_CONNECTIONS_PER_ADDRESS_MAX", "5")]].concat();
     let target = Target::with(&TargetOptions { env: &env, ..TargetOptions::default() });
     // A page that needs no token, asked for so often that the answers fill every buffer on the way.
     let request = format!("{}\r\n", Request::get("/style.css").header("Host", "localhost").head());
@@ -145,4 +147,32 @@ async fn clients_that_never_read_do_not_keep_their_places_for_ever() {
     let mut answer = String::new();
     let reading = tokio::time::timeout(Duration::from_secs(10), stream.read_to_string(&mut answer)).await;
     assert!(reading.is_ok() && answer.starts_with("HTTP/1.1 200"), "nobody is served after {:?}", begun.elapsed());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_address_cannot_take_every_connection() {
+    let env = [("MATERIA_CONNECTIONS_MAX", "20"), ("MATERIA_HEADER_TIMEOUT_MS", "60000")];
+    let target = Target::with(&TargetOptions { env: &env, ..TargetOptions::default() });
+    let from = async |address: &str| {
+        let socket = TcpSocket::new_v4().expect("a socket");
+        socket.bind(format!("{address}:0").parse().expect("an address")).expect("an address of this machine");
+        socket.connect(target.http).await.expect("the server accepts connections")
+    };
+    let mut greedy = Vec::new();
+    for _ in 0..30 {
+        greedy.push(from("127.0.0.2").await);
+    }
+    let alive = format!("{}Connection: close\r\n\r\n", Request::get("/health").header("Host", "localhost").head());
+    let mut stream = from("127.0.0.3").await;
+    stream.write_all(alive.as_bytes()).await.expect("the server reads");
+    let mut answer = String::new();
+    let reading = tokio::time::timeout(Duration::from_secs(10), stream.read_to_string(&mut answer)).await;
+    assert!(reading.is_ok() && answer.starts_with("HTTP/1.1 200"), "nobody else is served: {answer}");
+
+    let mut n_closed = 0;
+    for mut stream in greedy {
+        let reading = tokio::time::timeout(Duration::from_millis(50), stream.read_u8()).await;
+        n_closed += usize::from(reading.is_ok());
+    }
+    assert_eq!(n_closed, 15);
 }
