@@ -38,9 +38,7 @@ pub async fn reserve(
     options: &ReserveOptions<'_>,
     now_us: i64,
 ) -> Result<Reservation, IdsError> {
-    if let Some(n_max) = options.n_per_minute_max {
-        check_rate(tx, counter, n_max, now_us).await?;
-    }
+    check_rate(tx, counter, options, now_us).await?;
     check_alone(tx, counter)?;
     let last = advance(tx, counter, count, Times::both(now_us)).await?;
     let first = last - i64::from(count) + 1;
@@ -56,9 +54,7 @@ pub async fn reserve_number(
     options: &ReserveOptions<'_>,
     now_us: i64,
 ) -> Result<Reservation, IdsError> {
-    if let Some(n_max) = options.n_per_minute_max {
-        check_rate(tx, counter, n_max, now_us).await?;
-    }
+    check_rate(tx, counter, options, now_us).await?;
     let id = format_id(counter.prefix, number);
     let highest = last_assigned(tx, counter).await?.saturating_add(LEAP_MAX).min(NUMBER_MAX);
     if number > highest {
@@ -113,7 +109,13 @@ async fn keep_reserved(
     Ok(Reservation { reservation_id, reserved_ids, expires_at_us, rows })
 }
 
-async fn check_rate(conn: &mut Conn, counter: &Counter<'_>, n_max: u32, now_us: i64) -> Result<(), IdsError> {
+async fn check_rate(
+    conn: &mut Conn,
+    counter: &Counter<'_>,
+    options: &ReserveOptions<'_>,
+    now_us: i64,
+) -> Result<(), IdsError> {
+    let Some(n_max) = options.n_per_minute_max else { return Ok(()) };
     // The oldest of the last `n_max`: when it is a minute old, there is room for one more.
     let row = conn
         .fetch_optional(
