@@ -34,14 +34,7 @@ pub fn install_packages() -> Result<()> {
         return Ok(());
     }
     println!("install: npm packages of `web`: they build and test the browser UI");
-    run_quietly(&mut npm(&[
-        "install",
-        "--no-save",
-        "--ignore-scripts",
-        "--no-audit",
-        "--no-fund",
-        "--loglevel=error",
-    ]))?;
+    run_quietly(&mut npm(&["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]))?;
     fs::write(&stamp, wanted).with_context(|| format!("could not write `{}`", stamp.display()))
 }
 
