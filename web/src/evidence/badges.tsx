@@ -21,6 +21,19 @@ export function StrengthBadge({ strength, speaks }: { strength: string | null | 
   return <Badge tone={tone}>{words.strength(strength)}</Badge>;
 }
 
+/** `capped`: it would be critical if somebody had verified the way there. */
+export function CriticalBadge({ critical, capped }: { critical: boolean | undefined; capped?: boolean | undefined }) {
+  const { t } = useLanguage();
+  if (!critical && !capped) return null;
+  const [word, hint, tone]: [string, string, Tone] = critical ? [t(evidence.critical), t(evidence.criticalHint), 'bad'] : [t(evidence.capped), t(evidence.cappedHint), 'warn'];
+  return (
+    <span title={hint}>
+      {' '}
+      <Badge tone={tone}>{word}</Badge>
+    </span>
+  );
+}
+
 /** Only what somebody checked looks checked. */
 export function CheckBadge({ isVerified, hint }: { isVerified: boolean | undefined; hint?: string }) {
   const { t } = useLanguage();

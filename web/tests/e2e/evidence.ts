@@ -112,6 +112,13 @@ const DOUBTED: Records = [
   edge('doubtwort', 'contraindicated_in', 'imagined_state', { strength: 'high', ...fact('Must not be given, page 20.', true) }),
   edge('doubtwort', 'interacts_with', 'fictamab', { strength: 'moderate', ...fact('Mockine is in it.', true, RETRACTED) }),
   edge('doubtwort', 'treats', 'invented_fever', fact('A synthetic trial reports less heat.', true, RETRACTED)),
+  node('gravewort', 'herb', 'ว่านหนัก', 'gravewort'),
+  node('gravamab', 'drug', 'กราวาแมบ', 'gravamab'),
+  edge('gravewort', 'interacts_with', 'gravamab', {
+    strength: 'high',
+    evidence: [{ text: 'Must never be given together, page 21.' }],
+    qualifiers: { verified: true, reviewed: '2026-11-16', severity: 'critical' },
+  }),
   paper(RETRACTED, 'Doubtwort and invented fever', 'The data were made up.', { retraction: { kind: 'retracted', notice: 'SYN:3' } }),
 ];
 
@@ -121,6 +128,8 @@ const STRANGE: Records = [
   { ...node('strange_mixture', 'formulation', 'ตำรับแปลก', 'strange mixture'), source: 'stranger', attributes: { other_ingredients: ['moon dust'] } },
   { ...edge('strange_mixture', 'contains', 'doubtwort'), source: 'stranger' },
   { ...edge('strange_mixture', 'contains', 'mockroot'), source: 'stranger' },
+  { ...node('grave_mixture', 'formulation', 'ตำรับหนัก', 'grave mixture'), source: 'stranger' },
+  { ...edge('grave_mixture', 'contains', 'gravewort'), source: 'stranger' },
   { ...node('twinwort', 'herb', 'ว่านแฝด', 'twinwort'), source: 'stranger', same_as: ['doubtwort'] },
 ];
 

@@ -100,6 +100,24 @@ test.each([
   await close();
 });
 
+test.each([
+  ['en', 'Critical', 'Critical, not verified'],
+  ['th', 'อันตรายร้ายแรง', 'อันตรายร้ายแรง แต่ยังไม่ได้ตรวจสอบ'],
+] as const)('what nobody may overlook stands out in a path and beside it, and what nobody verified says so: %s', async (language, critical, capped) => {
+  const { page, troubles, close } = await openPage(ground.browser, ground.front.url, { ...WIDE, language });
+  await signIn(page, ground.house.token, '/graph');
+  await follow(page, 'gravewort', 'herb -interacts_with-> drug');
+  expect(await page.locator('.path .badge').allTextContents()).toEqual([critical]);
+  const details = page.locator('.graph-details');
+  await details.locator('.relations li').filter({ hasText: critical }).locator('button').click();
+  await details.locator('dd').getByText(critical, { exact: true }).waitFor();
+
+  await follow(page, 'grave_mixture', 'formulation -contains-> herb -interacts_with-> drug');
+  expect(await page.locator('.path .badge').allTextContents()).toEqual([capped]);
+  expect(troubles).toEqual([]);
+  await close();
+});
+
 test('the note of a path is shown, with paths and without', async () => {
   const { page, troubles, close } = await openPage(ground.browser, ground.front.url, WIDE);
   await signIn(page, ground.house.token, '/graph');

@@ -49,6 +49,10 @@ export const evidence = {
   },
   strength: { en: 'Strength', th: 'ระดับ' },
   strengthUnknown: { en: 'not stated', th: 'ไม่ได้ระบุ' },
+  critical: { en: 'Critical', th: 'อันตรายร้ายแรง' },
+  criticalHint: { en: 'Nobody may overlook it, by a rule of its source', th: 'ห้ามมองข้าม ตามเกณฑ์ของแหล่งที่มา' },
+  capped: { en: 'Critical, not verified', th: 'อันตรายร้ายแรง แต่ยังไม่ได้ตรวจสอบ' },
+  cappedHint: { en: 'Critical by a rule of its source, but nobody verified the way there', th: 'อันตรายร้ายแรงตามเกณฑ์ของแหล่งที่มา แต่ยังไม่มีผู้ตรวจสอบเส้นทางที่มาถึง' },
   languages: {
     th: { en: 'Thai', th: 'ไทย' },
     en: { en: 'English', th: 'อังกฤษ' },

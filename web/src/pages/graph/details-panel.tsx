@@ -4,7 +4,7 @@ import { type ReactNode, useState } from 'react';
 import { useQuery } from '../../api/query.ts';
 import { useClient } from '../../api/session.tsx';
 import { AnswerNote } from '../../evidence/answer-note.tsx';
-import { CheckBadge, KindTag, StrengthBadge } from '../../evidence/badges.tsx';
+import { CheckBadge, CriticalBadge, KindTag, StrengthBadge } from '../../evidence/badges.tsx';
 import { CheckLine, SaidSame } from '../../evidence/check-line.tsx';
 import { DocumentDialog } from '../../evidence/document-dialog.tsx';
 import { Passages } from '../../evidence/fact-source.tsx';
@@ -142,6 +142,7 @@ function NodePanel({ node, known, sources, nameOf, onStatement, onExpand, onTake
                   {relation.reverse ? `← ${predicateOf(relation.predicate)}` : `${predicateOf(relation.predicate)} →`}
                 </button>{' '}
                 {nameOf(relation.id, elsewhere(relation.id, relation.label))}
+                <CriticalBadge critical={relation.critical} />
                 <RetractedBriefly retracted={relation.retracted} />
                 <SaidSame same={relation.same_as} />
               </li>
@@ -183,7 +184,15 @@ function EdgePanel({ edge, sources, nameOf, onSelect }: Common & { edge: Network
             { label: t(words.subject), value: end(edge.subject) },
             { label: t(words.predicate), value: <Mono>{edge.predicate}</Mono> },
             { label: t(words.object), value: end(edge.object) },
-            { label: t(evidence.strength), value: <StrengthBadge strength={record.strength} speaks="for" /> },
+            {
+              label: t(evidence.strength),
+              value: (
+                <>
+                  <StrengthBadge strength={record.strength} speaks="for" />
+                  <CriticalBadge critical={told?.critical} />
+                </>
+              ),
+            },
             {
               label: t(evidence.evidence),
               value: (

@@ -2,6 +2,7 @@
 
 import { type FormEvent, useState } from 'react';
 import { AnswerNote } from '../../evidence/answer-note.tsx';
+import { CriticalBadge } from '../../evidence/badges.tsx';
 import { SaidSame } from '../../evidence/check-line.tsx';
 import { RetractedBriefly } from '../../evidence/retracted.tsx';
 import { useWords } from '../../evidence/words.ts';
@@ -100,6 +101,7 @@ function Paths({ found, shown, nameOf, onShow }: { found: Found; shown: Path | u
                 <span key={id}>
                   {via && <span className="path-step">{via.reverse ? ` ← ${predicate(via.predicate)} — ` : ` — ${predicate(via.predicate)} → `}</span>}
                   {nameOf(id)}
+                  <CriticalBadge critical={via?.critical} capped={via?.capped} />
                   <RetractedBriefly retracted={via?.retracted} />
                 </span>
               ))}
