@@ -5,7 +5,7 @@ use serde_json::Value;
 use unicode_normalization::char::is_combining_mark;
 use unicode_normalization::{UnicodeNormalization as _, is_nfc};
 
-use super::Unfit;
+use super::{Unfit, papers};
 use crate::graph::names::normalise;
 
 /// Integers that every reader of JSON keeps whole.
@@ -147,9 +147,16 @@ pub fn check_reference(field: &str, text: &str) -> Result<(), Unfit> {
     // Browsers skip blanks and what cannot be seen.
     let told: String = text.chars().filter(|it| !it.is_whitespace() && !is_unseen(*it)).collect();
     let scheme = told.split_once(':').map(|(scheme, _)| scheme.to_ascii_lowercase()).unwrap_or_default();
-    match SCHEMES_REFUSED.into_iter().find(|refused| *refused == scheme) {
-        Some(refused) => Err(Unfit(format!("`{field}`: expected a document or an address, not `{refused}:`"))),
-        None => Ok(()),
+    if let Some(refused) = SCHEMES_REFUSED.into_iter().find(|refused| *refused == scheme) {
+        return Err(Unfit(format!("`{field}`: expected a document or an address, not `{refused}:`")));
+    }
+    // Of several in one text none would be found, and none of them known to be retracted.
+    let pieces = text.split(|it: char| it.is_whitespace() || ";,|".contains(it));
+    match pieces.filter(|piece| papers::key(piece).is_some()).count() {
+        0 | 1 => Ok(()),
+        n_papers => {
+            Err(Unfit(format!("`{field}`: expected one document, there are {n_papers}; give each a place of its own")))
+        }
     }
 }
 
@@ -300,6 +307,13 @@ mod tests {
         {
             let told = told(check_reference("links/0", reference));
             assert!(told.starts_with("`links/0`: expected a document or an address, not `"), "{reference}: {told}");
+        }
+        for reference in ["PMID:1; PMID:2", "PMID:1,PMID:2", "PMID:1|DOI:10.1/x", "https://doi.org/10.1/x PMC5"] {
+            let told = told(check_reference("links/0", reference));
+            assert_eq!(
+                told, "`links/0`: expected one document, there are 2; give each a place of its own",
+                "{reference}"
+            );
         }
         let broken = told(check_reference("links/0", "java\nscript:x"));
         assert_eq!(broken, "`links/0`: expected text without line breaks and control characters");
