@@ -1,10 +1,10 @@
 //! Accepting connections: a limit on how many, a clock on how slow, and a quiet end.
 
+mod doorway;
+mod files;
 mod guarded;
 mod head;
 
-use std::net::SocketAddr;
-use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
@@ -13,22 +13,19 @@ use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use ops::outlasting::{Left, Outlasting};
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
+use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt as _;
 
+pub use doorway::{Doorway, Place};
+pub use files::connections_max;
 use guarded::Guarded;
-
-use crate::edge::{Places, network};
 
 /// Head of a request, all headers together.
 const HEAD_BYTES_MAX: usize = 16 * 1024;
 /// A request whose client hung up goes on for so long: enough to reach the door, which records it, and not so long that
 /// much is worked out that nobody reads.
 const LINGERS_FOR: Duration = Duration::from_millis(250);
-/// After an accept that failed, for example for want of file descriptors.
-const ACCEPT_AGAIN_AFTER: Duration = Duration::from_millis(50);
 
 #[derive(Debug, Clone)]
 pub struct ListenOptions {
@@ -44,21 +41,12 @@ pub struct ListenOptions {
 
 /// Serves until told to stop, then lets running requests end within the grace.
 pub async fn serve(listener: TcpListener, router: Router, options: ListenOptions) {
-    let places = Arc::new(Semaphore::new(options.connections_max));
-    let of_address = Places::new(options.connections_per_address_max);
+    let doorway = Doorway::new(listener, &options);
     let graceful = GracefulShutdown::new();
     loop {
-        let accepted = tokio::select! {
-            accepted = accept(&listener, &places) => accepted,
+        let (stream, address, place) = tokio::select! {
+            accepted = doorway.next() => accepted,
             () = options.stop.cancelled() => break,
-        };
-        let Some((stream, address, place)) = accepted else {
-            tokio::time::sleep(ACCEPT_AGAIN_AFTER).await;
-            continue;
-        };
-        let Some(place_of_address) = of_address.enter(network(address.ip()).to_string(), || ()) else {
-            metrics::counter!("materia_connections_refused_total").increment(1);
-            continue;
         };
         let service = hyper::service::service_fn({
             let router = router.clone();
@@ -77,31 +65,12 @@ pub async fn serve(listener: TcpListener, router: Router, options: ListenOptions
             if let Err(error) = watched.await {
                 tracing::debug!(error = %error, "A connection ended early");
             }
-            drop((place, place_of_address));
+            drop(place);
         });
     }
-    drop(listener);
+    drop(doorway);
     tokio::select! {
         () = graceful.shutdown() => {}
         () = tokio::time::sleep(options.grace) => tracing::warn!("Some requests did not end within the grace"),
-    }
-}
-
-type Accepted = (TcpStream, SocketAddr, tokio::sync::OwnedSemaphorePermit);
-
-async fn accept(listener: &TcpListener, places: &Arc<Semaphore>) -> Option<Accepted> {
-    let place = Arc::clone(places).acquire_owned().await.ok()?;
-    match listener.accept().await {
-        Ok((stream, address)) => {
-            // Answers that leave in several writes would otherwise wait for the peer's delayed acknowledgement.
-            if let Err(error) = stream.set_nodelay(true) {
-                tracing::debug!(error = %error, "Could not set TCP_NODELAY");
-            }
-            Some((stream, address, place))
-        }
-        Err(error) => {
-            tracing::warn!(error = %error, "Could not accept a connection");
-            None
-        }
     }
 }

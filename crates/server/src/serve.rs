@@ -35,6 +35,8 @@ use crate::tasks_service;
 /// How often new texts are looked for that need vectors.
 const EMBED_EVERY: Duration = Duration::from_secs(1);
 const EMBED_AGAIN_AFTER: Duration = Duration::from_secs(60);
+/// HTTP, tasks, ids and gRPC.
+const N_PORTS: usize = 4;
 /// How often expired things are deleted.
 const TIDY_EVERY: Duration = Duration::from_secs(600);
 
@@ -74,6 +76,8 @@ impl Server {
         F: Fn(Handler) -> H + Clone + Send + Sync + 'static,
         H: ServerHandler,
     {
+        let connections_max = listen::connections_max(settings.connections_max, N_PORTS);
+        let settings = &Settings { connections_max, ..settings.clone() };
         let authenticator =
             Arc::new(Authenticator::new(settings, token, Arc::clone(&house)).map_err(ServeError::Auth)?);
         let challenge = Arc::new(Challenge::new(&settings.oauth, house.table()));
@@ -138,7 +142,7 @@ impl Server {
         for (listener, router) in [(http.0, main), (tasks.0, task_routes), (ids.0, id_routes)] {
             server.tasks_running.spawn(listen::serve(listener, router, options.clone()));
         }
-        server.tasks_running.spawn(grpc::serve(grpc.0, Arc::clone(&house), options.stop.clone()));
+        server.tasks_running.spawn(grpc::serve(grpc.0, Arc::clone(&house), options.clone()));
         let embedding = embed(
             Arc::clone(&house),
             Arc::clone(&authenticator),

@@ -169,7 +169,7 @@ pub struct Settings {
     pub calls_in_flight_max: usize,
     /// Requests of one principal at work at once.
     pub calls_per_principal_max: usize,
-    /// Open connections of one port.
+    /// Open connections of one port; fewer where the process may not open as many files.
     pub connections_max: usize,
     /// Open connections of one port from one address; three quarters of `connections_max` when absent. As many as
     /// `connections_max` where a proxy stands before everybody.

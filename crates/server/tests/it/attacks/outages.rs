@@ -245,15 +245,16 @@ fn a_locked_database_is_waited_out() {
 #[test]
 fn used_up_file_descriptors_are_waited_out() {
     let target = Target::with(&TargetOptions {
-        env: &[("MATERIA_HEADER_TIMEOUT_MS", "1000")],
-        under: &["prlimit", "--nofile=60:60"],
+        env: &[("MATERIA_HEADER_TIMEOUT_MS", "1000"), ("MATERIA_CONNECTIONS_PER_ADDRESS_MAX", "100")],
+        under: &["prlimit", "--nofile=48:48"],
         ..TargetOptions::default()
     });
     assert_eq!(target.check_alive(), "US-001");
+    let ports = [target.http, target.tasks, target.ids, target.grpc].into_iter().cycle();
     let idle: Vec<TcpStream> =
-        (0..100).map(|_| TcpStream::connect(target.http).expect("the backlog has room")).collect();
+        ports.take(60).map(|port| TcpStream::connect(port).expect("the backlog has room")).collect();
     let n_open = || fs::read_dir(format!("/proc/{}/fd", target.pid())).expect("the server lives").count();
-    wait_until("no descriptor is free", RECOVERED_WITHIN, || n_open() >= 60);
+    wait_until("no descriptor is free", RECOVERED_WITHIN, || n_open() >= 48);
     // The next one waits in the backlog until the idle ones are cut off, and is then served.
     let answer = take(&target);
     if answer.status != 200 {
@@ -261,5 +262,5 @@ fn used_up_file_descriptors_are_waited_out() {
     }
     drop(idle);
     wait_for_recovery(&target);
-    wait_until("the descriptors are free", RECOVERED_WITHIN, || n_open() < 50);
+    wait_until("the descriptors are free", RECOVERED_WITHIN, || n_open() < 40);
 }

@@ -176,3 +176,46 @@ async fn one_address_cannot_take_every_connection() {
     }
     assert_eq!(n_closed, 15);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_says_nothing_on_the_port_of_grpc_does_not_stay_and_leaves_room_for_others() {
+    let env = [ENV.as_slice(), &[("MATERIA_CONNECTIONS_MAX", "20")]].concat();
+    let target = Target::with(&TargetOptions { env: &env, ..TargetOptions::default() });
+    // What every client of HTTP/2 begins with, and an empty frame of its settings (RFC 9113 § 3.4).
+    let begin = [b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".as_slice(), &[0, 0, 0, 4, 0, 0, 0, 0, 0]].concat();
+    let mut idle = JoinSet::new();
+    for n in 0..40 {
+        let mut stream = TcpStream::connect(target.grpc).await.expect("the server accepts connections");
+        if n % 2 == 0 {
+            drop(stream.write_all(&begin[..10]).await);
+        }
+        let begun = Instant::now();
+        idle.spawn(async move {
+            drop(stream.read_to_end(&mut Vec::new()).await);
+            begun.elapsed()
+        });
+    }
+    let n_stayed = idle.join_all().await.into_iter().filter(|stayed| *stayed > TIMEOUT / 2).count();
+    assert_eq!(n_stayed, 15, "three quarters of the places");
+
+    let mut stream = TcpStream::connect(target.grpc).await.expect("the server accepts connections");
+    stream.write_all(&begin).await.expect("the server reads");
+    tokio::time::sleep(TIMEOUT + Duration::from_secs(1)).await;
+    let mut frame = [0; 9];
+    stream.read_exact(&mut frame).await.expect("the server speaks HTTP/2 and waits for more");
+    assert_eq!(frame[3], 4, "a frame of settings");
+    stream.write_all(&[0, 0, 8, 6, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8]).await.expect("the server still reads");
+}
+
+#[test]
+fn connections_leave_files_for_the_record() {
+    let env = [("MATERIA_HEADER_TIMEOUT_MS", "60000"), ("MATERIA_CONNECTIONS_PER_ADDRESS_MAX", "2048")];
+    let under = ["prlimit", "--nofile=512"];
+    let target = Target::with(&TargetOptions { env: &env, under: &under, ..TargetOptions::default() });
+    // Those that find no place wait in the kernel, which has room for 128 of them.
+    let ports = [target.grpc, target.tasks, target.ids];
+    let connect = |address: &SocketAddr| std::net::TcpStream::connect(address).expect("the kernel accepts connections");
+    let greedy: Vec<_> = ports.iter().flat_map(|port| (0..150).map(|_| connect(port)).collect::<Vec<_>>()).collect();
+    target.check_alive();
+    drop(greedy);
+}

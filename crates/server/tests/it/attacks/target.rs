@@ -27,6 +27,7 @@ pub struct Target {
     pub http: SocketAddr,
     pub ids: SocketAddr,
     pub tasks: SocketAddr,
+    pub grpc: SocketAddr,
     pub token: String,
 }
 
@@ -76,8 +77,8 @@ impl Target {
         let ready = ready.unwrap_or_else(|_| panic!("no ready line; the log:\n{}", log()));
         let ready: Value = serde_json::from_str(&ready).expect("the ready line is JSON");
         let address = |name: &str| ready[name].as_str().and_then(|text| text.parse().ok()).expect("an address");
-        let (http, ids, tasks) = (address("http"), address("ids"), address("tasks"));
-        let mut target = Target { process, http, ids, tasks, token: String::new(), folder };
+        let [http, ids, tasks, grpc] = ["http", "ids", "tasks", "grpc"].map(address);
+        let mut target = Target { process, http, ids, tasks, grpc, token: String::new(), folder };
         let token = fs::read_to_string(target.data_seen().join("token")).expect("the data folder holds a token");
         target.token = token.trim().to_owned();
         target
