@@ -109,7 +109,7 @@ fn code(status: StatusCode) -> &'static str {
         StatusCode::METHOD_NOT_ALLOWED => "METHOD_NOT_ALLOWED",
         StatusCode::PAYLOAD_TOO_LARGE => "TOO_LARGE",
         StatusCode::REQUEST_TIMEOUT => "TIMEOUT",
-        StatusCode::UNSUPPORTED_MEDIA_TYPE => "UNSUPPORTED",
+        StatusCode::UNSUPPORTED_MEDIA_TYPE | StatusCode::NOT_IMPLEMENTED => "UNSUPPORTED",
         StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS => "BUSY",
         _ => "INVALID_ARG",
     }
@@ -173,6 +173,15 @@ async fn shield(State(Shield { edge, surface }): State<Shield>, request: Request
         edge.note(&request, "CONTENT_ENCODING");
         return edge.refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, "send the body without a content encoding");
     }
+    if headers.get(header::TRANSFER_ENCODING).is_some_and(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"chunked"))
+    {
+        edge.note(&request, "TRANSFER_ENCODING");
+        return closing(edge.refuse(StatusCode::NOT_IMPLEMENTED, "send the body with its length, or chunked alone"));
+    }
+    if !is_text(request.uri().path()) {
+        edge.note(&request, "PATH");
+        return edge.error(&OpError::invalid("path", "UTF-8 behind its percent signs"));
+    }
     let _permit = match edge.limiter.enter() {
         Some(permit) => permit,
         None => {
@@ -198,6 +207,11 @@ async fn shield(State(Shield { edge, surface }): State<Shield>, request: Request
     headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     response
+}
+
+/// Whether a path is text. The framework refuses what is none, in words of its own.
+fn is_text(path: &str) -> bool {
+    percent_encoding::percent_decode_str(path).decode_utf8().is_ok()
 }
 
 /// Finds out who it is, keeps them to their rate, and only then reads what they send.

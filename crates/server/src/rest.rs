@@ -151,11 +151,22 @@ pub enum BodyRefusal {
 pub const MEDIA_TYPE_MESSAGE: &str = "send `Content-Type: application/json`";
 const MEDIA_TYPE_CHARS_MAX: usize = 100;
 
+/// JSON, which is UTF-8 whatever else somebody calls it (RFC 8259 § 8.1).
+pub fn is_json(media: &str) -> bool {
+    let mut parts = media.split(';').map(str::trim);
+    let is_json = parts.next().is_some_and(|media| media.eq_ignore_ascii_case("application/json"));
+    is_json
+        && parts.all(|part| match part.split_once('=') {
+            Some((name, value)) if name.eq_ignore_ascii_case("charset") => {
+                value.trim_matches('"').eq_ignore_ascii_case("utf-8")
+            }
+            Some(_) | None => true,
+        })
+}
+
 /// A strictly parsed JSON body. Only `application/json` counts: a form of another site cannot send that.
 pub fn parse_body(headers: &HeaderMap, body: &Bytes, bytes_max: usize) -> Result<Value, BodyRefusal> {
     let media = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    let is_json =
-        |media: &str| media.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("application/json");
     if !media.is_some_and(is_json) {
         return Err(BodyRefusal::MediaType(media.map(|media| media.chars().take(MEDIA_TYPE_CHARS_MAX).collect())));
     }

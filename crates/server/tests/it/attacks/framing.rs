@@ -1,5 +1,7 @@
 //! Requests whose length, headers or lines can be read in two ways (case 26), and headers that come back (case 46).
 
+use serde_json::json;
+
 use super::target::{Target, TargetOptions};
 use super::wire::{Request, exchange};
 
@@ -160,6 +162,10 @@ fn what_is_left_of_a_refused_body_is_not_the_next_request() {
         ("another host", target.rest("get_next_available_id", "").header("Host", "evil.example")),
         ("packed", target.rest("get_next_available_id", "").header("Content-Encoding", "gzip")),
         ("another media type", target.rest("get_next_available_id", "").header("Content-Type", "text/plain")),
+        (
+            "another charset",
+            target.rest("get_next_available_id", "").header("Content-Type", "application/json; charset=utf-16"),
+        ),
         ("not found", target.request(Request::post("/no/such"))),
     ];
     for (name, request) in refused {
@@ -208,4 +214,26 @@ fn headers_and_paths_do_not_come_back_as_headers() {
         assert_eq!(answer.header("x-content-type-options"), Some("nosniff"));
     }
     target.check_alive();
+}
+
+#[test]
+fn a_body_in_another_coding_than_chunked_is_refused() {
+    let target = Target::start();
+    for coding in ["gzip, chunked", "gzip", "identity", "chunked, chunked"] {
+        let head = target.rest("get_next_available_id", "").header("Transfer-Encoding", coding).head();
+        let exchanged = exchange(target.http, format!("{head}\r\n0\r\n\r\n").as_bytes());
+        assert_eq!(exchanged.answers.len(), 1, "{coding}: {exchanged:?}");
+        assert!(exchanged.answers.iter().all(|answer| [400, 501].contains(&answer.status)), "{coding}: {exchanged:?}");
+    }
+    target.check_alive();
+}
+
+#[test]
+fn a_path_that_is_no_text_is_refused_in_the_words_of_its_port() {
+    let target = Target::start();
+    let answer = target.send(&target.rest("%ff", "{}"));
+    assert_eq!((answer.status, &answer.json()["error"]["code"]), (400, &json!("INVALID_ARG")), "{answer:?}");
+    let request = target.request(Request::post("/tasks/%ff/status")).json("{}");
+    let answer = exchange(target.tasks, &request.bytes()).only();
+    assert_eq!((answer.status, &answer.json()["success"]), (400, &json!(false)), "{answer:?}");
 }
