@@ -53,7 +53,7 @@ pub enum IdsError {
 pub const NUMBER_MAX: i64 = 999_999_999;
 
 /// How far beyond its counter a number may be chosen: one document must not use up the numbers of all others.
-const LEAP_MAX: i64 = 100_000;
+const LEAP_MAX: i64 = 10_000;
 
 /// `US-071`; numbers are padded to three digits and grow beyond.
 pub fn format_id(prefix: &str, number: i64) -> String {
