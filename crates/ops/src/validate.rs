@@ -55,8 +55,27 @@ fn expectation(error: &ValidationError<'_>) -> String {
         ValidationErrorKind::Pattern { pattern } => format!("text that matches `{pattern}`"),
         ValidationErrorKind::Enum { options } => format!("one of {options}"),
         ValidationErrorKind::Constant { expected_value } => format!("{expected_value}"),
-        _ => "a value that fits the schema".to_owned(),
+        ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } => {
+            alternatives(context)
+        }
+        _ => FITTING.to_owned(),
     }
+}
+
+const FITTING: &str = "a value that fits the schema";
+
+/// What one of several forms would have been, where each of them can be told in few words.
+fn alternatives(forms: &[Vec<ValidationError<'_>>]) -> String {
+    let mut words: Vec<String> = Vec::new();
+    for form in forms {
+        match form.first().map(expectation) {
+            // Where nothing may be said, it can be left out as well.
+            Some(expected) if expected == "a value of type null" => {}
+            Some(expected) if expected != FITTING => words.push(expected),
+            Some(_) | None => return FITTING.to_owned(),
+        }
+    }
+    if words.is_empty() { FITTING.to_owned() } else { words.join(" or ") }
 }
 
 /// The value itself if it is short, else what kind of value it is.
