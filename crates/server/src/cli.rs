@@ -115,9 +115,9 @@ enum Command {
     Recover(recover::Arguments),
     /// Rebuild what is derived from the record
     #[command(after_help = "Example:\n  materia rebuild --data ./demo\n\n\
-        Files that differ from the record are named and left alone. A server that runs on the folder does the work, and\n\
-        answers from what it has until it is done; the indexes of other organisations than `organisation_id` are then left\n\
-        as they are.")]
+        Files that differ from the record are named and left alone. A server that runs on the folder does the \
+        work, and answers from what it has until it is done; the indexes of other organisations than \
+        `organisation_id` are then left as they are.")]
     Rebuild,
     /// Print completions for a shell
     #[command(after_help = "Example:\n  materia completions bash > ~/.local/share/bash-completion/completions/materia")]

@@ -34,7 +34,7 @@ fn next() -> Value {
         "parameters": [
             query("type", true, &word, "Type such as `backlog_story`, or its prefix such as `US`"),
             query("project", false, &json!({ "type": "string", "maxLength": 100 }), "A setting names the default"),
-            correlation_id()
+            idempotency_key(), correlation_id()
         ],
         "responses": responses
     })

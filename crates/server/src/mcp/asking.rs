@@ -9,10 +9,10 @@ use contract::question::{Answered, Question, QuestionKind, Questions};
 use ops::{Answers, dialogue};
 use rmcp::RoleServer;
 use rmcp::model::{
-    ClientCapabilities, ErrorCode, ErrorData, InputRequest, InputRequests, InputRequiredResult, InputResponses,
-    ProtocolVersion, ServerRequest,
+    ClientCapabilities, ClientResult, ErrorCode, ErrorData, InputRequest, InputRequests, InputRequiredResult,
+    InputResponses, ProtocolVersion, ServerRequest,
 };
-use rmcp::service::RequestContext;
+use rmcp::service::{PeerRequestOptions, RequestContext};
 use serde_json::{Map, Value, json};
 
 use super::backlog::{input_ended, set_aside};
@@ -119,6 +119,21 @@ pub async fn ask(
     })
 }
 
+/// The answer to one question. A question that nobody waits for any more is withdrawn.
+async fn ask_one(request: ServerRequest, context: &RequestContext<RoleServer>) -> Option<ClientResult> {
+    let options = PeerRequestOptions::no_options();
+    let mut asked = context.peer.send_request_with_option(request, options).await.ok()?;
+    let reason = tokio::select! {
+        answered = &mut asked.rx => return answered.ok()?.ok(),
+        () = tokio::time::sleep(ANSWER_WITHIN) => "nobody answered in time",
+        () = context.ct.cancelled() => "the call was cancelled",
+        () = input_ended(&context.extensions) => return None,
+    };
+    // Who is gone needs not be told.
+    drop(asked.cancel(Some(reason.to_owned())).await);
+    None
+}
+
 async fn ask_all(
     questions: &Questions,
     answers: &Answers,
@@ -131,12 +146,7 @@ async fn ask_all(
     for (key, question) in questions {
         let request: ServerRequest = serde_json::from_value(request(question))
             .map_err(|_| ErrorData::internal_error("a question has a form that clients do not know", None))?;
-        let asking = tokio::time::timeout(ANSWER_WITHIN, context.peer.send_request(request));
-        let answered = tokio::select! {
-            answered = asking => answered,
-            () = input_ended(&context.extensions) => return Err(unanswered()),
-        };
-        let answer = answered.map_err(|_| unanswered())?.map_err(|_| unanswered())?;
+        let answer = ask_one(request, context).await.ok_or_else(unanswered)?;
         given.insert(key.clone(), serde_json::to_value(answer).map_err(|_| unanswered())?);
     }
     Ok(given)

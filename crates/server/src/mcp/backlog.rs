@@ -75,7 +75,7 @@ impl Held {
 #[derive(Default)]
 pub struct Backlog {
     held: Mutex<Held>,
-    /// Something was written or ended. Only the reader waits for it.
+    /// Something was written or ended. Only the reader waits for it, and once it has ended whoever takes messages.
     changed: Notify,
     /// Nothing more comes from the client.
     input_ended: CancellationToken,
@@ -125,6 +125,16 @@ impl Backlog {
                     held.calls.insert(id.clone(), Running { number, n_bytes, stage: Stage::InWork, is_aside });
                     return Ok(Arc::new(Place { backlog: Arc::clone(self), id: id.clone(), number }));
                 }
+            }
+            self.changed.notified().await;
+        }
+    }
+
+    /// Waits until every call is answered and every line written. For when nothing more can be read.
+    pub async fn empty(&self) {
+        loop {
+            if self.held().calls.is_empty() && self.held().owed.n == 0 {
+                return;
             }
             self.changed.notified().await;
         }

@@ -54,11 +54,17 @@ pub struct EnvelopeError {
     pub code: i32,
     pub message: String,
     pub data: Value,
+    /// It was an answer itself. Who gets one to it would take it for that to a request of theirs.
+    pub is_of_answer: bool,
 }
 
 impl EnvelopeError {
-    fn new(id: Value, code: i32, message: impl Into<String>) -> EnvelopeError {
-        EnvelopeError { id, code, message: message.into(), data: Value::Null }
+    pub fn new(id: Value, code: i32, message: impl Into<String>) -> EnvelopeError {
+        EnvelopeError { id, code, message: message.into(), data: Value::Null, is_of_answer: false }
+    }
+
+    pub fn with_data(self, data: Value) -> EnvelopeError {
+        EnvelopeError { data, ..self }
     }
 
     pub fn to_json(&self) -> Value {
@@ -98,14 +104,15 @@ pub fn parse(bytes: &[u8], limits: Limits) -> Result<Envelope, EnvelopeError> {
         | Problem::DuplicateKey
         | Problem::IntegerOutOfRange
         | Problem::NulCharacter => {
-            let mut refusal = EnvelopeError::new(readable_id(bytes), -32602, format!("Invalid params: {error}"));
+            let refusal = EnvelopeError::new(readable_id(bytes), -32602, format!("Invalid params: {error}"));
             let (received, expected) = (error.problem.received(), error.problem.expected());
-            refusal.data = json!({ "path": error.path, "received": received, "expected": expected });
-            refusal
+            refusal.with_data(json!({ "path": error.path, "received": received, "expected": expected }))
         }
     })?;
-    let id = check_shape(&value)?;
-    let message = ClientJsonRpcMessage::deserialize(&value).map_err(|_| unfit(id.clone(), &value))?;
+    let is_of_answer = is_answer(&value);
+    let of_answer = |error: EnvelopeError| EnvelopeError { is_of_answer, ..error };
+    let id = check_shape(&value).map_err(of_answer)?;
+    let message = ClientJsonRpcMessage::deserialize(&value).map_err(|_| of_answer(unfit(id.clone(), &value)))?;
     if let JsonRpcMessage::Request(request) = &message {
         let method = value.get("method").and_then(Value::as_str).unwrap_or_default();
         let is_custom = matches!(request.request, ClientRequest::CustomRequest(_)) && METHODS.contains(&method);
@@ -134,9 +141,25 @@ fn unfit(id: Value, value: &Value) -> EnvelopeError {
         return EnvelopeError::new(id, -32602, "Invalid params: they do not fit the method");
     };
     let path = format!("/params/{path}").trim_end_matches('/').to_owned();
-    let mut refusal = EnvelopeError::new(id, -32602, format!("Invalid params: expected {expected} at `{path}`"));
-    refusal.data = json!({ "path": path, "expected": expected });
-    refusal
+    let refusal = EnvelopeError::new(id, -32602, format!("Invalid params: expected {expected} at `{path}`"));
+    // Not the value itself: it may be a secret in the wrong place.
+    let received = value.pointer(&path).map_or("nothing", kind_of);
+    refusal.with_data(json!({ "path": path, "received": received, "expected": expected }))
+}
+
+fn kind_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    }
+}
+
+fn is_answer(value: &Value) -> bool {
+    value.get("method").is_none() && (value.get("result").is_some() || value.get("error").is_some())
 }
 
 fn names_stateless(value: &Value) -> bool {
@@ -268,6 +291,26 @@ mod tests {
                 "tools/list",
                 r#"{"_meta":{"io.modelcontextprotocol/clientCapabilities":{"roots":"SECRET"}}}"#,
                 "an object at `/params/_meta/io.modelcontextprotocol~1clientCapabilities/roots`",
+            ),
+            (
+                "tools/list",
+                r#"{"_meta":{"io.modelcontextprotocol/clientCapabilities":["SECRET"]}}"#,
+                "an object at `/params/_meta/io.modelcontextprotocol~1clientCapabilities`",
+            ),
+            (
+                "tools/list",
+                r#"{"_meta":{"progressToken":1.5}}"#,
+                "a string or a whole number at `/params/_meta/progressToken`",
+            ),
+            (
+                "tools/list",
+                r#"{"_meta":{"progressToken":null}}"#,
+                "a string or a whole number at `/params/_meta/progressToken`",
+            ),
+            (
+                "tools/list",
+                r#"{"_meta":{"io.modelcontextprotocol/logLevel":5}}"#,
+                "the name of a level such as info at `/params/_meta/io.modelcontextprotocol~1logLevel`",
             ),
             ("resources/read", "{}", "the field to be there at `/params/uri`"),
             ("resources/list", r#"{"cursor":50}"#, "a string at `/params/cursor`"),

@@ -46,6 +46,19 @@ impl Handler {
         Handler { house, actor, family, offers: &OFFERS, listens_for: None, followed: Arc::default() }
     }
 
+    /// Whether this endpoint serves what an operation gives, as a tool or as anything else.
+    pub(super) fn serves(&self, operation: &str) -> bool {
+        self.family.is_none() || self.house.table().find_in(operation, self.family).is_some()
+    }
+
+    pub(super) fn find_resource(&self, uri: &str) -> Option<(&'static ops::resources::Resource, Value)> {
+        self.offers.find_resource(uri).filter(|(resource, _)| self.serves(resource.operation))
+    }
+
+    pub(super) fn find_prompt(&self, name: &str) -> Option<ops::prompts::Prompt> {
+        self.offers.find_prompt(self.house.services(), name).filter(|prompt| self.serves(prompt.operation))
+    }
+
     fn find_tool(&self, name: &str) -> Option<&Arc<Tool>> {
         self.house.table().find_in(name, self.family)
     }

@@ -78,22 +78,13 @@ pub fn check(
 }
 
 fn mismatch(envelope: &Envelope, reason: String) -> EnvelopeError {
-    EnvelopeError {
-        id: envelope.id(),
-        code: HEADER_MISMATCH,
-        message: format!("Header mismatch: {reason}"),
-        data: Value::Null,
-    }
+    EnvelopeError::new(envelope.id(), HEADER_MISMATCH, format!("Header mismatch: {reason}"))
 }
 
 fn unsupported(envelope: &Envelope, requested: &str) -> EnvelopeError {
     let requested: String = requested.chars().take(40).collect();
-    EnvelopeError {
-        id: envelope.id(),
-        code: UNSUPPORTED_VERSION,
-        message: "Unsupported protocol version".to_owned(),
-        data: json!({ "requested": requested, "supported": KNOWN_VERSIONS }),
-    }
+    EnvelopeError::new(envelope.id(), UNSUPPORTED_VERSION, "Unsupported protocol version")
+        .with_data(json!({ "requested": requested, "supported": KNOWN_VERSIONS }))
 }
 
 fn check_routing(

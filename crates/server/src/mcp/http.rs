@@ -39,6 +39,7 @@ use super::lifted::Lifted;
 use super::session;
 use crate::edge::{Denied, NoCall, StreamPlace, Streams, answer, closing, error_response};
 use crate::owner::House;
+use crate::rest::{MEDIA_TYPE_MESSAGE, is_json};
 
 const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(15);
 /// What most answers fit into, without being copied as they grow.
@@ -98,12 +99,7 @@ async fn serve<F: Fn(Handler) -> H, H: ServerHandler>(
     let schema =
         |name: &str| endpoint.house.table().find_in(name, endpoint.family).map(|tool| Arc::clone(&tool.input_schema));
     let era = headers::check(headers, &envelope, schema)?;
-    let refuse = |message: &str| EnvelopeError {
-        id: Value::Null,
-        code: -32600,
-        message: format!("Invalid Request: {message}"),
-        data: Value::Null,
-    };
+    let refuse = |message: &str| EnvelopeError::new(Value::Null, -32600, format!("Invalid Request: {message}"));
     let denied = denied(endpoint, &actor, &envelope);
     let session = match envelope.method() {
         Some("initialize") => session::open(&envelope.value),
@@ -112,12 +108,7 @@ async fn serve<F: Fn(Handler) -> H, H: ServerHandler>(
     let id = envelope.id();
     match envelope.message {
         JsonRpcMessage::Request(mut request) => {
-            let invalid = |message: String| EnvelopeError {
-                id,
-                code: -32602,
-                message: format!("Invalid params: {message}"),
-                data: Value::Null,
-            };
+            let invalid = |message: String| EnvelopeError::new(id, -32602, format!("Invalid params: {message}"));
             if let Err(message) =
                 check_metadata(&request, &era).and_then(|()| idempotency::take_over(headers, &mut request.request))
             {
@@ -177,12 +168,12 @@ fn check_media(headers: &HeaderMap) -> Option<Response> {
     let refused = |status: StatusCode, message: &str| {
         Some(answer(status, &json!({ "error": { "code": "UNSUPPORTED", "message": message } })))
     };
-    let media = value(header::CONTENT_TYPE).split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    if media != "application/json" {
-        return refused(StatusCode::UNSUPPORTED_MEDIA_TYPE, "send `Content-Type: application/json`");
+    if !is_json(value(header::CONTENT_TYPE)) {
+        return refused(StatusCode::UNSUPPORTED_MEDIA_TYPE, MEDIA_TYPE_MESSAGE);
     }
     let accept = value(header::ACCEPT);
-    if !(accept.contains("application/json") && accept.contains("text/event-stream")) {
+    let takes = |media: &str| accept.contains(media) || accept.contains("*/*");
+    if !(takes("application/json") && takes("text/event-stream")) {
         return refused(StatusCode::NOT_ACCEPTABLE, "send `Accept: application/json, text/event-stream`");
     }
     None
@@ -267,7 +258,7 @@ async fn answered<F, H: ServerHandler, T: Transport<RoleServer> + 'static>(
 /// A stream for which there is no place.
 fn no_place(id: Value, error: &OpError) -> Response {
     let rpc = dialect::workflow_rpc(error);
-    let refused = EnvelopeError { id, code: rpc.code, message: rpc.message, data: rpc.data };
+    let refused = EnvelopeError::new(id, rpc.code, rpc.message).with_data(rpc.data);
     let mut response = closing(error_response(error, &refused.to_json()));
     response.extensions_mut().insert(NoCall("TOO_MANY_STREAMS"));
     response

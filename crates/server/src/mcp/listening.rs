@@ -44,7 +44,7 @@ impl Handler {
     /// The part of a wish that can be granted: known resources. The lists of tools and prompts never change.
     pub(super) fn grantable(&self, requested: &SubscriptionFilter) -> SubscriptionFilter {
         let uris = requested.resource_subscriptions.iter().flatten();
-        let known = uris.filter(|uri| self.offers.find_resource(uri).is_some()).take(RESOURCES_MAX);
+        let known = uris.filter(|uri| self.find_resource(uri).is_some()).take(RESOURCES_MAX);
         SubscriptionFilter::builder().resource_subscriptions(known).build()
     }
 
@@ -54,7 +54,7 @@ impl Handler {
         let changes = self.house.changes().await.map_err(|error| protocol_error(Dialect::Common, &error))?;
         let mut resources = HashMap::new();
         for uri in uris {
-            let found = self.offers.find_resource(uri);
+            let found = self.find_resource(uri);
             let (resource, input) = found.ok_or_else(|| no_resource(uri))?;
             let out_hash = self.look(resource.operation, &input).await?;
             resources.insert(uri.clone(), Followed { operation: resource.operation, input, out_hash });

@@ -12,6 +12,7 @@ use super::headers::META_VERSION;
 
 const META_CLIENT: &str = "io.modelcontextprotocol/clientInfo";
 const META_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+const META_LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 
 /// Where the parameters do not fit the method and what is expected there, as far as that can be told.
 pub fn find(method: &str, params: Option<&Value>) -> Option<Misfit> {
@@ -39,18 +40,39 @@ pub fn find(method: &str, params: Option<&Value>) -> Option<Misfit> {
     }
 }
 
+const LEVELS: [&str; 8] = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
+
+fn is_level(value: &Value) -> bool {
+    value.as_str().is_some_and(|level| LEVELS.contains(&level))
+}
+
+/// What a request may say about itself: the name, what it is as a whole, and what of it does not fit.
+type Said = (&'static str, &'static str, fn(&Value) -> bool, fn(&Value) -> Option<Misfit>);
+
+const SAID: [Said; 5] = [
+    (META_VERSION, "a string", Value::is_string, |_| None),
+    (META_CLIENT, "an object", Value::is_object, find_misfit::<Implementation>),
+    (META_CAPABILITIES, "an object", Value::is_object, find_misfit::<ClientCapabilities>),
+    (META_LOG_LEVEL, "the name of a level such as info", is_level, |_| None),
+    (
+        "progressToken",
+        "a string or a whole number",
+        |token| token.is_string() || token.is_i64() || token.is_u64(),
+        |_| None,
+    ),
+];
+
 /// The same of what a request says about itself. Where it does not fit, it would count as not said.
 pub fn find_in_meta(params: Option<&Value>) -> Option<Misfit> {
     let meta = params?.get("_meta")?;
     if !meta.is_object() {
         return Some(Misfit { path: "_meta".to_owned(), expected: "an object".to_owned() });
     }
-    let within = |name: &str, find: fn(&Value) -> Option<Misfit>| {
-        let Misfit { path, expected } = find(meta.get(name)?)?;
-        let path = format!("_meta/{}/{path}", name.replace('/', "~1")).trim_end_matches('/').to_owned();
-        Some(Misfit { path, expected })
-    };
-    within(META_VERSION, find_misfit::<String>)
-        .or_else(|| within(META_CLIENT, find_misfit::<Implementation>))
-        .or_else(|| within(META_CAPABILITIES, find_misfit::<ClientCapabilities>))
+    SAID.into_iter().find_map(|(name, whole, is_whole, find)| {
+        let said = meta.get(name)?;
+        let misfit =
+            if is_whole(said) { find(said)? } else { Misfit { path: String::new(), expected: whole.to_owned() } };
+        let path = format!("_meta/{}/{}", name.replace('/', "~1"), misfit.path).trim_end_matches('/').to_owned();
+        Some(Misfit { path, ..misfit })
+    })
 }

@@ -42,6 +42,10 @@ pub(super) fn page<T>(
 }
 
 impl Handler {
+    fn served_resources(&self) -> impl Iterator<Item = &'static Resource> {
+        self.offers.resources.iter().filter(|resource| self.serves(resource.operation))
+    }
+
     /// What is always there, then the documents of the default project.
     pub(super) async fn resources(
         &self,
@@ -56,9 +60,7 @@ impl Handler {
             if resource.is_fixed() { vec![String::new()] } else { (resource.values)(table, services) }
         };
         let listed = self
-            .offers
-            .resources
-            .iter()
+            .served_resources()
             .flat_map(|resource| values(resource).into_iter().map(move |value| (resource, value)))
             .map(|(resource, value)| {
                 let name = if resource.is_fixed() { resource.name.to_owned() } else { value.clone() };
@@ -70,7 +72,7 @@ impl Handler {
         let (listed, next_cursor) = page(listed, request)?;
         let mut result = ListResourcesResult::with_all_items(listed);
         // After what is always there come the documents of the default project.
-        let has_documents = self.offers.lists_documents && table.find("list_artifacts").is_some();
+        let has_documents = self.offers.lists_documents && table.find_in("list_artifacts", self.family).is_some();
         let documents = || has_documents.then(|| DOCUMENTS_CURSOR.to_owned());
         result.next_cursor = next_cursor.or_else(documents);
         Ok(result)
@@ -82,9 +84,7 @@ impl Handler {
         request: Option<PaginatedRequestParams>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
         let templates = self
-            .offers
-            .resources
-            .iter()
+            .served_resources()
             .filter(|resource| !resource.is_fixed())
             .map(|resource| {
                 ResourceTemplate::new(resource.template, resource.name)
@@ -104,7 +104,7 @@ impl Handler {
         request: ReadResourceRequestParams,
         context: &RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let Some((resource, input)) = self.offers.find_resource(&request.uri) else {
+        let Some((resource, input)) = self.find_resource(&request.uri) else {
             self.house.refusals().note_of(&self.actor, "NO_RESOURCE");
             return Err(no_resource(&request.uri));
         };
@@ -125,6 +125,7 @@ impl Handler {
     pub(super) fn prompts(&self, request: Option<PaginatedRequestParams>) -> Result<ListPromptsResult, ErrorData> {
         let listed = (self.offers.prompts)(self.house.services())
             .into_iter()
+            .filter(|prompt| self.serves(prompt.operation))
             .map(|prompt| {
                 let arguments = prompt.arguments.iter().map(|argument| {
                     PromptArgument::new(argument.name)
@@ -146,7 +147,7 @@ impl Handler {
         request: GetPromptRequestParams,
         context: &RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        let Some(prompt) = self.offers.find_prompt(self.house.services(), &request.name) else {
+        let Some(prompt) = self.find_prompt(&request.name) else {
             self.house.refusals().note_of(&self.actor, "NO_PROMPT");
             return Err(ErrorData::invalid_params("no prompt of this name; prompts/list names them", None));
         };
@@ -169,14 +170,13 @@ impl Handler {
         let values = match &request.r#ref {
             Reference::Prompt(reference) => {
                 let prompt = self
-                    .offers
-                    .find_prompt(self.house.services(), &reference.name)
+                    .find_prompt(&reference.name)
                     .ok_or_else(|| ErrorData::invalid_params("no prompt of this name", None))?;
                 let found = prompt.arguments.iter().find(|known| known.name == argument.name);
                 found.map(|known| (known.values)(self.house.services())).unwrap_or_default()
             }
             Reference::Resource(reference) => {
-                let known = self.offers.resources.iter().find(|resource| resource.template == reference.uri);
+                let known = self.served_resources().find(|resource| resource.template == reference.uri);
                 let resource =
                     known.ok_or_else(|| ErrorData::invalid_params("no resource template of this form", None))?;
                 if resource.variable() == argument.name {

@@ -1,6 +1,7 @@
 //! MCP over standard input and output: one message a line, parsed as strictly as over HTTP.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use contract::error::cut;
 use contract::strict::Limits;
@@ -13,6 +14,7 @@ use rmcp::transport::Transport;
 use serde_json::Value;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::{Mutex, mpsc};
+use tokio::time::Instant;
 
 use super::backlog::{Backlog, Kind, Unadmitted};
 use super::envelope::{self, Envelope, EnvelopeError, METHOD_NOT_FOUND};
@@ -25,12 +27,16 @@ const BODY: &str = "BODY";
 const MESSAGE: &str = "MESSAGE";
 /// Messages read ahead of the service.
 const QUEUE_MAX: usize = 16;
+/// How long calls may take after the end of the input until the service ends them in its own way.
+const ANSWERS_WITHIN: Duration = Duration::from_secs(1);
 
 /// Lines in, lines out. A line that is no message is noted and answered here, and goes no further.
 pub struct Lines<W> {
     messages: mpsc::Receiver<ClientJsonRpcMessage>,
     writer: Arc<Mutex<W>>,
     backlog: Arc<Backlog>,
+    /// Once the input has ended: until when answers are waited for.
+    ends_at: Option<Instant>,
 }
 
 /// How a session began. rmcp decides it by its first requests and keeps to it; the reader, which sees the same requests in
@@ -74,7 +80,7 @@ impl<W: AsyncWrite + Unpin + Send + 'static> Lines<W> {
         let backlog = Arc::new(Backlog::default());
         let inbox = Inbox { sender, backlog: Arc::clone(&backlog), began: Began::NotYet };
         tokio::spawn(read(reader, Arc::clone(&writer), inbox, note));
-        Lines { messages, writer, backlog }
+        Lines { messages, writer, backlog, ends_at: None }
     }
 }
 
@@ -137,7 +143,7 @@ impl Inbox {
 }
 
 fn refusal(id: Value, reason: &str) -> EnvelopeError {
-    EnvelopeError { id, code: -32600, message: format!("Invalid Request: {reason}"), data: Value::Null }
+    EnvelopeError::new(id, -32600, format!("Invalid Request: {reason}"))
 }
 
 fn unadmitted(id: Value, reason: &Unadmitted) -> EnvelopeError {
@@ -146,7 +152,7 @@ fn unadmitted(id: Value, reason: &Unadmitted) -> EnvelopeError {
             let shown = cut(&id.to_string());
             refusal(id, &format!("`id` {shown} is in use by a call that is not answered yet"))
         }
-        Unadmitted::TooManyAside => EnvelopeError { id, code: -32000, message: reason.to_string(), data: Value::Null },
+        Unadmitted::TooManyAside => EnvelopeError::new(id, -32000, reason.to_string()),
     }
 }
 
@@ -181,6 +187,9 @@ async fn read<W: AsyncWrite + Unpin>(
                 // First, as whoever sent it may not listen for the answer.
                 if error.code != METHOD_NOT_FOUND {
                     note(if n_bytes > Limits::DEFAULT.bytes_max { BODY } else { MESSAGE });
+                }
+                if error.is_of_answer {
+                    continue;
                 }
                 if let Err(error) = write_line(&writer, error.to_json().to_string()).await {
                     tracing::warn!(error = %error, "Standard output broke");
@@ -247,7 +256,12 @@ impl<W: AsyncWrite + Unpin + Send + 'static> Transport<RoleServer> for Lines<W> 
     }
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
-        let message = self.messages.recv().await?;
+        let Some(message) = self.messages.recv().await else {
+            // From then on the service hears no more of what was written, and whoever waits for that keeps it for seconds.
+            let until = *self.ends_at.get_or_insert_with(|| Instant::now() + ANSWERS_WITHIN);
+            drop(tokio::time::timeout_at(until, self.backlog.empty()).await);
+            return None;
+        };
         if let JsonRpcMessage::Notification(notification) = &message
             && let ClientNotification::CancelledNotification(cancelled) = &notification.notification
             && let Some(id) = &cancelled.params.request_id
@@ -328,6 +342,9 @@ mod tests {
         session.say(r#"{"jsonrpc":"2.0","id":7,"result":{"secret":1}}"#).await;
         session.say(r#"{"jsonrpc":"2.0","id":8,"error":{"code":1,"message":"secret"}}"#).await;
         session.say(r#"{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"secret"}}"#).await;
+        session.say(r#"{"jsonrpc":"2.0","id":8,"error":"secret"}"#).await;
+        session.say(r#"{"jsonrpc":"2.0","id":8,"result":{},"error":{}}"#).await;
+        session.say(r#"{"jsonrpc":"2.0","id":null,"result":{}}"#).await;
         session.say(r#"{"jsonrpc":"2.0","id":9,"method":"ping"}"#).await;
         assert_eq!(session.hear().await, (9, None));
         session.say(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).await;

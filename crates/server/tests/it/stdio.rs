@@ -45,9 +45,13 @@ impl StdioClient {
     }
 
     fn shake_hands(&mut self) {
+        self.shake_hands_with(&json!({}));
+    }
+
+    fn shake_hands_with(&mut self, capabilities: &Value) {
         let hello = json!({
             "protocolVersion": "2025-11-25",
-            "capabilities": {},
+            "capabilities": capabilities,
             "clientInfo": {"name": "materia-tests", "version": "1.0.0"},
         });
         let answer = self.request("initialize", &hello, Duration::from_secs(30)).expect("`initialize` is answered");
@@ -171,4 +175,36 @@ fn subscriptions_have_a_limit_and_end_with_the_input() {
     assert!(client.process.0.wait().expect("an end").success());
     // Whoever waits for a call that never ends gives up after five.
     assert!(left.elapsed() < Duration::from_secs(4), "{:?}", left.elapsed());
+}
+
+#[test]
+fn a_call_that_was_cancelled_while_it_asked_does_nothing_more() {
+    let folder = testkit::temp_dir();
+    let data = folder.path().join("data");
+    std::fs::create_dir(&data).expect("a folder can be made");
+    std::fs::write(data.join("materia.toml"), "confirm_approval = true").expect("a file can be written");
+    let mut client = StdioClient::open(&data, &[], append(&folder.path().join("log")));
+    client.shake_hands_with(&json!({"elicitation": {}}));
+    let document = json!({"artifact_content": EPIC_006});
+    let stored = client.call("store_artifact", &document, WITHIN).expect("a document");
+
+    let call = json!({"name": "approve_artifact", "arguments": {"artifact_id": "EPIC-006"}});
+    client.send(&json!({"jsonrpc": "2.0", "id": 100, "method": "tools/call", "params": call})).expect("a reader");
+    let hear = |method: &str| {
+        let line = client.lines.recv_timeout(WITHIN).unwrap_or_else(|_| panic!("no `{method}`"));
+        let message: Value = serde_json::from_str(&line).expect("lines are JSON");
+        assert_eq!(message["method"], method, "{message}");
+        message
+    };
+    let question = hear("elicitation/create")["id"].clone();
+    let cancelled = json!({"requestId": 100});
+    writeln!(client.input, "{}", json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancelled}))
+        .expect("a reader");
+    assert_eq!(hear("notifications/cancelled")["params"]["requestId"], question);
+    let accepted = json!({"action": "accept", "content": {"approve": true}});
+    client.send(&json!({"jsonrpc": "2.0", "id": question, "result": accepted})).expect("a reader");
+    let params = json!({"uri": stored["resource_uri"]});
+    let read = client.request("resources/read", &params, WITHIN).expect("the document");
+    let text = read["result"]["contents"][0]["text"].as_str().unwrap_or_default();
+    assert!(text.contains("**Status:** Draft") && !text.contains("Approved"), "{read}");
 }

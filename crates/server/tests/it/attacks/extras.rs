@@ -184,6 +184,29 @@ fn both_eras_list_and_call_over_one_endpoint() {
 }
 
 #[test]
+fn a_family_has_its_own_resources_and_prompts_beside_those_of_the_house() {
+    let target = Target::start();
+    let ask = |family: &str, method: &str, params: Value| {
+        let request = target.request(super::wire::Request::post(format!("/mcp/{family}")));
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
+        target.send(&request.header("Accept", "*/*").json(body)).json()
+    };
+    let templates = |family: &str| ask(family, "resources/templates/list", json!({})).to_string();
+    let [workflow, evidence] = ["workflow", "evidence"].map(templates);
+    assert!(workflow.contains("mcp://resources/") && !workflow.contains("kg://"), "{workflow}");
+    assert!(evidence.contains("kg://") && !evidence.contains("mcp://resources/"), "{evidence}");
+    for listed in [&workflow, &evidence] {
+        assert!(listed.contains("contract://operations/{name}"), "{listed}");
+    }
+    let template = json!({"uri": "mcp://resources/templates/prd"});
+    assert!(ask("workflow", "resources/read", template.clone())["result"].is_object());
+    assert_eq!(rpc_code(&ask("evidence", "resources/read", template)), -32002);
+    assert!(ask("evidence", "prompts/list", json!({}))["result"]["prompts"].as_array().is_some_and(Vec::is_empty));
+    let prompt = json!({"name": "prd-generator", "arguments": {}});
+    assert_eq!(rpc_code(&ask("evidence", "prompts/get", prompt)), -32602);
+}
+
+#[test]
 fn resources_prompts_and_completions_answer_in_both_eras() {
     let target = Target::start();
     let ask = |method: &str, params: Value| {
