@@ -125,15 +125,15 @@ async fn an_id_has_one_form_everywhere() {
 async fn no_document_and_no_task_uses_up_the_numbers_of_the_others() {
     for stage in both().await {
         let far = json!({"artifact_content": PRD_006.replace("PRD-006", "PRD-999999999")});
-        let message = "Invalid params: PRD-999999999 is too far ahead: the highest number allowed is PRD-100000";
+        let message = "Invalid params: PRD-999999999 is too far ahead: the highest number allowed is PRD-10000";
         check_refused(&stage, stage.call("owner", "store_artifact", far), -32602, message).await;
-        let message = "Invalid params: HLS-100002 is too far ahead: the highest number allowed is HLS-100000";
-        check_refused(&stage, queue(&stage, &["HLS-001", "HLS-100002"]), -32602, message).await;
+        let message = "Invalid params: HLS-10002 is too far ahead: the highest number allowed is HLS-10000";
+        check_refused(&stage, queue(&stage, &["HLS-001", "HLS-10002"]), -32602, message).await;
         let far = json!({"artifact_type": "prd", "count": 1, "number": 999_999_999});
         let error = stage.call("owner", "reserve_id_range", far).await.result.unwrap_err();
         assert_eq!(error.details.field.as_deref(), Some("number"), "{error:?}");
-        output(queue(&stage, &["HLS-100000"]).await);
-        assert_eq!(next_id(&stage, "hls").await, "HLS-100001");
+        output(queue(&stage, &["HLS-10000"]).await);
+        assert_eq!(next_id(&stage, "hls").await, "HLS-10001");
         output(queue(&stage, &["HLS-200001"]).await);
         stage.store(PRD_006).await;
         assert_eq!(next_id(&stage, "prd").await, "PRD-007");

@@ -64,7 +64,7 @@ async fn an_id_that_its_author_was_given_is_theirs_to_write() {
     output(stage.approve("PRD-002").await);
     let far = prd(7, &[("HLS-AAA", "HLS-900000")]);
     stage.store(&far).await;
-    let message = "Invalid params: HLS-900000 is too far ahead: the highest number allowed is HLS-100003";
+    let message = "Invalid params: HLS-900000 is too far ahead: the highest number allowed is HLS-10003";
     check_refused(&stage, stage.approve("PRD-007"), -32602, message).await;
 }
 
