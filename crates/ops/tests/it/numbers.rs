@@ -134,7 +134,7 @@ async fn no_document_and_no_task_uses_up_the_numbers_of_the_others() {
         assert_eq!(error.details.field.as_deref(), Some("number"), "{error:?}");
         output(queue(&stage, &["HLS-10000"]).await);
         assert_eq!(next_id(&stage, "hls").await, "HLS-10001");
-        output(queue(&stage, &["HLS-200001"]).await);
+        output(queue(&stage, &["HLS-20001"]).await);
         stage.store(PRD_006).await;
         assert_eq!(next_id(&stage, "prd").await, "PRD-007");
     }
