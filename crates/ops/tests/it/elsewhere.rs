@@ -600,10 +600,7 @@ async fn whoever_is_refused_takes_no_number_there() {
     // Nor does one whose number the service refuses.
     let error = try_to_store(&near, &prd(200_000)).await.unwrap_err();
     assert_eq!(error.code(), "INVALID_ARG");
-    assert!(
-        error.message.ends_with("PRD-200000 is too far ahead: the highest number allowed is PRD-10011"),
-        "{error}"
-    );
+    assert!(error.message.ends_with("PRD-200000 is too far ahead: the highest number allowed is PRD-10011"), "{error}");
     assert_eq!(next_there(&line.far, "prd").await, "PRD-012");
 }
 
