@@ -124,3 +124,22 @@ pub(crate) fn path(path: &serde_path_to_error::Path) -> String {
     });
     steps.collect::<Vec<_>>().join("/")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_field_with_several_forms_names_them() {
+        let forms = json!({"oneOf": [{"enum": ["ok", "failed"]}, {"const": "denied"}]});
+        let schema = json!({"properties": {
+            "outcome": {"anyOf": [forms, {"type": "null"}]},
+            "other": {"anyOf": [{"type": "string"}, {"not": {}}]},
+        }});
+        let validator = jsonschema::validator_for(&schema).unwrap();
+        let told = |input: Value| check_input(&validator, &input).unwrap_err().details.expected;
+        assert_eq!(told(json!({"outcome": "x"})).as_deref(), Some("one of [\"ok\",\"failed\"] or \"denied\""));
+        assert_eq!(told(json!({"other": 5})).as_deref(), Some(FITTING));
+    }
+}

@@ -185,6 +185,18 @@ pub fn parse_body(headers: &HeaderMap, body: &Bytes, bytes_max: usize) -> Result
     })
 }
 
+/// What a JSON value is, without repeating any of it.
+pub fn kind_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    }
+}
+
 fn json_body(headers: &HeaderMap, body: &Bytes, bytes_max: usize) -> Result<Value, Box<Response>> {
     parse_body(headers, body, bytes_max).map_err(|refusal| match refusal {
         BodyRefusal::MediaType(_) => {

@@ -18,7 +18,7 @@ use uuid::Uuid;
 
 use crate::edge::{NoCall, answer, answer_text, error_response};
 use crate::owner::House;
-use crate::rest::{BodyRefusal, MEDIA_TYPE_MESSAGE, beside, named, parse_body};
+use crate::rest::{BodyRefusal, MEDIA_TYPE_MESSAGE, beside, kind_of, named, parse_body};
 
 /// A field of an operation as a service calls it.
 pub struct Field {
@@ -226,18 +226,6 @@ fn unreadable(refusal: BodyRefusal) -> Response {
     let mut response = answer(status, &body);
     response.extensions_mut().insert(NoCall(reason));
     response
-}
-
-/// What a JSON value is, without repeating any of it.
-fn kind_of(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "a boolean",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a string",
-        Value::Array(_) => "an array",
-        Value::Object(_) => "an object",
-    }
 }
 
 /// `GET` and nothing else. A router would let `HEAD` run the same handler, which takes an id or a task and tells nobody.

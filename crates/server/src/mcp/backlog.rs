@@ -91,7 +91,7 @@ pub enum Kind {
 /// Why a call gets no place.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unadmitted {
-    #[error("its `id` is in use by a call that is not answered yet")]
+    #[error("Invalid Request: `id` is in use by a call that is not answered yet")]
     InUse,
     #[error("too many calls wait for something from you")]
     TooManyAside,

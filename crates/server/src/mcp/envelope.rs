@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::headers::{META_VERSION, STATELESS_SINCE};
 use super::misfit;
+use crate::rest::kind_of;
 
 /// Methods this server knows. A request for one of them that does not parse has wrong parameters.
 const METHODS: [&str; 18] = [
@@ -145,17 +146,6 @@ fn unfit(id: Value, value: &Value) -> EnvelopeError {
     // Not the value itself: it may be a secret in the wrong place.
     let received = value.pointer(&path).map_or("nothing", kind_of);
     refusal.with_data(json!({ "path": path, "received": received, "expected": expected }))
-}
-
-fn kind_of(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "a boolean",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a string",
-        Value::Array(_) => "an array",
-        Value::Object(_) => "an object",
-    }
 }
 
 fn is_answer(value: &Value) -> bool {

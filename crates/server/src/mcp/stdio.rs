@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use contract::error::cut;
 use contract::strict::Limits;
 use rmcp::RoleServer;
 use rmcp::model::{
@@ -147,13 +146,11 @@ fn refusal(id: Value, reason: &str) -> EnvelopeError {
 }
 
 fn unadmitted(id: Value, reason: &Unadmitted) -> EnvelopeError {
-    match reason {
-        Unadmitted::InUse => {
-            let shown = cut(&id.to_string());
-            refusal(id, &format!("`id` {shown} is in use by a call that is not answered yet"))
-        }
-        Unadmitted::TooManyAside => EnvelopeError::new(id, -32000, reason.to_string()),
-    }
+    let code = match reason {
+        Unadmitted::InUse => -32600,
+        Unadmitted::TooManyAside => -32000,
+    };
+    EnvelopeError::new(id, code, reason.to_string())
 }
 
 async fn read<W: AsyncWrite + Unpin>(
@@ -391,7 +388,7 @@ mod tests {
         session.say(r#"{"jsonrpc":"2.0","id":5,"method":"ping"}"#).await;
         let (id, refused) = session.hear().await;
         assert_eq!(id, 5);
-        assert!(refused.unwrap().contains("`id` 5 is in use by a call that is not answered yet"));
+        assert!(refused.unwrap().contains("`id` is in use by a call that is not answered yet"));
         session.say(r#"{"jsonrpc":"2.0","id":6,"method":"ping"}"#).await;
         assert_eq!(session.hear().await, (6, None));
         session.say(r#"{"jsonrpc":"2.0","id":6,"method":"ping"}"#).await;

@@ -50,3 +50,15 @@ pub fn check(settings: &Settings) -> Result<(), SettingsError> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_setting_that_is_left_out_fits_and_one_of_nothing_does_not() {
+        assert!(check(&Settings::default()).is_ok());
+        assert!(check(&Settings { streams_max: Some(0), ..Settings::default() }).is_err());
+        assert!(check(&Settings { connections_per_address_max: Some(0), ..Settings::default() }).is_err());
+    }
+}
