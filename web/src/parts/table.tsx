@@ -1,6 +1,6 @@
 // Tables. On a narrow screen each row becomes a card, with the column's name before each value.
 
-import type { ReactNode } from 'react';
+import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
 
 export interface Column<Row> {
   id: string;
@@ -21,9 +21,11 @@ interface TableProps<Row> {
 }
 
 export function Table<Row>({ caption, columns, rows, keyOf, isDimmed }: TableProps<Row>) {
+  const frame = useRef<HTMLDivElement>(null);
+  const isWiderThanItsFrame = useIsWider(frame);
   // Cards change `display`, which takes the table roles away in some browsers; they are therefore said aloud.
   return (
-    <div className="table-frame">
+    <div className="table-frame" ref={frame} {...(isWiderThanItsFrame && { tabIndex: 0, role: 'group', 'aria-label': caption })}>
       <table className="table" role="table">
         <caption className="for-readers">{caption}</caption>
         <thead role="rowgroup">
@@ -57,4 +59,19 @@ export function Table<Row>({ caption, columns, rows, keyOf, isDimmed }: TablePro
       </table>
     </div>
   );
+}
+
+/** Whether what an element holds is wider than the element. Then it scrolls, and the keyboard has to reach it. */
+function useIsWider(element: RefObject<HTMLElement | null>): boolean {
+  const [isWider, setIsWider] = useState(false);
+  useEffect(() => {
+    const outer = element.current;
+    if (outer === null) return undefined;
+    const look = () => setIsWider(outer.scrollWidth > outer.clientWidth);
+    const observer = new ResizeObserver(look);
+    // The table as well as its frame: rows come and go while the frame stays as wide as it is.
+    for (const one of [outer, ...outer.children]) observer.observe(one);
+    return () => observer.disconnect();
+  }, [element]);
+  return isWider;
 }

@@ -83,6 +83,16 @@ export async function settled(page: Page): Promise<void> {
 /** Changes the theme, and waits until it is on the screen. */
 export async function setTheme(page: Page, colorScheme: 'light' | 'dark'): Promise<void> {
   await page.emulateMedia({ colorScheme });
+  await drawn(page);
+}
+
+/** Changes the size of the window, and waits until the page has taken its place in it. */
+export async function setSize(page: Page, width: number, height: number): Promise<void> {
+  await page.setViewportSize({ width, height });
+  await drawn(page);
+}
+
+async function drawn(page: Page): Promise<void> {
   await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
 }
 

@@ -3,7 +3,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { LANGUAGES } from '../../src/i18n/message.ts';
-import { openPage, overflow, seriousFindings, setTheme, settled, signIn, startBrowser } from './browser.ts';
+import { openPage, overflow, seriousFindings, setSize, setTheme, settled, signIn, startBrowser } from './browser.ts';
 import { ask, openGraph, putEvidence } from './evidence.ts';
 import { type Front, startFront } from './front.ts';
 import { type House, seed, seedWork, startHouse } from './house.ts';
@@ -150,24 +150,24 @@ describe.each(LANGUAGES)('in %s', (language) => {
     await signIn(page, house.token);
     for (const [name, visit] of VISITS) {
       await setTheme(page, 'light');
-      await page.setViewportSize({ width: 1280, height: 900 });
+      await setSize(page, 1280, 900);
       await visit(page);
       await settled(page);
       expect(await page.locator('html').getAttribute('lang'), name).toBe(language);
       expect(await seriousFindings(page), name).toEqual([]);
       for (const width of [1024, 768, 360]) {
-        await page.setViewportSize({ width, height: 740 });
+        await setSize(page, width, 740);
         expect(await overflow(page), `${name} at ${width}`).toBe(0);
       }
       // Neither colours nor cards depend on words: one language is enough for them.
       if (language !== 'en') continue;
       expect(await seriousFindings(page), `${name} at 360`).toEqual([]);
       // A theme changes colours and nothing else.
-      await page.setViewportSize({ width: 1280, height: 900 });
+      await setSize(page, 1280, 900);
       await setTheme(page, 'dark');
       expect(await seriousFindings(page, 'colours'), `${name} in the dark`).toEqual([]);
     }
-    await page.setViewportSize({ width: 360, height: 740 });
+    await setSize(page, 360, 740);
     await page.goto('/');
     await page.locator('.menu-button').click();
     expect(await seriousFindings(page), 'menu').toEqual([]);
@@ -178,14 +178,14 @@ describe.each(LANGUAGES)('in %s', (language) => {
   test('so are the sign-in page, the missing page, failures and an older server', async () => {
     const { page, close } = await openPage(browser, bare.url, { language, theme: 'light' });
     const check = async (name: string) => {
-      await page.setViewportSize({ width: 1280, height: 900 });
+      await setSize(page, 1280, 900);
       expect(await seriousFindings(page), name).toEqual([]);
       if (language === 'en') {
         await setTheme(page, 'dark');
         expect(await seriousFindings(page, 'colours'), `${name} in the dark`).toEqual([]);
         await setTheme(page, 'light');
       }
-      await page.setViewportSize({ width: 360, height: 740 });
+      await setSize(page, 360, 740);
       expect(await overflow(page), name).toBe(0);
     };
     await page.goto('/');
@@ -207,4 +207,27 @@ describe.each(LANGUAGES)('in %s', (language) => {
     await check('a document that is not there');
     await close();
   }, 1_800_000);
+});
+
+test('a table that is too wide is scrolled by keyboard, and as cards it does not scroll', async () => {
+  const { page, close } = await openPage(browser, whole.url, { language: 'en', theme: 'light' });
+  await signIn(page, house.token);
+  await page.goto('/documents/PRD-006/changes');
+  await settled(page);
+  const frame = page.locator('.table-frame');
+  expect(await frame.getAttribute('tabindex')).toBe(null);
+  await page.locator('.table-value').first().evaluate((value) => {
+    value.textContent = 'x'.repeat(400);
+  });
+  await setSize(page, 1280, 900);
+  expect(await frame.getAttribute('aria-label')).toBe('History');
+  await frame.focus();
+  await page.keyboard.press('ArrowRight');
+  await page.waitForFunction(() => (document.activeElement?.scrollLeft ?? 0) > 0);
+  expect(await seriousFindings(page)).toEqual([]);
+  await setSize(page, 360, 740);
+  expect(await frame.getAttribute('tabindex')).toBe(null);
+  expect(await overflow(page)).toBe(0);
+  expect(await seriousFindings(page)).toEqual([]);
+  await close();
 });

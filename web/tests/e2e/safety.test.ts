@@ -3,7 +3,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { LANGUAGES } from '../../src/i18n/message.ts';
-import { openPage, overflow, seriousFindings, setTheme, settled, signIn, WIDE } from './browser.ts';
+import { openPage, overflow, seriousFindings, setSize, setTheme, settled, signIn, WIDE } from './browser.ts';
 import { prepareGround, putDoubts, putEvidence, RETRACTED } from './evidence.ts';
 
 const ground = prepareGround(async (house) => {
@@ -168,17 +168,17 @@ describe.each(LANGUAGES)('in %s', (language) => {
     ];
     for (const [name, visit] of visits) {
       await setTheme(page, 'light');
-      await page.setViewportSize({ width: 1280, height: 900 });
+      await setSize(page, 1280, 900);
       await visit();
       await settled(page);
       expect(await seriousFindings(page), name).toEqual([]);
       for (const width of [1024, 768, 360]) {
-        await page.setViewportSize({ width, height: 740 });
+        await setSize(page, width, 740);
         expect(await overflow(page), `${name} at ${width}`).toBe(0);
       }
       expect(await seriousFindings(page), `${name} at 360`).toEqual([]);
       // A theme changes colours and nothing else.
-      await page.setViewportSize({ width: 1280, height: 900 });
+      await setSize(page, 1280, 900);
       await setTheme(page, 'dark');
       expect(await seriousFindings(page, 'colours'), `${name} in the dark`).toEqual([]);
     }
