@@ -22,6 +22,7 @@ use ops::limits;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::LevelFilter;
 
 #[derive(Debug, thiserror::Error)]
 pub enum SettingsError {
@@ -43,6 +44,10 @@ pub enum SettingsError {
     WorkflowFolder(PathBuf),
     #[error("`log` is no filter: expected `error`, `warn`, `info`, `debug`, or a list such as `info,ops=debug`")]
     Log,
+    #[error("`allowed_origins` holds `{0}`, expected origins such as `https://materia.example`, without a path")]
+    Origin(String),
+    #[error("`{}` is no file that can be read; mend it or take it away", _0.display())]
+    NoFile(PathBuf),
     #[error("`actor_id` of [[api_keys]] is `{actor_id}`, which {whose}; give the key a name of its own")]
     KeyName { actor_id: ActorId, whose: String },
     #[error("no data folder: give --data, or set MATERIA_DATA or HOME")]
@@ -283,6 +288,11 @@ pub struct Flags {
 impl Settings {
     /// Reads all sources for a data folder.
     pub fn read(data: &Path, flags: &Flags) -> Result<Settings, SettingsError> {
+        // Whatever is no file would be passed over, and with it what somebody decided.
+        let file = data.join(SETTINGS_FILE);
+        if file.symlink_metadata().is_ok() && !file.is_file() {
+            return Err(SettingsError::NoFile(file));
+        }
         let settings: Settings =
             figment(data, flags).extract().map_err(|error| SettingsError::Wrong(mistakes::told(error)))?;
         settings.check()?;
@@ -299,7 +309,10 @@ impl Settings {
         if let Some(folder) = self.workflow_folder.as_ref().filter(|folder| !folder.is_dir()) {
             return Err(SettingsError::WorkflowFolder(folder.clone()));
         }
-        EnvFilter::try_new(&self.log).map_err(|_| SettingsError::Log)?;
+        check_filter(&self.log)?;
+        if let Some(origin) = self.allowed_origins.iter().find(|origin| !is_origin(origin)) {
+            return Err(SettingsError::Origin(origin.clone()));
+        }
         oauth::check(&self.oauth).map_err(SettingsError::Oauth)?;
         self.check_key_names()?;
         witness::check(&self.witness, self.witness_cosignatures_min).map_err(SettingsError::Witness)?;
@@ -375,10 +388,30 @@ impl Settings {
     }
 }
 
+const SETTINGS_FILE: &str = "materia.toml";
+
+/// The library takes a word that is no level for the name of a part of the program, and then nothing else is told.
+fn check_filter(filter: &str) -> Result<(), SettingsError> {
+    let is_level = |word: &str| word.parse::<LevelFilter>().is_ok();
+    let is_known = |directive: &str| is_level(directive) || directive.contains(['=', '[']);
+    let directives = || filter.split(',').map(str::trim).filter(|directive| !directive.is_empty());
+    match EnvFilter::try_new(filter) {
+        Ok(_) if directives().all(is_known) => Ok(()),
+        Ok(_) | Err(_) => Err(SettingsError::Log),
+    }
+}
+
+/// A scheme and a host, as browsers say them.
+fn is_origin(text: &str) -> bool {
+    let Ok(uri) = text.parse::<http::Uri>() else { return false };
+    let is_web = matches!(uri.scheme_str(), Some("http" | "https"));
+    is_web && uri.host().is_some_and(|host| !host.is_empty()) && text.matches('/').count() == 2 && !text.contains('@')
+}
+
 fn figment(data: &Path, flags: &Flags) -> Figment {
     Figment::from(Serialized::defaults(Settings::default()))
         .merge(chosen::Chosen::read(data))
-        .merge(Toml::file(data.join("materia.toml")))
+        .merge(Toml::file(data.join(SETTINGS_FILE)))
         .merge(Env::prefixed("MATERIA_").ignore(&["data", "test_postgres", "test_tools", "prove", "bin"]))
         .merge(Serialized::globals(flags).profile("default"))
 }
@@ -415,9 +448,20 @@ mod tests {
             error(Settings { call_deadline_ms: u64::MAX, ..Settings::default() }),
             "`call_deadline_ms` is 18446744073709551615, expected 1 to 86400000"
         );
-        assert!(
-            error(Settings { log: "loud,,=x".to_owned(), ..Settings::default() }).starts_with("`log` is no filter")
-        );
+        for log in ["loud,,=x", "infoo", "loud", "info,opss", "ops=loud"] {
+            let told = error(Settings { log: log.to_owned(), ..Settings::default() });
+            assert!(told.starts_with("`log` is no filter"), "{log}: {told}");
+        }
+        for log in ["info", "WARN", "off", "info,ops=debug"] {
+            assert!(Settings { log: log.to_owned(), ..Settings::default() }.check().is_ok(), "{log}");
+        }
+        for origin in ["evil", "https://", "https://a.example/", "ftp://a.example", "https://me@a.example", "null"] {
+            let told = error(Settings { allowed_origins: vec![origin.to_owned()], ..Settings::default() });
+            assert!(told.starts_with(&format!("`allowed_origins` holds `{origin}`, expected origins")), "{told}");
+        }
+        for origin in ["https://a.example", "http://127.0.0.1:9000", "http://[::1]:9000"] {
+            assert!(Settings { allowed_origins: vec![origin.to_owned()], ..Settings::default() }.check().is_ok());
+        }
         assert!(Settings { rate_per_second: 0, slow_call_ms: 0, ..Settings::default() }.check().is_ok());
     }
 
@@ -467,6 +511,19 @@ mod tests {
         assert_eq!(error, "`workflow_folder` is `/nope`, which is no folder; mend the path or leave it out");
         assert!(wrong("/dev/null").check().is_err());
         assert!(wrong("/tmp").check().is_ok());
+    }
+
+    #[test]
+    fn a_file_of_settings_that_is_none_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let read = || Settings::read(folder.path(), &Flags::default());
+        assert!(read().is_ok());
+        let file = folder.path().join("materia.toml");
+        std::os::unix::fs::symlink("nowhere", &file).unwrap();
+        assert!(read().unwrap_err().to_string().ends_with("is no file that can be read; mend it or take it away"));
+        std::fs::remove_file(&file).unwrap();
+        std::fs::create_dir(&file).unwrap();
+        assert!(read().is_err());
     }
 
     #[test]

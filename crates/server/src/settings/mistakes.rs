@@ -57,6 +57,8 @@ fn form_wanted(expected: &str, setting: &str) -> String {
     match (expected, ranges::find(setting)) {
         ("u8" | "u16" | "u32" | "u64" | "usize", Some((min, max))) => format!("a whole number from {min} to {max}"),
         ("u8" | "u16" | "u32" | "u64" | "usize", None) => "a whole number from 0 on".to_owned(),
+        ("a sequence", _) => "a list such as [\"a\",\"b\"]".to_owned(),
+        ("a boolean", _) => "true or false".to_owned(),
         (other, _) => other.to_owned(),
     }
 }
@@ -119,6 +121,7 @@ mod tests {
     fn mistakes_are_told_without_the_value() {
         check("ids_key = 987654321", "`ids_key` in TOML source string: found a whole number, expected a string");
         check("ids_key = \"SECRET", "line 1, column");
+        check("numbers = \"SECRET\"", "found a text, expected a list such as [\"a\",\"b\"]");
         check("numbers = [\"SECRET\"]", "found a text, expected a whole number from 0 on");
         check("rate_burst = 987654321987654321", "found a whole number, expected a whole number from 1 to 1000000");
         check("rate_burst = -987654", "found a negative number, expected a whole number from 1 to 1000000");

@@ -42,6 +42,10 @@ impl Log {
     pub fn run(&self, arguments: &[&str]) -> Told {
         let mut command = materia();
         command.args(arguments).arg("--data").arg(&self.data);
+        // `doctor` looks whether the ports are free; those that ship may be a server's on this machine.
+        for listener in ["LISTEN", "TASKS_LISTEN", "IDS_LISTEN", "GRPC_LISTEN"] {
+            command.env(format!("MATERIA_{listener}"), "127.0.0.1:0");
+        }
         if let Some(url) = &self.database_url {
             command.args(["--database-url", url]);
         }
