@@ -19,7 +19,7 @@ use futures::FutureExt;
 use ledger::keyring::Keyring;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use store::{EventQueue, EventRow, Store};
+use store::{EventQueue, EventRow, Store, StoreError};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -301,16 +301,23 @@ impl Platform {
     }
 
     /// Writes what is queued and lets go of the store.
-    pub async fn close(&self) {
+    pub async fn close(&self) -> Result<(), Unrecorded> {
         self.0.record_unrecorded();
         self.0.services.evidence.close();
         self.0.files.close().await;
-        if let Err(error) = self.0.queue.close().await {
-            tracing::error!(error = %error, "The last events could not be written");
+        let closed = self.0.queue.close().await.map_err(Unrecorded);
+        if let Err(error) = &closed {
+            tracing::error!(error = %error.0, "The last events could not be written");
         }
         self.0.store.close().await;
+        closed
     }
 }
+
+/// What was answered before its event was stored, and then the event could not be.
+#[derive(Debug, thiserror::Error)]
+#[error("not all that was done could be recorded; `materia doctor` says what is wrong with the database")]
+pub struct Unrecorded(#[source] StoreError);
 
 pub(crate) fn no_audit() -> AuditBlock {
     AuditBlock {
@@ -342,6 +349,7 @@ impl Inner {
             actor,
             operation: tool.map_or("unknown", |tool| tool.entry.name),
             recorded_as: tool.map_or("unknown", |tool| tool.entry.recorded_as),
+            dialect: tool.map_or(Dialect::Common, |tool| tool.entry.family.dialect()),
             started,
             started_us: self.clock.now_us(),
             deadline: started + tool.and_then(|tool| tool.entry.deadline).unwrap_or(self.settings.call_deadline),
@@ -357,7 +365,13 @@ impl Inner {
         let Some(tool) = tool else {
             let error = match operations::replacement(&call.operation) {
                 Some(replacement) => OpError::not_found(format!("this operation is no more; call {replacement}")),
-                None => OpError::not_found("no operation of this name; `tools` lists them all"),
+                None => {
+                    let meant = Table::similar(&call.operation, self.table.all());
+                    let meant = meant.map(|name| format!("did you mean `{name}`? ")).unwrap_or_default();
+                    OpError::not_found(format!(
+                        "no operation of this name; {meant}`materia tools` and `/api` list them"
+                    ))
+                }
             };
             return self.record(&ticket, None, &call.input, failed(&call.input, error)).await;
         };
@@ -418,7 +432,7 @@ impl Inner {
             None => {
                 let (out_hash, code, objects) = match &result {
                     Ok(done) => (done.out_hash.clone(), None, done.objects.as_slice()),
-                    Err(error) => (error_hash(error), Some(error.code()), [].as_slice()),
+                    Err(error) => (error_hash(ticket.dialect, error), Some(error.code()), [].as_slice()),
                 };
                 let ending = Ending { in_hash: &in_hash, out_hash: &out_hash, outcome, code, objects, kept_as: None };
                 let (audit, event) = ticket.close(&ending);
@@ -444,10 +458,9 @@ impl Inner {
         if let (Ok(done), true) = (&mut result, tool.is_some_and(|tool| tool.entry.is_stamped)) {
             done.stamp(&audit);
         }
-        let family = tool.map(|tool| tool.entry.family);
         Reply {
             call_id: ticket.call_id,
-            dialect: family.map_or(Dialect::Common, |family| family.dialect()),
+            dialect: ticket.dialect,
             result: result.map(Into::into).map_err(|error| public(error, ticket.call_id)),
             audit,
         }

@@ -295,7 +295,13 @@ fn misfit<T: Operation>(input: &Value, error: &serde_json::Error) -> OpError {
         return OpError::invalid(field, "values that fit the schema");
     }
     match text.strip_prefix("expected ") {
-        Some(expected) => OpError::invalid(field, expected),
+        Some(expected) => {
+            let refusal = OpError::invalid(field.as_str(), expected);
+            match input.pointer(&format!("/{field}")) {
+                Some(value) => refusal.received(validate::shortened(value)),
+                None => refusal,
+            }
+        }
         None => OpError::new(Kind::Invalid, text),
     }
 }
@@ -372,7 +378,7 @@ fn close(ticket: &Ticket, in_hash: &str, result: Result<Done, OpError>, kept_as:
     };
     let (out_hash, objects) = match &result {
         Ok(done) => (done.out_hash.clone(), done.objects.as_slice()),
-        Err(error) => (error_hash(error), [].as_slice()),
+        Err(error) => (error_hash(ticket.dialect, error), [].as_slice()),
     };
     let ending = Ending { in_hash, out_hash: &out_hash, outcome, code, objects, kept_as };
     let (audit, event) = ticket.close(&ending);

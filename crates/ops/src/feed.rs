@@ -16,8 +16,15 @@ const EVENTS_MAX: u32 = 1_000;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Change {
     pub organisation_id: String,
-    /// Ids of the things that were created, changed or deleted.
-    pub ids: Vec<String>,
+    /// The things that were created, changed or deleted.
+    pub things: Vec<Thing>,
+}
+
+/// As events name it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Thing {
+    pub kind: String,
+    pub id: String,
 }
 
 /// A piece of the feed, and where the next one begins.
@@ -42,8 +49,9 @@ impl Platform {
             let is_change = event.operation == RUN_JOB
                 || self.table().find(&event.operation).is_some_and(|tool| tool.entry.is_write);
             let body: Event = is_change.then(|| serde_json::from_str(&event.body).ok())??;
-            let ids: Vec<String> = body.objects.into_iter().map(|object| object.id).collect();
-            (!ids.is_empty()).then_some(Change { organisation_id: event.organisation_id, ids })
+            let things = body.objects.into_iter().map(|object| Thing { kind: object.kind, id: object.id });
+            let things: Vec<Thing> = things.collect();
+            (!things.is_empty()).then_some(Change { organisation_id: event.organisation_id, things })
         });
         Ok(Changes { next_index, changes: changes.collect() })
     }

@@ -20,6 +20,7 @@ use workflow::artifacts::{self, ArtifactRow, NewArtifact, Place, Waiting, Whole}
 use workflow::projection::{Found, ProjectionError, Root, Staged};
 
 pub use follow::FilesPlace;
+pub(crate) use follow::{ARTIFACT, parse_document};
 
 /// How soon written files are forgotten, and failed ones tried again.
 const KEEP_EVERY: Duration = Duration::from_secs(1);

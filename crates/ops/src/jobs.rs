@@ -24,6 +24,9 @@ use store::{Conn, StoreError};
 use crate::operation::store_error;
 use crate::table::{Table, Tool};
 
+/// The kind of jobs in events.
+pub(crate) const JOB: &str = "job";
+
 /// Whether an operation runs as a job where the caller can follow one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JobMode {

@@ -50,7 +50,7 @@ mod workflow;
 pub use clock::Clock;
 pub use context::{Context, Progress, ProgressReport, SelfApproval, Services, Settings};
 pub use dialogue::Answers;
-pub use door::{Call, OpenError, Options, Platform, Reply, Success, Via};
+pub use door::{Call, OpenError, Options, Platform, Reply, Success, Unrecorded, Via};
 pub use entry::Entry;
 pub use family::Family;
 pub use files::{Files, FilesPlace, FilesReport};

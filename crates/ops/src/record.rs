@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use contract::actor::Actor;
 use contract::audit::{AuditBlock, AuditStatus, seed};
 use contract::canonical;
+use contract::dialect::{self, Dialect};
 use contract::error::OpError;
 use contract::event::{Correlation, Event, EventActor, Outcome, Touched};
 use contract::id::{CorrelationId, IdempotencyKey};
@@ -32,6 +33,8 @@ pub(crate) struct Ticket {
     pub operation: &'static str,
     /// What the event calls it.
     pub recorded_as: &'static str,
+    /// In which its errors are written.
+    pub dialect: Dialect,
     pub started: Instant,
     pub started_us: i64,
     pub deadline: Instant,
@@ -137,8 +140,8 @@ pub(crate) fn row(event: &Event, recorded_at_us: i64) -> EventRow {
 }
 
 /// Hash of an error as its dialect writes it, so that the log can be matched with what the caller saw.
-pub(crate) fn error_hash(error: &OpError) -> String {
-    canonical::hash_of(&contract::dialect::common(error))
+pub(crate) fn error_hash(dialect: Dialect, error: &OpError) -> String {
+    canonical::hash_of(&dialect::body(dialect, error, None))
 }
 
 /// The caller's correlation ids: those given beside the call, else those among the input's own fields that are as the

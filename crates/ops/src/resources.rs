@@ -3,6 +3,9 @@
 use serde_json::{Map, Value, json};
 
 use crate::context::Services;
+use crate::feed::Thing;
+use crate::files::{ARTIFACT, parse_document};
+use crate::jobs::JOB;
 use crate::table::Table;
 
 /// What of the operation's output is the resource.
@@ -27,6 +30,8 @@ pub struct Resource {
     pub input: Option<fn(&str) -> Option<Value>>,
     /// Values of the one variable that are worth listing and completing.
     pub values: fn(&Table, &Services) -> Vec<String>,
+    /// Whether the answer to an input may be another one since a thing changed. Who follows it then looks.
+    pub rests_on: fn(&Value, &Thing) -> bool,
 }
 
 const RESOURCES_URI: &str = "mcp://resources/";
@@ -36,6 +41,31 @@ const ARTIFACTS: &str = "mcp://resources/artifacts";
 
 fn nothing(_: &Table, _: &Services) -> Vec<String> {
     Vec::new()
+}
+
+/// For what comes with the program or from the settings.
+fn never(_: &Value, _: &Thing) -> bool {
+    false
+}
+
+/// A batch says by hashes alone what is in it, and what is told of a node rests on its neighbours too.
+fn on_evidence(_: &Value, thing: &Thing) -> bool {
+    thing.kind == evidence::record::audited::BATCH
+}
+
+fn on_job(input: &Value, thing: &Thing) -> bool {
+    thing.kind == JOB && input.get("job_id").and_then(Value::as_str) == Some(thing.id.as_str())
+}
+
+fn on_documents(_: &Value, thing: &Thing) -> bool {
+    thing.kind == ARTIFACT
+}
+
+/// `default/PRD-006/1` for `…/prds/PRD-006_v1.md`; that of another project of the same name is looked at in vain.
+fn on_document(input: &Value, thing: &Thing) -> bool {
+    let Some((_, key, _)) = parse_document(&thing.id).filter(|_| thing.kind == ARTIFACT) else { return false };
+    let uri = input.get("resource_uri").and_then(Value::as_str).unwrap_or_default();
+    uri.rsplit('/').next().is_some_and(|file| file.starts_with(key))
 }
 
 /// The order counts: the first family that an address fits reads it.
@@ -49,6 +79,7 @@ pub const RESOURCES: &[Resource] = &[
         body: Body::Output,
         input: None,
         values: |table, _| table.all().iter().map(|tool| tool.entry.name.to_owned()).collect(),
+        rests_on: never,
     },
     Resource {
         template: "job://jobs/{job_id}",
@@ -59,6 +90,7 @@ pub const RESOURCES: &[Resource] = &[
         body: Body::Output,
         input: None,
         values: nothing,
+        rests_on: on_job,
     },
     Resource {
         template: "kg://herb/{id}",
@@ -69,6 +101,7 @@ pub const RESOURCES: &[Resource] = &[
         body: Body::Output,
         input: Some(|uri| Some(json!({ "id": named(uri, "kg://herb/")? }))),
         values: nothing,
+        rests_on: on_evidence,
     },
     Resource {
         template: "kg://node/{curie}",
@@ -79,6 +112,7 @@ pub const RESOURCES: &[Resource] = &[
         body: Body::Output,
         input: Some(|uri| Some(json!({ "curie": named(uri, "kg://node/")? }))),
         values: nothing,
+        rests_on: on_evidence,
     },
     Resource {
         template: "paper://pmid/{id}",
@@ -89,6 +123,7 @@ pub const RESOURCES: &[Resource] = &[
         body: Body::Output,
         input: Some(|uri| Some(json!({ "pmid": uri.strip_prefix("paper://pmid/")? }))),
         values: nothing,
+        rests_on: on_evidence,
     },
     Resource {
         template: "mcp://resources/validation/{checklist_id}",
@@ -99,6 +134,7 @@ pub const RESOURCES: &[Resource] = &[
         body: Body::Output,
         input: Some(|uri| Some(json!({ "checklist_id": uri.strip_prefix(VALIDATION)? }))),
         values: |_, services| services.catalogue.current().checklist_ids().map(str::to_owned).collect(),
+        rests_on: never,
     },
     Resource {
         template: "mcp://resources/templates/{artifact_type}",
@@ -109,6 +145,7 @@ pub const RESOURCES: &[Resource] = &[
         body: Body::Member("content"),
         input: Some(|uri| Some(json!({ "artifact_type": uri.strip_prefix(TEMPLATES)? }))),
         values: |_, services| services.catalogue.current().types().iter().map(|kind| kind.name.clone()).collect(),
+        rests_on: never,
     },
     Resource {
         template: "mcp://resources/artifacts/metadata{?type,status,parent,project,cursor}",
@@ -122,6 +159,7 @@ pub const RESOURCES: &[Resource] = &[
             list_input(rest.strip_prefix("/metadata").unwrap_or(rest))
         }),
         values: nothing,
+        rests_on: on_documents,
     },
     Resource {
         template: "mcp://resources/artifacts/{folder}/{file}",
@@ -133,6 +171,7 @@ pub const RESOURCES: &[Resource] = &[
         // Whatever else begins like this goes to the operation, which refuses it, warns and is recorded.
         input: Some(|uri| uri.starts_with(RESOURCES_URI).then(|| json!({ "resource_uri": uri }))),
         values: nothing,
+        rests_on: on_document,
     },
 ];
 
@@ -256,6 +295,25 @@ mod tests {
             "list_artifacts",
             listed,
         );
+    }
+
+    #[test]
+    fn an_answer_rests_on_what_it_tells_of() {
+        let check = |uri: &str, kind: &str, id: &str, expected: bool| {
+            let (resource, input) = OFFERS.find_resource(uri).unwrap();
+            let thing = Thing { kind: kind.to_owned(), id: id.to_owned() };
+            assert_eq!((resource.rests_on)(&input, &thing), expected, "{uri} on {kind} {id}");
+        };
+        let document = "mcp://resources/artifacts/prds/PRD-006_v1.md";
+        check(document, "artifact", "default/PRD-006/1", true);
+        check(document, "artifact", "default/PRD-007/1", false);
+        check(document, "task", "PRD-006", false);
+        check("mcp://resources/artifacts/metadata?type=prd", "artifact", "default/PRD-007/1", true);
+        check("kg://herb/ginger", "evidence_batch", "7", true);
+        check("paper://pmid/1", "artifact", "default/PRD-006/1", false);
+        check("job://jobs/j1", "job", "j1", true);
+        check("job://jobs/j1", "job", "j2", false);
+        check("mcp://resources/templates/prd", "artifact", "default/PRD-006/1", false);
     }
 
     #[test]

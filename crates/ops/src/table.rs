@@ -23,6 +23,11 @@ pub enum TableError {
     Schema { operation: &'static str, source: Box<dyn std::error::Error + Send + Sync> },
 }
 
+/// A name that is no operation's is compared with those that are up to this length, and from this likeness on one of them
+/// was meant.
+const SPELT_BYTES_MAX: usize = 80;
+const LIKE_FROM: f64 = 0.7;
+
 /// Where the audit block stands in an output.
 const AUDIT: &str = "audit";
 
@@ -88,6 +93,19 @@ impl Table {
 
     pub fn all(&self) -> &[Arc<Tool>] {
         &self.tools
+    }
+
+    /// Of these operations the one whose name is spelt most like a name that none of them has.
+    pub fn similar<'a>(name: &str, among: impl IntoIterator<Item = &'a Arc<Tool>>) -> Option<&'static str> {
+        // Names are short: what is longer was not meant as one, and comparing it would take its time.
+        if name.len() > SPELT_BYTES_MAX {
+            return None;
+        }
+        let name = name.to_ascii_lowercase();
+        let likeness = |known: &str| strsim::normalized_damerau_levenshtein(&name, known);
+        let names = among.into_iter().map(|tool| (likeness(tool.entry.name), tool.entry.name));
+        let (likeness, nearest) = names.max_by(|a, b| a.0.total_cmp(&b.0))?;
+        (likeness >= LIKE_FROM).then_some(nearest)
     }
 
     /// What a family's endpoint lists, or every tool for `None`. The order is that of the table.

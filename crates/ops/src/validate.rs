@@ -53,13 +53,19 @@ fn expectation(error: &ValidationError<'_>) -> String {
         ValidationErrorKind::MinItems { limit } => format!("at least {limit} items"),
         ValidationErrorKind::MaxItems { limit } => format!("at most {limit} items"),
         ValidationErrorKind::Pattern { pattern } => format!("text that matches `{pattern}`"),
-        ValidationErrorKind::Enum { options } => format!("one of {options}"),
+        ValidationErrorKind::Enum { options } => format!("one of {}", offered(options)),
         ValidationErrorKind::Constant { expected_value } => format!("{expected_value}"),
         ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } => {
             alternatives(context)
         }
         _ => FITTING.to_owned(),
     }
+}
+
+/// What may be said. Where nothing may be said, it can be left out as well.
+fn offered(options: &Value) -> Value {
+    let said = |options: &Vec<Value>| options.iter().filter(|option| !option.is_null()).cloned().collect();
+    options.as_array().map_or_else(|| options.clone(), said)
 }
 
 const FITTING: &str = "a value that fits the schema";
@@ -79,7 +85,7 @@ fn alternatives(forms: &[Vec<ValidationError<'_>>]) -> String {
 }
 
 /// The value itself if it is short, else what kind of value it is.
-fn shortened(value: &Value) -> Value {
+pub(crate) fn shortened(value: &Value) -> Value {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
         Value::String(text) if text.chars().count() <= RECEIVED_CHARS_MAX => value.clone(),

@@ -214,13 +214,18 @@ fn is_text(path: &str) -> bool {
     percent_encoding::percent_decode_str(path).decode_utf8().is_ok()
 }
 
+/// Addresses that only programs call, with a token or key of theirs.
+fn is_for_programs(path: &str) -> bool {
+    path == "/tools" || path == "/mcp" || path.starts_with("/mcp/")
+}
+
 /// Finds out who it is, keeps them to their rate, and only then reads what they send.
 async fn admit(State(edge): State<Arc<Edge>>, mut request: Request, next: Next) -> Response {
     let address = address(&request);
     let sessions = match edge.voice {
-        Voice::House => Sessions::Count,
-        // Browsers send a cookie to every port of a host, and no page of ours calls the services.
-        Voice::Service => Sessions::Ignored,
+        Voice::House if !is_for_programs(request.uri().path()) => Sessions::Count,
+        // Browsers send a cookie to every port of a host, and no page of ours calls the services, `/tools` or MCP.
+        Voice::House | Voice::Service => Sessions::Ignored,
     };
     let caller = match edge.authenticator.identify(request.headers(), sessions).await {
         Ok(caller) => caller,

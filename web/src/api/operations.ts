@@ -689,7 +689,7 @@ export interface Operations {
         year_to?: number | null;
       } | null;
       /**
-       * `th` unless given. The language in which nodes are named in the answer; `auto` takes that of the query. Hits of
+       * The language in which nodes are named in the answer; `auto` takes that of the query. Hits of
        * every language are found.
        */
       lang?: "th" | "en" | "auto" | null;
@@ -697,7 +697,7 @@ export interface Operations {
       min_version?: number | null;
       /** A question, or words; Thai, English or both. */
       query: string;
-      /** 10 unless given. */
+      /** Hits at most. */
       top_k?: number | null;
     };
     output: {
@@ -1148,9 +1148,9 @@ export interface Operations {
         strength?: "low" | "moderate" | "high" | null;
         type?: string | string[] | null;
       } | null;
-      /** Paths at most; 100 unless given. */
+      /** Paths at most. */
       limit?: number | null;
-      /** Hops of a path at most; 3 unless given. */
+      /** Hops of a path at most. */
       max_depth?: number | null;
       /** A change number that the answer must know of, as `put_records` answered it. */
       min_version?: number | null;

@@ -26,13 +26,13 @@ pub struct QueryKg {
     pub pattern: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub filters: Option<KgFilters>,
-    /// Hops of a path at most; 3 unless given.
+    /// Hops of a path at most.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(max = 6))]
+    #[schemars(range(max = 6), extend("default" = DEPTH_DEFAULT))]
     pub max_depth: Option<u32>,
-    /// Paths at most; 100 unless given.
+    /// Paths at most.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1, max = 1_000))]
+    #[schemars(range(min = 1, max = 1_000), extend("default" = PATHS_DEFAULT))]
     pub limit: Option<u32>,
     /// Only counts the paths, all of them.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

@@ -12,15 +12,16 @@ pub struct HybridSearch {
     /// A question, or words; Thai, English or both.
     #[schemars(length(min = 1, max = 2_000))]
     pub query: String,
-    /// `th` unless given. The language in which nodes are named in the answer; `auto` takes that of the query. Hits of
+    /// The language in which nodes are named in the answer; `auto` takes that of the query. Hits of
     /// every language are found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = "th"))]
     pub lang: Option<SearchLang>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub filters: Option<SearchFilters>,
-    /// 10 unless given.
+    /// Hits at most.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1, max = 100))]
+    #[schemars(range(min = 1, max = 100), extend("default" = 10))]
     pub top_k: Option<u32>,
     /// The change number that the answer must know of, as `put_records` told it.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -44,7 +44,8 @@ impl Platform {
         let Changes { next_index, changes } = self.changes_from(place.next_index).await?;
         let mut changed: BTreeMap<(String, String, u32), Vec<String>> = BTreeMap::new();
         for change in changes {
-            for (project_id, key, version) in change.ids.iter().filter_map(|id| parse(id)) {
+            let documents = change.things.iter().filter(|thing| thing.kind == ARTIFACT);
+            for (project_id, key, version) in documents.filter_map(|thing| parse_document(&thing.id)) {
                 let place = (change.organisation_id.clone(), project_id.to_owned(), version);
                 changed.entry(place).or_default().push(key.to_owned());
             }
@@ -58,8 +59,11 @@ impl Platform {
     }
 }
 
-/// `default/PRD-006/1`. A thing of another kind may look like this; no document is found for it.
-fn parse(id: &str) -> Option<(&str, &str, u32)> {
+/// The kind of documents in events.
+pub(crate) const ARTIFACT: &str = "artifact";
+
+/// `default/PRD-006/1`.
+pub(crate) fn parse_document(id: &str) -> Option<(&str, &str, u32)> {
     let mut parts = id.split('/');
     let (project_id, key, version) = (parts.next()?, parts.next()?, parts.next()?);
     version.parse().ok().filter(|_| parts.next().is_none()).map(|version| (project_id, key, version))

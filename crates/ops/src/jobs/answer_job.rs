@@ -8,7 +8,7 @@ use contract::job::{AnswerJob, Job, JobState};
 use contract::question::Questions;
 use store::{Tx, jobs};
 
-use super::{Owner, job, parse, text};
+use super::{JOB, Owner, job, parse, text};
 use crate::context::Context;
 use crate::dialogue::Answers;
 use crate::family::Family;
@@ -56,6 +56,6 @@ impl Write for AnswerJob {
         row.seal = was_ours.then(|| seals.seal_job(&row));
         jobs::answer(tx, &row, owner.now_us).await?;
         let row = owner.find(tx, &self.job_id).await?;
-        Ok(Answer::of(job(&row)?).touching("job", &row.job_id))
+        Ok(Answer::of(job(&row)?).touching(JOB, &row.job_id))
     }
 }

@@ -5,7 +5,7 @@ use contract::error::OpError;
 use contract::job::{CancelJob, Job};
 use store::{Tx, jobs};
 
-use super::{Owner, job};
+use super::{JOB, Owner, job};
 use crate::context::Context;
 use crate::family::Family;
 use crate::operation::{Answer, ApplyError, Operation, Write};
@@ -32,6 +32,6 @@ impl Write for CancelJob {
         let row = plan.find(tx, &self.job_id).await?;
         jobs::cancel(tx, &row, plan.now_us).await?;
         let row = plan.find(tx, &self.job_id).await?;
-        Ok(Answer::of(job(&row)?).touching("job", &row.job_id))
+        Ok(Answer::of(job(&row)?).touching(JOB, &row.job_id))
     }
 }

@@ -4,7 +4,7 @@ use contract::actor::Role;
 use contract::error::OpError;
 use contract::job::{Job, JobStatus};
 
-use super::{Owner, job};
+use super::{JOB, Owner, job};
 use crate::context::Context;
 use crate::family::Family;
 use crate::operation::{Answer, Operation, Read};
@@ -21,6 +21,6 @@ impl Operation for JobStatus {
 impl Read for JobStatus {
     async fn run(&self, ctx: &Context<'_>) -> Result<Answer<Job>, OpError> {
         let row = Owner::of(ctx).find(&mut *ctx.read().await?, &self.job_id).await?;
-        Ok(Answer::of(job(&row)?).touching("job", &row.job_id))
+        Ok(Answer::of(job(&row)?).touching(JOB, &row.job_id))
     }
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use contract::actor::Actor;
 use contract::canonical;
+use contract::dialect::Dialect;
 use contract::error::{Kind, OpError};
 use contract::event::{Correlation, Outcome, Touched};
 use contract::id::{CorrelationId, IdempotencyKey, JobId};
@@ -21,7 +22,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use super::{Step, find_job, parse, text};
+use super::{JOB, Step, find_job, parse, text};
 use crate::context::{Progress, ProgressReport};
 use crate::dialogue::{self, Answers};
 use crate::door::{Call, Platform, Reply, Via};
@@ -139,6 +140,7 @@ impl Runner {
             actor: parse(&job.actor).ok()?,
             operation: RUN_JOB,
             recorded_as: RUN_JOB,
+            dialect: Dialect::Common,
             started: Instant::now(),
             started_us: self.now_us(),
             deadline: Instant::now(),
@@ -152,7 +154,7 @@ impl Runner {
             spent: Spent::default(),
         };
         let input: Value = parse(&job.input).ok()?;
-        let touched = Touched::named("job", job.job_id.clone());
+        let touched = Touched::named(JOB, job.job_id.clone());
         let (_, event) = ticket.close(&Ending {
             in_hash: &canonical::hash(&input).ok()?,
             out_hash: &canonical::hash(&(state.name(), questions, ending)).ok()?,

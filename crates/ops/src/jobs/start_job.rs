@@ -8,7 +8,7 @@ use store::Tx;
 use store::jobs::{self, JobRow};
 use uuid::Uuid;
 
-use super::{JobMode, find_job, job, text};
+use super::{JOB, JobMode, find_job, job, text};
 use crate::authorise;
 use crate::context::Context;
 use crate::family::Family;
@@ -72,6 +72,6 @@ impl Write for StartJob {
             return Err(OpError::rate_limited(message, RETRY_AFTER_MS).into());
         }
         jobs::insert(tx, plan).await?;
-        Ok(Answer::of(job(plan)?).touching("job", &plan.job_id))
+        Ok(Answer::of(job(plan)?).touching(JOB, &plan.job_id))
     }
 }

@@ -728,7 +728,7 @@ async fn what_a_crash_left_unwritten_is_written_at_the_start_and_hand_edits_are_
         stage.store(PRD_006).await;
         output(stage.approve("PRD-006").await);
         let before = files_below(stage.files.path());
-        stage.platform.close().await;
+        stage.platform.close().await.unwrap();
         // As if the process had died after the commit: the outbox says that the files may be behind.
         let second = stage.again().await;
         execute(

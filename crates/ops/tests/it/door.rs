@@ -42,6 +42,7 @@ async fn wrong_input_is_refused_with_the_field_and_recorded() {
         owner reserve_id_range {"artifact_type":"US","count":101}
         owner reserve_id_range {"artifact_type":"US","count":1.5}
         owner no_such_operation {}
+        owner reserve_id_rang {}
         owner get_next_available_id {"artifact_type":"US"}
         "#,
         r#"
@@ -54,7 +55,8 @@ async fn wrong_input_is_refused_with_the_field_and_recorded() {
         INVALID_ARG: `count`: expected at least 1
         INVALID_ARG: `count`: expected at most 100
         INVALID_ARG: `count`: expected a value of type integer
-        NOT_FOUND: no operation of this name; `tools` lists them all
+        NOT_FOUND: no operation of this name; `materia tools` and `/api` list them
+        NOT_FOUND: no operation of this name; did you mean `reserve_id_range`? `materia tools` and `/api` list them
         {"artifact_type":"backlog_story","next_id":"US-001","success":true}
         event owner get_next_available_id invalid
         event owner get_next_available_id invalid
@@ -65,6 +67,7 @@ async fn wrong_input_is_refused_with_the_field_and_recorded() {
         event owner reserve_id_range invalid
         event owner reserve_id_range invalid
         event owner reserve_id_range invalid
+        event owner unknown not_found
         event owner unknown not_found
         event owner get_next_available_id ok
         "#,

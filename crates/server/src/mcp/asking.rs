@@ -45,8 +45,8 @@ fn kinds(capabilities: &ClientCapabilities) -> BTreeSet<QuestionKind> {
     kinds.into_iter().filter_map(|(kind, is_there)| is_there.then_some(kind)).collect()
 }
 
-/// Whether this client is asked by requests on the open connection.
-pub fn asks_by_request(context: &RequestContext<RoleServer>) -> bool {
+/// Whether this client speaks a revision with a handshake. It is asked by requests on the open connection.
+pub fn has_handshake(context: &RequestContext<RoleServer>) -> bool {
     context.protocol_version().is_none_or(|version| version.as_str() < ProtocolVersion::V_2026_07_28.as_str())
 }
 

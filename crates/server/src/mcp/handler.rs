@@ -16,7 +16,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::offered::page;
-use super::results::{describe, failure, success};
+use super::results::{describe, failure, in_text_alone, success};
 use super::tasks::{self, Path};
 use super::{asking, idempotency};
 use crate::owner::House;
@@ -65,7 +65,7 @@ impl Handler {
 
     /// Calls a tool, and asks the client in between where it can be asked on the open connection.
     async fn converse(&self, mut call: Call, context: &RequestContext<RoleServer>) -> Result<Reply, ErrorData> {
-        if !asking::asks_by_request(context) {
+        if !asking::has_handshake(context) {
             return self.call(call, context).await;
         }
         for _ in 0..asking::ROUNDS_MAX {
@@ -177,7 +177,10 @@ impl ServerHandler for Handler {
         }
         if !is_known {
             let shown: String = name.chars().take(80).collect();
-            let instead = ops::operations::replacement(&name).map(|it| format!("; call {it}")).unwrap_or_default();
+            let replaced = ops::operations::replacement(&name).map(|it| format!("; call {it}"));
+            let listed = || self.house.table().listed(self.family);
+            let meant = || ops::Table::similar(&name, listed()).map(|it| format!("; did you mean `{it}`?"));
+            let instead = replaced.or_else(meant).unwrap_or_default();
             return Err(ErrorData::invalid_params(format!("Unknown tool: {shown}{instead}"), None));
         }
         let mut reply = reply?;
@@ -186,7 +189,11 @@ impl ServerHandler for Handler {
             Ok(output) => Ok(CallToolResponse::Complete(success(reply, output))),
             Err(error) => match asking::input_required(&error, &answers) {
                 Some(asked) => asked.map(CallToolResponse::InputRequired),
-                None => failure(reply, &error).map(CallToolResponse::Complete),
+                None => {
+                    let failed = failure(reply, &error)?;
+                    let shown = if asking::has_handshake(&context) { in_text_alone(failed) } else { failed };
+                    Ok(CallToolResponse::Complete(shown))
+                }
             },
         }
     }
@@ -194,9 +201,9 @@ impl ServerHandler for Handler {
     async fn list_resources(
         &self,
         request: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        self.resources(request).await
+        self.resources(request, &context).await
     }
 
     async fn list_resource_templates(
@@ -303,7 +310,7 @@ impl ServerHandler for Handler {
 }
 
 /// The JSON-RPC id ties the event to what the client sees, where it has the form of a correlation id.
-fn request_id(context: &RequestContext<RoleServer>) -> Option<CorrelationId> {
+pub(super) fn request_id(context: &RequestContext<RoleServer>) -> Option<CorrelationId> {
     CorrelationId::parse(&context.id.to_string()).ok()
 }
 

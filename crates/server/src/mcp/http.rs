@@ -129,7 +129,15 @@ async fn serve<F: Fn(Handler) -> H, H: ServerHandler>(
             Ok(response)
         }
         // Nothing outlives a request here, so there is nothing to notify.
-        JsonRpcMessage::Notification(_) => Ok(StatusCode::ACCEPTED.into_response()),
+        JsonRpcMessage::Notification(_) => {
+            let mut response = StatusCode::ACCEPTED.into_response();
+            // A call without an id asks for no answer, and is not made either.
+            if envelope.value.get("method").and_then(Value::as_str).is_some_and(|it| !it.starts_with("notifications/"))
+            {
+                response.extensions_mut().insert(NoCall("MESSAGE"));
+            }
+            Ok(response)
+        }
         message @ (JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_)) => {
             if endpoint.waiting.deliver(&actor, message) {
                 Ok(StatusCode::ACCEPTED.into_response())

@@ -1,13 +1,14 @@
 //! Subscriptions to resources. A subscriber reads the resource through the door at the start and whenever the change feed
 //! names it, and hears of it when the answer is another one.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
 use contract::dialect::Dialect;
 use ops::Call;
 use ops::feed::Change;
+use ops::resources::Resource;
 use rmcp::RoleServer;
 use rmcp::model::{ErrorData, SubscriptionFilter};
 use rmcp::service::{Peer, SubscriptionContext};
@@ -25,9 +26,12 @@ const RESOURCES_MAX: usize = 100;
 /// How soon a subscription notices that its connection is gone.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
+/// Changes often come one after the other: one look serves all of those that come within this time.
+const SETTLES_WITHIN: Duration = Duration::from_millis(300);
+
 /// One resource that somebody follows.
 struct Followed {
-    operation: &'static str,
+    resource: &'static Resource,
     input: Value,
     /// Hash of the last answer.
     out_hash: String,
@@ -38,6 +42,9 @@ pub struct Following {
     resources: HashMap<String, Followed>,
     changes: broadcast::Receiver<Arc<Change>>,
     handler: Handler,
+    /// Addresses that a change concerns and nobody has looked at since, and when that is due.
+    concerned: BTreeSet<String>,
+    look_at: Option<Instant>,
 }
 
 impl Handler {
@@ -57,9 +64,10 @@ impl Handler {
             let found = self.find_resource(uri);
             let (resource, input) = found.ok_or_else(|| no_resource(uri))?;
             let out_hash = self.look(resource.operation, &input).await?;
-            resources.insert(uri.clone(), Followed { operation: resource.operation, input, out_hash });
+            resources.insert(uri.clone(), Followed { resource, input, out_hash });
         }
-        Ok(Following { resources, changes, handler: self.clone() })
+        let handler = self.clone();
+        Ok(Following { resources, changes, handler, concerned: BTreeSet::new(), look_at: None })
     }
 
     async fn look(&self, operation: &str, input: &Value) -> Result<String, ErrorData> {
@@ -92,11 +100,9 @@ impl Handler {
                 changed = following.next() => changed,
                 () = &mut is_over => return Ok(()),
             };
-            let Some(uris) = changed else { return Ok(()) };
-            for uri in uris {
-                if context.sink().notify_resource_updated(uri).await.is_err() {
-                    return Ok(());
-                }
+            let Some(uri) = changed else { return Ok(()) };
+            if context.sink().notify_resource_updated(uri).await.is_err() {
+                return Ok(());
             }
         }
     }
@@ -110,51 +116,65 @@ impl Handler {
                 () = stop.cancelled() => return,
                 _ = look.tick() => if peer.is_transport_closed() { return } else { continue },
             };
-            let Some(uris) = changed else { return };
-            for uri in uris {
-                let param = rmcp::model::ResourceUpdatedNotificationParam::new(uri);
-                if peer.notify_resource_updated(param).await.is_err() {
-                    return;
-                }
+            let Some(uri) = changed else { return };
+            let param = rmcp::model::ResourceUpdatedNotificationParam::new(uri);
+            if peer.notify_resource_updated(param).await.is_err() {
+                return;
             }
         }
     }
 }
 
 impl Following {
-    /// Waits for changes: the addresses whose answer is another one now. `None` when the house is gone.
-    pub async fn next(&mut self) -> Option<Vec<String>> {
+    /// Waits for a change: an address whose answer is another one now. `None` when the house is gone. Whoever breaks off
+    /// the wait and begins it anew misses nothing.
+    pub async fn next(&mut self) -> Option<String> {
         loop {
-            let named: Vec<String> = match self.changes.recv().await {
-                Ok(change) => self.named_by(&change),
-                // Too much happened meanwhile to know what: look at everything.
-                Err(RecvError::Lagged(_)) => self.resources.keys().cloned().collect(),
-                Err(RecvError::Closed) => return None,
-            };
-            let mut changed = Vec::new();
-            for uri in named {
-                let Some(followed) = self.resources.get_mut(&uri) else { continue };
-                // What is gone, or no longer for this caller, has changed too.
-                let out_hash = self.handler.look(followed.operation, &followed.input).await.unwrap_or_default();
-                if out_hash != followed.out_hash {
-                    followed.out_hash = out_hash;
-                    changed.push(uri);
+            match self.look_at {
+                None => {
+                    let change = self.changes.recv().await;
+                    self.note(change)?;
+                    continue;
                 }
+                Some(look_at) => tokio::select! {
+                    change = self.changes.recv() => {
+                        self.note(change)?;
+                        continue;
+                    }
+                    () = tokio::time::sleep_until(look_at) => {}
+                },
             }
-            if !changed.is_empty() {
-                return Some(changed);
+            let Some(uri) = self.concerned.first().cloned() else {
+                self.look_at = None;
+                continue;
+            };
+            let followed = self.resources.get(&uri)?;
+            // What is gone, or no longer for this caller, has changed too.
+            let out_hash = self.handler.look(followed.resource.operation, &followed.input).await.unwrap_or_default();
+            self.concerned.remove(&uri);
+            let followed = self.resources.get_mut(&uri)?;
+            if out_hash != followed.out_hash {
+                followed.out_hash = out_hash;
+                return Some(uri);
             }
         }
     }
 
-    fn named_by(&self, change: &Change) -> Vec<String> {
-        if change.organisation_id != self.handler.actor.organisation_id.as_str() {
-            return Vec::new();
-        }
-        let is_named = |followed: &Followed| {
-            let values = followed.input.as_object().into_iter().flat_map(|members| members.values());
-            values.filter_map(Value::as_str).any(|value| change.ids.iter().any(|id| id == value))
+    /// Takes in what changed; `None` when nothing more can.
+    fn note(&mut self, change: Result<Arc<Change>, RecvError>) -> Option<()> {
+        let is_concerned = |followed: &Followed| match &change {
+            Ok(change) => {
+                change.organisation_id == self.handler.actor.organisation_id.as_str()
+                    && change.things.iter().any(|thing| (followed.resource.rests_on)(&followed.input, thing))
+            }
+            // Too much happened meanwhile to know what: look at everything.
+            Err(_) => true,
         };
-        self.resources.iter().filter(|(_, followed)| is_named(followed)).map(|(uri, _)| uri.clone()).collect()
+        let concerned = self.resources.iter().filter(|(_, followed)| is_concerned(followed));
+        self.concerned.extend(concerned.map(|(uri, _)| uri.clone()));
+        if !self.concerned.is_empty() {
+            self.look_at.get_or_insert_with(|| Instant::now() + SETTLES_WITHIN);
+        }
+        (!matches!(change, Err(RecvError::Closed))).then_some(())
     }
 }

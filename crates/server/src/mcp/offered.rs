@@ -1,5 +1,6 @@
 //! What is offered beside tools: resources, prompts, and the completion of their arguments.
 
+use contract::error::OpError;
 use contract::workflow::artifacts::ListedArtifacts;
 use ops::limits::PAGE_ITEMS_MAX;
 use ops::resources::{Body, Resource};
@@ -11,7 +12,8 @@ use serde_json::{Map, Value};
 
 use super::asking;
 use super::handler::Handler;
-use super::results::{no_resource, protocol_error};
+use super::handler::request_id;
+use super::results::{failed_read, meta, no_resource};
 
 const COMPLETIONS_MAX: usize = 100;
 /// Begins the cursors of that part of the resources which is documents.
@@ -19,7 +21,7 @@ const DOCUMENTS_CURSOR: &str = "documents:";
 
 /// What came of a read: what it is about, or questions first.
 enum Read {
-    Output(Value),
+    Output { output: Value, meta: MetaObject },
     Asks(InputRequiredResult),
 }
 
@@ -50,10 +52,11 @@ impl Handler {
     pub(super) async fn resources(
         &self,
         request: Option<PaginatedRequestParams>,
+        context: &RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let cursor = request.as_ref().and_then(|params| params.cursor.as_deref());
         if let Some(cursor) = cursor.and_then(|cursor| cursor.strip_prefix(DOCUMENTS_CURSOR)) {
-            return self.list_documents(cursor).await;
+            return self.list_documents(cursor, context).await;
         }
         let (table, services) = (self.house.table(), self.house.services());
         let values = |resource: &Resource| {
@@ -109,15 +112,15 @@ impl Handler {
             return Err(no_resource(&request.uri));
         };
         let answers = asking::answers(request.input_responses, request.request_state, context);
-        let output = match self.read(resource.operation, input, answers).await? {
-            Read::Output(output) => output,
+        let (output, meta) = match self.read(resource.operation, input, answers, context).await? {
+            Read::Output { output, meta } => (output, meta),
             Read::Asks(asked) => return Ok(ReadResourceResponse::InputRequired(asked)),
         };
         let text = match resource.body {
             Body::Output => output.to_string(),
             Body::Member(name) => output.get(name).and_then(Value::as_str).unwrap_or_default().to_owned(),
         };
-        let contents = ResourceContents::text(text, request.uri).with_mime_type(resource.mime_type);
+        let contents = ResourceContents::text(text, request.uri).with_mime_type(resource.mime_type).with_meta(meta);
         Ok(ReadResourceResponse::Complete(ReadResourceResult::new(vec![contents])))
     }
 
@@ -154,13 +157,14 @@ impl Handler {
         let mut input: Map<String, Value> = request.arguments.unwrap_or_default().into_iter().collect();
         input.extend(prompt.fixed);
         let answers = asking::answers(request.input_responses, request.request_state, context);
-        let output = match self.read(prompt.operation, Value::Object(input), answers).await? {
-            Read::Output(output) => output,
+        let (output, meta) = match self.read(prompt.operation, Value::Object(input), answers, context).await? {
+            Read::Output { output, meta } => (output, meta),
             Read::Asks(asked) => return Ok(GetPromptResponse::InputRequired(asked)),
         };
         let text = output.get("text").and_then(Value::as_str).unwrap_or_default();
         let mut result = GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]);
         result.description = Some(prompt.about);
+        result.meta = Some(meta);
         Ok(GetPromptResponse::Complete(result))
     }
 
@@ -198,13 +202,17 @@ impl Handler {
     }
 
     /// The documents of the default project as resources, after what is always there.
-    async fn list_documents(&self, cursor: &str) -> Result<ListResourcesResult, ErrorData> {
+    async fn list_documents(
+        &self,
+        cursor: &str,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
         let mut input = Map::new();
         if !cursor.is_empty() {
             input.insert("cursor".to_owned(), Value::from(cursor));
         }
-        let output = match self.read("list_artifacts", Value::Object(input), Answers::default()).await? {
-            Read::Output(output) => output,
+        let output = match self.read("list_artifacts", Value::Object(input), Answers::default(), context).await? {
+            Read::Output { output, .. } => output,
             Read::Asks(_) => Value::Null,
         };
         let found: ListedArtifacts = serde_json::from_value(output)
@@ -224,14 +232,21 @@ impl Handler {
     }
 
     /// A read operation on behalf of a resource or a prompt.
-    async fn read(&self, operation: &str, input: Value, answers: Answers) -> Result<Read, ErrorData> {
-        let call = Call { operation: operation.to_owned(), input, answers: answers.clone(), ..Call::default() };
-        let reply = self.house.call(&self.actor, call).await;
-        match reply.result {
-            Ok(success) => Ok(Read::Output(success.output)),
+    async fn read(
+        &self,
+        operation: &str,
+        input: Value,
+        answers: Answers,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Read, ErrorData> {
+        let mut call = Call { operation: operation.to_owned(), input, answers: answers.clone(), ..Call::default() };
+        call.correlation.request_id = request_id(context);
+        let mut reply = self.house.call(&self.actor, call).await;
+        match std::mem::replace(&mut reply.result, Err(OpError::timeout(String::new()))) {
+            Ok(success) => Ok(Read::Output { output: success.output, meta: meta(&reply) }),
             Err(error) => match asking::input_required(&error, &answers) {
                 Some(asked) => asked.map(Read::Asks),
-                None => Err(protocol_error(reply.dialect, &error)),
+                None => Err(failed_read(&reply, &error)),
             },
         }
     }

@@ -35,7 +35,11 @@ pub fn success(reply: Reply, success: ops::Success) -> CallToolResult {
     let text = if text.len() <= TEXT_BYTES_MAX {
         text
     } else {
-        format!("The answer has {} bytes; it is in structuredContent.", text.len())
+        let n_bytes = text.len();
+        format!(
+            "The answer has {n_bytes} bytes; it is in structuredContent. Ask for less to have it here: a smaller `limit`, or \
+             a narrower question."
+        )
     };
     let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
     // An answer in words (seed 003) is shown as it is, not as JSON about it.
@@ -46,7 +50,7 @@ pub fn success(reply: Reply, success: ops::Success) -> CallToolResult {
     result
 }
 
-fn meta(reply: &Reply) -> MetaObject {
+pub fn meta(reply: &Reply) -> MetaObject {
     let mut meta = MetaObject::default();
     meta.insert("audit".to_owned(), serde_json::to_value(&reply.audit).unwrap_or_default());
     meta.insert("call_id".to_owned(), Value::from(reply.call_id.to_string()));
@@ -76,7 +80,29 @@ pub fn failure(reply: Reply, error: &OpError) -> Result<CallToolResult, ErrorDat
     }
 }
 
-/// A failed read of a resource or prompt, as a protocol error.
+/// A failure without its structured form, for clients of the revisions with a handshake. Those that are built on the
+/// TypeScript SDK 1.x hold the structured content of a failure against the schema of a success, and show that it does not
+/// fit instead of the failure. The text is the same JSON.
+pub fn in_text_alone(mut failure: CallToolResult) -> CallToolResult {
+    if failure.is_error == Some(true) {
+        failure.structured_content = None;
+    }
+    failure
+}
+
+/// A failed read of a resource or prompt, as a protocol error that names its call.
+pub fn failed_read(reply: &Reply, error: &OpError) -> ErrorData {
+    let mut data = protocol_error(reply.dialect, error);
+    let call_id = Value::from(reply.call_id.to_string());
+    match &mut data.data {
+        Some(Value::Object(members)) => drop(members.insert("call_id".to_owned(), call_id)),
+        Some(_) => {}
+        none => *none = Some(json!({ "call_id": call_id })),
+    }
+    data
+}
+
+/// As [`failed_read`], for what is no call by itself.
 pub fn protocol_error(dialect: Dialect, error: &OpError) -> ErrorData {
     if dialect == Dialect::Workflow {
         let rpc = dialect::workflow_rpc(error);

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -26,6 +27,21 @@ async fn request(url: &str, method: &str, params: Value) -> Value {
     response.expect("an answer").json().await.expect("JSON")
 }
 
+/// The same in the revision without a handshake, with the status.
+async fn modern_request(url: &str, method: &str, mut params: Value) -> (Value, u16) {
+    params["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {}
+    });
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+    let request = ids::http_client().post(url).header("Accept", "application/json, text/event-stream");
+    let request = request.header("MCP-Protocol-Version", "2026-07-28").header("Mcp-Method", method);
+    let request = request.header("Mcp-Name", params["name"].as_str().unwrap_or_default());
+    let response = request.json(&body).send().await.expect("an answer");
+    let status = response.status().as_u16();
+    (response.json().await.expect("JSON"), status)
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn the_graph_is_asked_over_mcp_as_the_seed_says() {
     let folder = testkit::temp_dir();
@@ -46,11 +62,22 @@ async fn the_graph_is_asked_over_mcp_as_the_seed_says() {
     assert_eq!(result["metadata"]["licences"][0]["licence"], "CC0-1.0", "{answer}");
 
     let unknown = json!({"name": "find_contraindications", "arguments": {"herb_ids": ["mandrake"]}});
-    let answer = request(&url, "tools/call", unknown).await;
-    let body = &answer["result"]["structuredContent"];
-    assert_eq!(answer["result"]["isError"], true, "{answer}");
+    let answer = request(&url, "tools/call", unknown.clone()).await;
+    let result = &answer["result"];
+    let text = result["content"][0]["text"].as_str().expect("text");
+    let body: Value = serde_json::from_str(text).expect("JSON");
+    assert_eq!(result["isError"], true, "{answer}");
     let error = json!({"code": "NOT_FOUND", "message": "no herb has the id or name `mandrake`"});
     assert_eq!((&body["error"], &body["audit"]["status"]), (&error, &json!("error")));
+    // Clients of these revisions hold it against the schema of a success, and show that instead of the error.
+    assert_eq!(result["structuredContent"], Value::Null, "{answer}");
+    let out_hash = contract::canonical::hash(&json!({"error": error})).expect("a hash");
+    assert_eq!(body["audit"]["out_hash"], out_hash, "who has the answer has what was hashed");
+    let (modern, _) = modern_request(&url, "tools/call", unknown).await;
+    assert_eq!(modern["result"]["structuredContent"]["error"], error, "{modern}");
+
+    let misspelt = request(&url, "tools/call", json!({"name": "query_gk", "arguments": {}})).await;
+    assert_eq!(misspelt["error"]["message"], "Unknown tool: query_gk; did you mean `query_kg`?");
 
     let listed = request(&url, "tools/list", json!({})).await;
     let names: Vec<&str> =
@@ -62,6 +89,16 @@ async fn the_graph_is_asked_over_mcp_as_the_seed_says() {
 
     let herb = request(&url, "resources/read", json!({"uri": "kg://herb/H1"})).await;
     let content = &herb["result"]["contents"][0];
+    let call_id = content["_meta"]["call_id"].as_str().expect("a read names its call");
+    let found = json!({"name": "audit_search", "arguments": {"call_id": call_id}});
+    let mut event = Value::Null;
+    // Its event is on its way when a read is answered.
+    let within = Instant::now() + Duration::from_secs(10);
+    while event.is_null() && Instant::now() < within {
+        let answer = request(&house.mcp(), "tools/call", found.clone()).await;
+        event = answer["result"]["structuredContent"]["events"][0]["event"].clone();
+    }
+    assert_eq!((&event["operation"], &event["correlation"]["request_id"]), (&json!("resource.kg.herb"), &json!("1")));
     let herb: Value = serde_json::from_str(content["text"].as_str().expect("text")).expect("JSON");
     assert_eq!((&content["mimeType"], &herb["names"]["th"]), (&json!("application/json"), &json!("ขิง")));
     assert_eq!(herb["constituents"], json!([{"id": "C9", "name": "จินเจอรอล", "verified": false, "sources": ["s"]}]));

@@ -118,6 +118,48 @@ async fn a_listener_hears_that_its_job_went_on() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_listener_hears_of_facts_and_documents() {
+    let lab = Lab::open(ops::operations::OPERATIONS).await;
+    let herb = json!({"records": [
+        {"record": "source", "id": "s", "title": "Made up", "licence": "CC0-1.0"},
+        {"record": "node", "id": "H1", "categories": ["herb"], "names": [{"text": "ginger", "lang": "en"}], "source": "s"},
+    ]});
+    assert_eq!(lab.rest("put_records", &herb).await.json()["kept"], 2);
+    let documents = "mcp://resources/artifacts/metadata?type=business_research";
+    for (uri, operation, input) in [
+        (
+            "kg://herb/ginger",
+            "put_records",
+            json!({"records": [
+                {"record": "node", "id": "C9", "categories": ["constituent"], "names": [{"text": "c", "lang": "en"}], "source": "s"},
+                {"record": "edge", "id": "E1", "subject": "H1", "predicate": "contains", "object": "C9", "source": "s"},
+            ]}),
+        ),
+        (
+            documents,
+            "store_artifact",
+            json!({"artifact_content": format!(
+                "# Herbs - Business Research\n\n## Metadata\n\n- **Version:** 1\n\n{}\n",
+                "Ginger. ".repeat(20)
+            )}),
+        ),
+    ] {
+        let read = if uri == documents { "list_artifacts" } else { "read_herb" };
+        let n_before = lab.n_calls(read, "ok").await;
+        let (mut stream, mut kept) = (listen(&lab, TOKEN, uri).await, String::new());
+        let acknowledged = next(&mut stream, &mut kept).await;
+        assert_eq!(acknowledged["params"]["notifications"]["resourceSubscriptions"], json!([uri]), "{acknowledged}");
+        // The first look is a call, after which every change is heard.
+        lab.wait_for(read, "ok", n_before + 1).await;
+        let changed = lab.rest(operation, &input).await;
+        assert_eq!(changed.status, 200, "{changed:?}");
+        let updated = next(&mut stream, &mut kept).await;
+        assert_eq!(updated["params"]["uri"], json!(uri), "{updated}");
+    }
+    lab.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn who_may_not_read_a_job_may_not_follow_it() {
     let lab = Lab::open(ENTRIES).await;
     let job_id = start(&lab, 60).await;

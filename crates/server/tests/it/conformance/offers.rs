@@ -125,6 +125,7 @@ const fn resource(template: &'static str, mime_type: &'static str, operation: &'
         body: Body::Output,
         input: None,
         values: |_, _| Vec::new(),
+        rests_on: |_, _| false,
     }
 }
 
