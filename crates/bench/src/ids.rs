@@ -75,7 +75,7 @@ pub async fn run(plan: Plan) -> anyhow::Result<Verdict> {
             }
         }
         reference.close().await;
-        door.close().await;
+        door.close().await?;
     }
     Ok(verdict)
 }

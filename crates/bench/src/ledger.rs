@@ -66,8 +66,8 @@ async fn append(engine: Engine, plan: Plan) -> anyhow::Result<Verdict> {
         }
     }
     with.check_whole().await?;
-    with.close().await;
-    without.close().await;
+    with.close().await?;
+    without.close().await?;
     let ratio = median(with_turns.iter().zip(&without_turns).map(|(with, without)| with / without));
     let (lag_p50_ms, lag_max_ms) = (lags.percentile_ms(50), lags.percentile_ms(100));
     let ok = ratio >= RATIO_MIN && lag_max_ms <= LAG_MS_MAX;

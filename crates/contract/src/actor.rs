@@ -56,9 +56,12 @@ impl Role {
     }
 }
 
+/// The house itself, at what it does without being asked.
+pub const HOUSEKEEPER: &str = "housekeeper";
+
 /// Who acts without a key: the owner, the program itself and its housekeeper, and whoever was not recognised. A key in one
 /// of these names would make its holder's acts look like theirs.
-pub const RESERVED_IDS: [&str; 4] = ["owner", "materia", "housekeeper", "anonymous"];
+pub const RESERVED_IDS: [&str; 4] = ["owner", "materia", HOUSEKEEPER, "anonymous"];
 
 /// Is this one of [`RESERVED_IDS`], or would a reader take it for one?
 pub fn is_reserved(id: &ActorId) -> bool {

@@ -30,9 +30,11 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
+use ops::Unrecorded;
 use uuid::Uuid;
 
 use crate::assemble;
+use crate::assemble::AssembleError;
 use crate::owner::{House, has_owner, notary, store_options};
 use crate::settings::{Settings, chosen, data_folder};
 
@@ -156,6 +158,9 @@ pub async fn main() -> ExitCode {
         Ok(code) => code,
         Err(error) => {
             say(format_args!("error: {error:#}"));
+            if let Some(error) = error.chain().find_map(|cause| cause.downcast_ref::<AssembleError>()) {
+                say(format_args!("help: {}", doctor::advice(error)));
+            }
             ExitCode::from(2)
         }
     }
@@ -265,6 +270,16 @@ fn print_document(call_id: Uuid, text: &str) -> ExitCode {
     let written = written.and_then(|()| std::io::stdout().lock().flush());
     let is_fine = |error: &std::io::Error| error.kind() == std::io::ErrorKind::BrokenPipe;
     after_printing(call_id, written.or_else(|error| if is_fine(&error) { Ok(()) } else { Err(error.into()) }))
+}
+
+/// How a command ends whose events could not all be stored.
+const UNRECORDED: u8 = 4;
+
+/// What was answered stands, and the log does not know of it: whoever relies on the log has to hear that.
+fn after_closing(closed: Result<(), Unrecorded>, code: ExitCode) -> ExitCode {
+    let Err(error) = closed else { return code };
+    say(format_args!("error: {:#}", anyhow::Error::from(error)));
+    if code == ExitCode::SUCCESS { ExitCode::from(UNRECORDED) } else { code }
 }
 
 fn after_printing(call_id: Uuid, printed: anyhow::Result<()>) -> ExitCode {

@@ -29,7 +29,7 @@ use contract::id::{IdempotencyKey, KeyId, OrganisationId};
 use noted::Noting;
 use ops::keys::FoundKey;
 use ops::refusals::RefusalCounter;
-use ops::{Call, Clock, Entry, Platform, Reply, Services, Table, TableError};
+use ops::{Call, Clock, Entry, Platform, Reply, Services, Table, TableError, Unrecorded};
 use replies::{NO_OWNER, silent_reply, unreachable_reply};
 use store::{OwnerLock, Store, Target};
 use tokio::sync::Mutex;
@@ -355,7 +355,7 @@ impl House {
         .map_err(HouseError::Platform)?;
         if let Err(error) = notary::check(folder, &platform, &witnesses).await {
             notary::hold_refusal(folder, &error);
-            platform.close().await;
+            drop(platform.close().await);
             return Err(HouseError::Rollback(error));
         }
         platform.record_doubts().await;
@@ -419,25 +419,24 @@ impl House {
     }
 
     /// Finishes what is queued and gives the folder back.
-    pub async fn close(&self) {
+    pub async fn close(&self) -> Result<(), Unrecorded> {
         self.record_refusals().await;
         let owned = self.owned.write().unwrap_or_else(std::sync::PoisonError::into_inner).take();
-        if let Some(owned) = owned {
-            owned.socket.abort();
-            owned.files_check.abort();
-            owned.taking_back.abort();
-            socket::remove(&self.options.folder);
-            owned.stop_runner.cancel();
-            if owned.runner.await.is_err() {
-                tracing::error!("The runner of jobs panicked");
-            }
-            owned.platform.flush().await;
-            owned.stop_notary.cancel();
-            if owned.notary.await.is_err() {
-                tracing::error!("The notary panicked");
-            }
-            notary::close(&self.options.folder, &owned.platform).await;
+        let Some(owned) = owned else { return Ok(()) };
+        owned.socket.abort();
+        owned.files_check.abort();
+        owned.taking_back.abort();
+        socket::remove(&self.options.folder);
+        owned.stop_runner.cancel();
+        if owned.runner.await.is_err() {
+            tracing::error!("The runner of jobs panicked");
         }
+        owned.platform.flush().await;
+        owned.stop_notary.cancel();
+        if owned.notary.await.is_err() {
+            tracing::error!("The notary panicked");
+        }
+        notary::close(&self.options.folder, &owned.platform).await
     }
 }
 

@@ -1,22 +1,22 @@
 //! `materia serve`: bind every port, serve until told to stop, end quietly.
 
-use std::collections::HashMap;
+mod housekeeper;
+
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
 use axum::routing::any;
-use contract::actor::Actor;
-use contract::id::ActorId;
-use ops::{Call, Family};
+use ops::{Family, Unrecorded};
 use rmcp::ServerHandler;
-use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::auth::{AuthError, Authenticator, owner};
+use housekeeper::Housekeeper;
+
+use crate::auth::{AuthError, Authenticator};
 use crate::edge::{Edge, Hosts, Limiter, Streams, Voice};
 use crate::grpc;
 use crate::health::{self, Health};
@@ -32,13 +32,8 @@ use crate::rest::{self, Rest};
 use crate::settings::Settings;
 use crate::tasks_service;
 
-/// How often new texts are looked for that need vectors.
-const EMBED_EVERY: Duration = Duration::from_secs(1);
-const EMBED_AGAIN_AFTER: Duration = Duration::from_secs(60);
 /// HTTP, tasks, ids and gRPC.
 const N_PORTS: usize = 4;
-/// How often expired things are deleted.
-const TIDY_EVERY: Duration = Duration::from_secs(600);
 
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
@@ -143,22 +138,21 @@ impl Server {
             server.tasks_running.spawn(listen::serve(listener, router, options.clone()));
         }
         server.tasks_running.spawn(grpc::serve(grpc.0, Arc::clone(&house), options.clone()));
-        let embedding = embed(
-            Arc::clone(&house),
-            Arc::clone(&authenticator),
-            owner(&settings.organisation_id),
-            options.stop.clone(),
-        );
-        server.tasks_running.spawn(embedding);
-        server.tasks_running.spawn(tidy(house, authenticator, owner(&settings.organisation_id), options.stop));
+        let housekeeper = || Housekeeper {
+            house: Arc::clone(&house),
+            authenticator: Arc::clone(&authenticator),
+            stop: options.stop.clone(),
+        };
+        server.tasks_running.spawn(housekeeper().embed());
+        server.tasks_running.spawn(housekeeper().tidy());
         Ok(server)
     }
 
     /// Lets running requests end, writes what is queued, gives the folder back.
-    pub async fn stop(mut self) {
+    pub async fn stop(mut self) -> Result<(), Unrecorded> {
         self.stop.cancel();
         while self.tasks_running.join_next().await.is_some() {}
-        self.house.close().await;
+        self.house.close().await
     }
 }
 
@@ -210,62 +204,6 @@ where
     Family::SERVED.into_iter().fold(all, |router, family| {
         router.route(&format!("/mcp/{}", family.name()), route().with_state(endpoint(Some(family))))
     })
-}
-
-/// Deletes what has expired, through the door, as the house itself.
-async fn tidy(house: Arc<House>, authenticator: Arc<Authenticator>, mut actor: Actor, stop: CancellationToken) {
-    if let Ok(id) = ActorId::parse("housekeeper") {
-        actor.id = id;
-    }
-    actor.kind = contract::actor::ActorKind::Service;
-    loop {
-        tokio::select! {
-            () = tokio::time::sleep(TIDY_EVERY) => {}
-            () = stop.cancelled() => return,
-        }
-        for organisation_id in authenticator.organisations() {
-            actor.organisation_id = organisation_id;
-            for operation in ["delete_expired_reservations", "tidy_house"] {
-                let call = Call { operation: operation.to_owned(), input: json!({}), ..Call::default() };
-                // A failure is in the log and in its event; the next round tries again.
-                drop(house.call(&actor, call).await);
-            }
-        }
-    }
-}
-
-/// Makes the vectors of texts that have none, through the door, as the house itself.
-async fn embed(house: Arc<House>, authenticator: Arc<Authenticator>, mut actor: Actor, stop: CancellationToken) {
-    if let Ok(id) = ActorId::parse("housekeeper") {
-        actor.id = id;
-    }
-    actor.kind = contract::actor::ActorKind::Service;
-    let mut seen: HashMap<String, i64> = HashMap::new();
-    loop {
-        tokio::select! {
-            () = tokio::time::sleep(EMBED_EVERY) => {}
-            () = stop.cancelled() => return,
-        }
-        for organisation_id in authenticator.organisations() {
-            // Whoever owns the folder does it; nothing is called while nothing is to be done.
-            let Some(platform) = house.platform() else { continue };
-            let services = platform.services();
-            let heard = services.evidence.heard(organisation_id.as_str()).unwrap_or_default();
-            let known = seen.insert(organisation_id.to_string(), heard).unwrap_or_default();
-            if heard <= known && services.search.n_lacking(organisation_id.as_str()).await == 0 {
-                continue;
-            }
-            actor.organisation_id = organisation_id;
-            let call = Call { operation: "embed_records".to_owned(), input: json!({}), ..Call::default() };
-            if house.call(&actor, call).await.result.is_err() {
-                // A model that fails now fails in a second too; the event of the call says why.
-                tokio::select! {
-                    () = tokio::time::sleep(EMBED_AGAIN_AFTER) => {}
-                    () = stop.cancelled() => return,
-                }
-            }
-        }
-    }
 }
 
 #[cfg(test)]

@@ -59,6 +59,7 @@ pub(crate) async fn make(conn: &mut Conn, migrations: &[Migration]) -> Result<()
 async fn apply_merged(conn: &mut Conn, migrations: BTreeMap<i64, Migration>) -> Result<(), OpenError> {
     let applied = read_applied(conn).await.map_err(|error| OpenError::ReadMigrations { error })?;
     check(&migrations, &applied)?;
+    let is_new = applied.is_empty();
     for migration in migrations.values().filter(|migration| !applied.contains_key(&migration.version)) {
         let applied = apply_one(conn, migration).await;
         if let Err(error) = applied {
@@ -69,7 +70,13 @@ async fn apply_merged(conn: &mut Conn, migrations: BTreeMap<i64, Migration>) -> 
             }
             return Err(OpenError::Migrate { version: migration.version, name: migration.name, error });
         }
-        tracing::info!(migration.version, migration.name, "Applied migration {}", migration.version);
+        // Of a new database nobody wants to read how it came to be.
+        if !is_new {
+            tracing::info!(migration.version, migration.name, "Applied migration {}", migration.version);
+        }
+    }
+    if is_new && let Some(version) = migrations.keys().next_back() {
+        tracing::info!(schema.version = version, "Made a new database, schema version {version}");
     }
     Ok(())
 }

@@ -62,9 +62,9 @@ impl Door {
         Ok(turn)
     }
 
-    pub async fn close(self) {
+    pub async fn close(self) -> anyhow::Result<()> {
         drop(self.platform);
-        self.house.close().await;
+        Ok(self.house.close().await?)
     }
 }
 

@@ -226,7 +226,7 @@ impl Log {
         Ok(())
     }
 
-    pub async fn close(self) {
-        self.platform.close().await;
+    pub async fn close(self) -> anyhow::Result<()> {
+        Ok(self.platform.close().await?)
     }
 }

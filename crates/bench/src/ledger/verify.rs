@@ -36,7 +36,7 @@ pub async fn run(engine: Engine, n_events: u64) -> anyhow::Result<Verdict> {
     let started = Instant::now();
     let digest = Sha256::digest(&bytes);
     let plain_seconds = started.elapsed().as_secs_f64();
-    log.close().await;
+    log.close().await?;
     let ratio = seconds / plain_seconds.max(1e-9);
     let ok = ratio <= RATIO_MAX;
     print(&json!({

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use contract::actor::HOUSEKEEPER;
 use contract::error::{Kind, OpError};
 use contract::event::Outcome;
 use serde_json::Value;
@@ -14,8 +15,21 @@ use crate::record::Ticket;
 use crate::summary;
 use crate::table::Tool;
 
+/// A line at `info`; for what the house does by itself, which nobody asked for and many of which follow each other, at
+/// `debug`. Its failures are told like everybody's.
+macro_rules! tell {
+    ($ticket:ident, $($fields:tt)*) => {
+        if $ticket.actor.id.as_str() == HOUSEKEEPER {
+            tracing::debug!($($fields)*);
+        } else {
+            tracing::info!($($fields)*);
+        }
+    };
+}
+
 pub(super) fn log_started(ticket: &Ticket, tool: &Tool, input: &Value) {
-    tracing::info!(
+    tell!(
+        ticket,
         event = format_args!("{}_invocation_started", ticket.operation),
         tool_name = ticket.operation,
         call_id = %ticket.call_id,
@@ -44,7 +58,8 @@ pub(super) fn log_ended(
         return tell(&Ended { told, project_id, output: &done.output });
     }
     match result {
-        Ok(_) => tracing::info!(
+        Ok(_) => tell!(
+            ticket,
             event = format_args!("{}_invocation_completed", ticket.operation),
             tool_name = ticket.operation,
             call_id = %ticket.call_id,

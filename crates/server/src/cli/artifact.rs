@@ -12,13 +12,14 @@ use contract::dialect;
 use contract::workflow::artifacts::{ArtifactContent, CONTENT_CHARS_MAX};
 use ops::Call;
 use serde_json::{Map, Value, json};
+use uuid::Uuid;
 use workflow::catalogue::Catalogue;
 use workflow::markdown::Document;
 use workflow::metadata;
 
 use self::review::Reviewed;
 use self::shown::{read, shown};
-use super::{Place, must_be_there, print_answer, print_document, say, visible};
+use super::{Place, after_closing, must_be_there, print_answer, print_document, say, visible};
 use crate::assemble;
 use crate::auth::owner;
 use crate::settings::Settings;
@@ -170,31 +171,34 @@ pub async fn run(place: Place, arguments: Arguments) -> anyhow::Result<ExitCode>
         match review::ask(&house, &actor, id, input.get("project_id")).await? {
             Reviewed::Yes { sha256 } => drop(input.insert("content_sha256".to_owned(), json!(sha256))),
             Reviewed::No => {
-                house.close().await;
-                return Ok(ExitCode::FAILURE);
+                return Ok(after_closing(house.close().await, ExitCode::FAILURE));
             }
             Reviewed::Nothing => {}
         }
     }
     let call = Call { operation: operation.to_owned(), input: Value::Object(input), ..Call::default() };
     let reply = house.call(&actor, call).await;
-    house.close().await;
-    let output = match reply.result {
-        Ok(success) => success.output,
+    let closed = house.close().await;
+    let code = match reply.result {
+        Ok(success) => print_output(&arguments, reply.call_id, success.output)?,
         Err(error) => {
             say(dialect::body(reply.dialect, &error, Some(&reply.audit)));
-            return Ok(ExitCode::FAILURE);
+            ExitCode::FAILURE
         }
     };
+    Ok(after_closing(closed, code))
+}
+
+fn print_output(arguments: &Arguments, call_id: Uuid, output: Value) -> anyhow::Result<ExitCode> {
     if let (Command::Show { .. }, false) = (&arguments.command, arguments.json) {
         let ArtifactContent { artifact, content, .. } = read(output)?;
         // Beside the document, which may go to a file: an approval names it.
         say(visible(&format!("{} version {}, SHA-256 {}", artifact.id, artifact.version, artifact.content_sha256)));
-        return Ok(print_document(reply.call_id, &content));
+        return Ok(print_document(call_id, &content));
     }
     let has_failed = output.get("passed") == Some(&Value::Bool(false));
     let lines = if arguments.json { vec![output.to_string()] } else { shown(&arguments.command, output)? };
-    let printed = print_answer(reply.call_id, lines);
+    let printed = print_answer(call_id, lines);
     Ok(if has_failed { ExitCode::FAILURE } else { printed })
 }
 

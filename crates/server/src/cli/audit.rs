@@ -11,7 +11,7 @@ use ops::Call;
 use serde_json::{Value, json};
 use store::OpenError;
 
-use super::{Place, must_have_log, print_lines, say};
+use super::{Place, after_closing, must_have_log, print_lines, say};
 use crate::assemble::{self, AssembleError};
 use crate::auth::owner;
 use crate::owner::notary::{RollbackError, checkpoint_file};
@@ -115,8 +115,8 @@ pub async fn run(place: Place, command: Command) -> anyhow::Result<ExitCode> {
         },
     };
     let result = answer(&house, &settings, &key_file, command).await;
-    house.close().await;
-    result
+    let closed = house.close().await;
+    result.map(|code| after_closing(closed, code))
 }
 
 fn key_file(place: &Place, settings: &Settings) -> PathBuf {

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use store::OwnerLock;
 use tokio::sync::mpsc;
 
-use super::{Place, must_have_log, print_lines, say};
+use super::{Place, after_closing, must_have_log, print_lines, say};
 use crate::assemble::{self, AssembleError};
 use crate::auth::owner;
 use crate::owner::{HouseError, keys, notary, store_options};
@@ -76,7 +76,7 @@ pub async fn back_up(place: Place, arguments: BackupArguments) -> anyhow::Result
     let call =
         Call { operation: "back_up_house".to_owned(), input: json!({ "name": name }), progress, ..Call::default() };
     let reply = house.call(&owner(&settings.organisation_id), call).await;
-    house.close().await;
+    let closed = house.close().await;
     shown.await.ok();
     let output = match reply.result {
         Ok(success) => success.output,
@@ -97,7 +97,7 @@ pub async fn back_up(place: Place, arguments: BackupArguments) -> anyhow::Result
             "The signing key is not in it: keep a copy of `ledger.key` apart.".to_owned(),
         ])?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(after_closing(closed, ExitCode::SUCCESS))
 }
 
 pub async fn put_back(place: Place, arguments: RestoreArguments) -> anyhow::Result<ExitCode> {
@@ -162,7 +162,7 @@ pub async fn put_back(place: Place, arguments: RestoreArguments) -> anyhow::Resu
     let doubt = match assemble::look(place.data, &settings).await {
         Ok(house) => {
             let standings = house.witness_standings().await;
-            house.close().await;
+            house.close().await?;
             standings
                 .into_iter()
                 .find(|witness| witness.standing.word() != "ok")

@@ -10,7 +10,7 @@ use contract::id::IdempotencyKey;
 use contract::strict::{self, Limits};
 use ops::Call;
 
-use super::{Place, print_answer, say};
+use super::{Place, after_closing, print_answer, say};
 use crate::assemble;
 use crate::auth::owner;
 use crate::settings::Settings;
@@ -22,7 +22,8 @@ use crate::telemetry;
     echo '{\"artifact_type\":\"hls\",\"count\":3}' | materia call reserve_id_range -\n\n\
     The output goes to standard output, an error to standard error. Exit code 0: it succeeded; 1: the operation \
     refused or failed, and says why; 2: the call was not made, as the data folder, the settings or the arguments are wrong; \
-    3: it succeeded, and its answer could not be written.")]
+    3: it succeeded, and its answer could not be written; 4: it was answered, and could not be \
+    recorded.")]
 pub struct Arguments {
     /// Name of the operation; `materia tools` lists them
     operation: String,
@@ -54,17 +55,18 @@ pub async fn run(place: Place, arguments: Arguments) -> anyhow::Result<ExitCode>
     let house = place.enter(&settings).await?;
     let call = Call { operation: arguments.operation, input, idempotency_key, ..Call::default() };
     let reply = house.call(&owner(&settings.organisation_id), call).await;
-    house.close().await;
-    match reply.result {
+    let closed = house.close().await;
+    let code = match reply.result {
         Ok(success) => {
             let whole = arguments.full.then(|| serde_json::to_string(&success)).transpose()?;
-            Ok(print_answer(reply.call_id, [whole.unwrap_or_else(|| success.output.to_string())]))
+            print_answer(reply.call_id, [whole.unwrap_or_else(|| success.output.to_string())])
         }
         Err(error) => {
             say(dialect::body(reply.dialect, &error, Some(&reply.audit)));
-            Ok(ExitCode::FAILURE)
+            ExitCode::FAILURE
         }
-    }
+    };
+    Ok(after_closing(closed, code))
 }
 
 /// The input as bytes, and no more of them than the parser takes and one: whatever is wrong with it, the parser says.
@@ -83,6 +85,5 @@ async fn refuse(place: Place, settings: &Settings, error: &OpError) -> anyhow::R
     say(dialect::common(error));
     let house = assemble::look(place.data, settings).await?;
     house.refusals().note_of(&owner(&settings.organisation_id), "BODY");
-    house.close().await;
-    Ok(ExitCode::FAILURE)
+    Ok(after_closing(house.close().await, ExitCode::FAILURE))
 }

@@ -107,7 +107,9 @@ async fn look(place: &Place, settings: &Settings) -> Vec<Finding> {
                 findings.extend(files(platform.files().check_all().await));
             }
             let is_running = !house.is_owner();
-            house.close().await;
+            if let Err(error) = house.close().await {
+                findings.push(Finding::wrong(error.to_string(), "is the disk full, or the database locked or away?"));
+            }
             if !is_running {
                 findings.extend(ports(settings));
             }
@@ -129,6 +131,15 @@ async fn look(place: &Place, settings: &Settings) -> Vec<Finding> {
                 "is `jwks_url` or `jwks_file` right, and in reach from here?",
             ),
         });
+    }
+    if let Ok(metadata) = std::fs::metadata(&place.data) {
+        let mode = metadata.permissions().mode() & 0o777;
+        if mode & 0o022 != 0 {
+            findings.push(Finding::wrong(
+                format!("others may write to the data folder (mode {mode:o})"),
+                format!("chmod 700 {}", place.data.display()),
+            ));
+        }
     }
     let token = place.data.join("token");
     if let Ok(metadata) = std::fs::metadata(&token) {
@@ -269,7 +280,7 @@ fn named(files: &[String], n: u64) -> String {
 }
 
 /// What helps when a house cannot be entered.
-fn advice(error: &AssembleError) -> &'static str {
+pub fn advice(error: &AssembleError) -> &'static str {
     use store::{OpenError, StoreErrorKind};
     match error {
         AssembleError::House(HouseError::Store(error))

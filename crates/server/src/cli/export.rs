@@ -12,7 +12,7 @@ use contract::evidence::export::{ExportFormat, ExportedRecords};
 use ops::Call;
 use serde_json::{Value, json};
 
-use super::{Place, must_be_there};
+use super::{Place, after_closing, must_be_there};
 use crate::assemble;
 use crate::auth::owner;
 use crate::owner::House;
@@ -58,14 +58,15 @@ pub async fn run(place: Place, arguments: Arguments) -> anyhow::Result<ExitCode>
     let house = assemble::look(place.data, &settings).await?;
     let reader = Reader { house: Arc::clone(&house), actor: owner(&settings.organisation_id), ids: arguments.ids };
     let written = write(&reader, arguments.format, arguments.out.as_deref()).await;
-    house.close().await;
-    match written {
+    let closed = house.close().await;
+    let code = match written {
         // A reader that went away (`| head`) is not an error.
         Err(error) if error.downcast_ref::<io::Error>().is_some_and(|it| it.kind() == io::ErrorKind::BrokenPipe) => {
-            Ok(ExitCode::SUCCESS)
+            ExitCode::SUCCESS
         }
-        written => written.map(|()| ExitCode::SUCCESS),
-    }
+        written => written.map(|()| ExitCode::SUCCESS)?,
+    };
+    Ok(after_closing(closed, code))
 }
 
 async fn write(reader: &Reader, format: Format, out: Option<&Path>) -> anyhow::Result<()> {

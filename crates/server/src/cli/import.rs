@@ -23,7 +23,7 @@ use serde_json::json;
 use self::files::Opened;
 use self::providers::Providers;
 use self::send::{Desk, MayReplace};
-use super::{Place, print_lines, say};
+use super::{Place, after_closing, print_lines, say};
 use crate::auth::owner;
 use crate::owner::House;
 use crate::settings::Settings;
@@ -145,7 +145,7 @@ pub async fn run(place: Place, arguments: Arguments) -> anyhow::Result<ExitCode>
     if totals.kept > 0 {
         index(&house, &settings).await;
     }
-    house.close().await;
+    let closed = house.close().await;
     report(&arguments, totals, &rejections)?;
     outcome?;
     if totals.read == 0 {
@@ -153,7 +153,7 @@ pub async fn run(place: Place, arguments: Arguments) -> anyhow::Result<ExitCode>
     }
     // A file of which nothing could be kept was not what it was taken for.
     let is_nothing_kept = totals.kept + totals.repeated == 0;
-    Ok(if is_nothing_kept { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    Ok(after_closing(closed, if is_nothing_kept { ExitCode::FAILURE } else { ExitCode::SUCCESS }))
 }
 
 /// Makes what was imported ready to be found. A server that owns the folder does so by itself.

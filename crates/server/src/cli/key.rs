@@ -9,7 +9,7 @@ use ops::Call;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-use super::{Place, must_be_there, print_answer, say, table};
+use super::{Place, after_closing, must_be_there, print_answer, say, table};
 use crate::assemble;
 use crate::auth::owner;
 use crate::settings::Settings;
@@ -84,15 +84,16 @@ pub async fn run(place: Place, arguments: Arguments) -> anyhow::Result<ExitCode>
     let house = assemble::look(place.data, &settings).await?;
     let call = Call { operation: operation.to_owned(), input, ..Call::default() };
     let reply = house.call(&owner(&organisation_id), call).await;
-    house.close().await;
-    match reply.result {
-        Ok(success) if arguments.json => Ok(print_answer(reply.call_id, [success.output.to_string()])),
-        Ok(success) => Ok(print_answer(reply.call_id, shown(&arguments.command, success.output)?)),
+    let closed = house.close().await;
+    let code = match reply.result {
+        Ok(success) if arguments.json => print_answer(reply.call_id, [success.output.to_string()]),
+        Ok(success) => print_answer(reply.call_id, shown(&arguments.command, success.output)?),
         Err(error) => {
             say(dialect::body(reply.dialect, &error, Some(&reply.audit)));
-            Ok(ExitCode::FAILURE)
+            ExitCode::FAILURE
         }
-    }
+    };
+    Ok(after_closing(closed, code))
 }
 
 fn create_input(wanted: &CreateArguments) -> Value {

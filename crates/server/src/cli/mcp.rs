@@ -10,8 +10,8 @@ use rmcp::ServiceExt as _;
 use rmcp::service::ServerInitializeError;
 use tokio::io::BufReader;
 
-use super::Place;
 use super::stop::StopWish;
+use super::{Place, after_closing};
 use crate::auth::owner;
 use crate::mcp::handler::Handler;
 use crate::mcp::lifted::Lifted;
@@ -67,12 +67,12 @@ pub async fn run(place: Place, arguments: &Arguments) -> anyhow::Result<ExitCode
         () = stop_wish.wait() => None,
     };
     // What was counted and is not in the record yet goes there now.
-    house.close().await;
+    let closed = house.close().await;
     traces.stop().await;
     match ended {
-        Some(ended) => ended.map(|()| ExitCode::SUCCESS),
+        Some(ended) => ended.map(|()| after_closing(closed, ExitCode::SUCCESS)),
         // The thread that waits for the next line would keep the process for as long as the client is there.
-        None => std::process::exit(0),
+        None => std::process::exit(i32::from(closed.is_err())),
     }
 }
 

@@ -29,8 +29,9 @@ pub async fn run(place: Place) -> anyhow::Result<ExitCode> {
         std::fs::remove_dir_all(folder).with_context(|| format!("could not remove `{}`", folder.display()))?;
     }
     let rebuilt = rebuild_search(&house, &settings).await;
-    house.close().await;
+    let closed = house.close().await;
     rebuilt?;
+    closed?;
     print_lines([format!(
         "{} documents compared with their files: {} written, {} differ and are left alone, {} failed",
         report.n_checked, report.n_written, report.n_changed, report.n_failed

@@ -41,7 +41,7 @@ async fn find_rollback(place: &Place, settings: &Settings) -> anyhow::Result<Opt
                 None => Ok(false),
             };
             let is_served = !house.is_owner();
-            house.close().await;
+            house.close().await?;
             if accepted? {
                 return Ok(None);
             }

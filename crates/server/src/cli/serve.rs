@@ -70,8 +70,9 @@ pub async fn run(place: Place, arguments: Arguments) -> anyhow::Result<ExitCode>
     }
     stop_wish.wait().await;
     tracing::info!("Stopping");
-    server.stop().await;
+    let closed = server.stop().await;
     traces.stop().await;
+    closed?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -10,7 +10,7 @@ use ledger::checkpoint::SignedCheckpoint;
 use ledger::keyring::Keyring;
 use ledger::tree::TreeHead;
 use ops::acceptance::Acceptance;
-use ops::{Afterwards, Claim, Notary, NotaryError, Platform, Standing, held_doubts};
+use ops::{Afterwards, Claim, Notary, NotaryError, Platform, Standing, Unrecorded, held_doubts};
 use store::{Engine, Store};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -317,14 +317,15 @@ pub async fn run(folder: PathBuf, platform: Platform, witnesses: Arc<Witnesses>,
 
 /// Closes the platform. Where nothing waits and nothing came since, the head says so: whatever the next process finds
 /// beyond it, other hands wrote.
-pub async fn close(folder: &Path, platform: &Platform) {
+pub async fn close(folder: &Path, platform: &Platform) -> Result<(), Unrecorded> {
     let notary = Notary::new(platform.clone());
     let written = platform.store_stats();
     let is_settled = notary.find_waiting().await.is_ok_and(|waiting| waiting.is_none());
-    platform.close().await;
+    let closed = platform.close().await;
     if is_settled && platform.store_stats() == written {
         keep_head(folder, &notary, &mut None, Afterwards::Closed).await;
     }
+    closed
 }
 
 /// Keeps the head of the log beside the database, if it is another than the last one.

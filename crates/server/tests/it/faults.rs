@@ -206,7 +206,7 @@ fn start_again(data: &Path) -> Found {
             );
         }
         let tasks = call("list_tasks", json!({})).await;
-        house.close().await;
+        house.close().await.expect("all is recorded");
         Found { documents, n_tasks: tasks["tasks"].as_array().map_or(0, Vec::len) }
     })
 }

@@ -183,7 +183,7 @@ impl Lab {
     /// Stops, and gives what was recorded.
     pub async fn close(self) -> Vec<Recorded> {
         let Lab { folder, house, server } = self;
-        server.stop().await;
+        server.stop().await.expect("all is recorded");
         drop(house);
         let data = folder.path().to_path_buf();
         tokio::task::spawn_blocking(move || read_events(&data)).await.expect("the events can be read")

@@ -130,6 +130,21 @@ fn a_read_only_broken_or_full_disk_is_waited_out() {
 }
 
 #[test]
+fn who_ends_with_events_that_could_not_be_stored_says_so() {
+    let mut faulty = Faulty::start();
+    assert_eq!(faulty.target.check_alive(), "US-001");
+    faulty.fail("write", ENOSPC);
+    let answer = faulty.target.send(&faulty.target.rest("list_artifact_types", "{}"));
+    assert_eq!(answer.status, 200, "answered once it has a place in the queue: {answer:?}");
+    faulty.target.terminate();
+    let (code, log) = (faulty.target.exit_code(), faulty.target.log());
+    assert_eq!(code, Some(2), "{log}");
+    assert!(log.contains("error: not all that was done could be recorded; `materia doctor` says"), "{log}");
+    faulty.mend("write");
+    assert_eq!(faulty.target.again(&TargetOptions::default()).check_alive(), "US-002");
+}
+
+#[test]
 fn a_failed_fsync_ends_the_server_and_what_it_acknowledged_stays() {
     let mut faulty = Faulty::start();
     assert_eq!(faulty.target.check_alive(), "US-001");

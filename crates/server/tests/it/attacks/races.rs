@@ -148,7 +148,7 @@ async fn a_reservation_ends_at_its_exact_microsecond() {
     assert_eq!(status(&call(&house, "confirm_reservation", confirm(&early)).await), 409);
     // What expired is not given out again.
     assert_eq!(reserve(&house, "late").await["reserved_ids"], json!(["HLS-003", "HLS-004"]));
-    house.close().await;
+    house.close().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -173,7 +173,7 @@ async fn confirming_and_cleaning_at_the_end_agree_on_one_outcome() {
             other => panic!("confirmed and deleted, or neither: {other:?}"),
         }
     }
-    house.close().await;
+    house.close().await.unwrap();
 }
 
 #[tokio::test]
@@ -188,7 +188,7 @@ async fn a_clock_that_is_an_hour_late_after_a_restart_gives_no_id_twice() {
     let taken = first.call(&actor, again.clone()).await.result.expect("an id is taken").output;
     let confirm = json!({"reservation_id": before["reservation_id"]});
     assert_eq!(status(&call(&first, "confirm_reservation", confirm.clone()).await), 200);
-    first.close().await;
+    first.close().await.unwrap();
 
     let second = house(folder.path(), &Clock::manual(START_US - 3_600_000_000)).await;
     let mut ids: BTreeSet<String> = BTreeSet::new();
@@ -202,7 +202,7 @@ async fn a_clock_that_is_an_hour_late_after_a_restart_gives_no_id_twice() {
     assert_eq!(status(&call(&second, "confirm_reservation", confirm).await), 409);
     let repeated = second.call(&actor, again).await.result.expect("the key is remembered").output;
     assert_eq!(repeated["next_id"], taken["next_id"]);
-    second.close().await;
+    second.close().await.unwrap();
 }
 
 #[tokio::test]
@@ -212,7 +212,7 @@ async fn reservations_from_the_future_do_not_use_up_the_present_minute() {
     for _ in 0..Settings::default().reservations_per_minute_max {
         reserve(&first, PROJECT).await;
     }
-    first.close().await;
+    first.close().await.unwrap();
     // The clock was wrong by an hour and was set right; nobody should have to wait for that hour.
     let second = house(folder.path(), &Clock::manual(START_US - 3_600_000_000)).await;
     let input = json!({"artifact_type": "hls", "count": 2, "project_id": PROJECT});
@@ -221,5 +221,5 @@ async fn reservations_from_the_future_do_not_use_up_the_present_minute() {
         let wait_ms = error.details.retry_after_ms.expect("a limit says when to come back");
         assert!(wait_ms <= 60_000, "told to wait {} minutes", wait_ms / 60_000);
     }
-    second.close().await;
+    second.close().await.unwrap();
 }

@@ -217,6 +217,6 @@ async fn a_key_expires_to_the_moment() {
         (answer.status, text(&answer.body["error"], "message")),
         (StatusCode::UNAUTHORIZED, "the key has expired".to_owned())
     );
-    server.stop().await;
+    server.stop().await.unwrap();
     assert_eq!(n_refused(&events(folder.path()).await, "KEY_EXPIRED"), 1);
 }
