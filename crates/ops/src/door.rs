@@ -19,7 +19,7 @@ use futures::FutureExt;
 use ledger::keyring::Keyring;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use store::{EventQueue, EventRow, Store, StoreError};
+use store::{EventQueue, EventRow, Store};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -42,7 +42,7 @@ use crate::misses::Misses;
 use crate::operation::store_error;
 use crate::operations;
 use crate::outlasting::{Left, Outlasting};
-use crate::record::{Ending, Spent, Ticket, correlate, error_hash};
+use crate::record::{Ending, Spent, Ticket, Unrecorded, correlate, error_hash};
 use crate::refusals::{self, RefusalCounter, Refused};
 use crate::seal::Sealer;
 use crate::table::{Table, TableError, Tool};
@@ -313,11 +313,6 @@ impl Platform {
         closed
     }
 }
-
-/// What was answered before its event was stored, and then the event could not be.
-#[derive(Debug, thiserror::Error)]
-#[error("not all that was done could be recorded; `materia doctor` says what is wrong with the database")]
-pub struct Unrecorded(#[source] StoreError);
 
 pub(crate) fn no_audit() -> AuditBlock {
     AuditBlock {

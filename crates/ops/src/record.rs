@@ -11,7 +11,7 @@ use contract::event::{Correlation, Event, EventActor, Outcome, Touched};
 use contract::id::{CorrelationId, IdempotencyKey};
 use contract::time::rfc3339_us;
 use serde_json::Value;
-use store::EventRow;
+use store::{EventRow, StoreError};
 use tokio::time::Instant;
 use uuid::Uuid;
 
@@ -138,6 +138,11 @@ pub(crate) fn row(event: &Event, recorded_at_us: i64) -> EventRow {
         body: canonical::text(event).unwrap_or_default(),
     }
 }
+
+/// What was answered before its event was stored, and then the event could not be.
+#[derive(Debug, thiserror::Error)]
+#[error("not all that was done could be recorded; `materia doctor` says what is wrong with the database")]
+pub struct Unrecorded(#[source] pub(crate) StoreError);
 
 /// Hash of an error as its dialect writes it, so that the log can be matched with what the caller saw.
 pub(crate) fn error_hash(dialect: Dialect, error: &OpError) -> String {

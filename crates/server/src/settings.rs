@@ -3,6 +3,7 @@
 
 pub mod chosen;
 pub mod explained;
+mod forms;
 mod mistakes;
 pub mod oauth;
 mod ranges;
@@ -21,8 +22,6 @@ use figment::providers::{Env, Format, Serialized, Toml};
 use ops::limits;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tracing_subscriber::EnvFilter;
-use tracing_subscriber::filter::LevelFilter;
 
 #[derive(Debug, thiserror::Error)]
 pub enum SettingsError {
@@ -309,10 +308,7 @@ impl Settings {
         if let Some(folder) = self.workflow_folder.as_ref().filter(|folder| !folder.is_dir()) {
             return Err(SettingsError::WorkflowFolder(folder.clone()));
         }
-        check_filter(&self.log)?;
-        if let Some(origin) = self.allowed_origins.iter().find(|origin| !is_origin(origin)) {
-            return Err(SettingsError::Origin(origin.clone()));
-        }
+        forms::check(self)?;
         oauth::check(&self.oauth).map_err(SettingsError::Oauth)?;
         self.check_key_names()?;
         witness::check(&self.witness, self.witness_cosignatures_min).map_err(SettingsError::Witness)?;
@@ -390,24 +386,6 @@ impl Settings {
 
 const SETTINGS_FILE: &str = "materia.toml";
 
-/// The library takes a word that is no level for the name of a part of the program, and then nothing else is told.
-fn check_filter(filter: &str) -> Result<(), SettingsError> {
-    let is_level = |word: &str| word.parse::<LevelFilter>().is_ok();
-    let is_known = |directive: &str| is_level(directive) || directive.contains(['=', '[']);
-    let directives = || filter.split(',').map(str::trim).filter(|directive| !directive.is_empty());
-    match EnvFilter::try_new(filter) {
-        Ok(_) if directives().all(is_known) => Ok(()),
-        Ok(_) | Err(_) => Err(SettingsError::Log),
-    }
-}
-
-/// A scheme and a host, as browsers say them.
-fn is_origin(text: &str) -> bool {
-    let Ok(uri) = text.parse::<http::Uri>() else { return false };
-    let is_web = matches!(uri.scheme_str(), Some("http" | "https"));
-    is_web && uri.host().is_some_and(|host| !host.is_empty()) && text.matches('/').count() == 2 && !text.contains('@')
-}
-
 fn figment(data: &Path, flags: &Flags) -> Figment {
     Figment::from(Serialized::defaults(Settings::default()))
         .merge(chosen::Chosen::read(data))
@@ -438,7 +416,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_out_of_its_range_and_a_filter_that_is_none_are_refused() {
+    fn a_number_out_of_its_range_is_refused() {
         let error = |settings: Settings| settings.check().unwrap_err().to_string();
         assert_eq!(
             error(Settings { body_bytes_max: 0, ..Settings::default() }),
@@ -448,20 +426,6 @@ mod tests {
             error(Settings { call_deadline_ms: u64::MAX, ..Settings::default() }),
             "`call_deadline_ms` is 18446744073709551615, expected 1 to 86400000"
         );
-        for log in ["loud,,=x", "infoo", "loud", "info,opss", "ops=loud"] {
-            let told = error(Settings { log: log.to_owned(), ..Settings::default() });
-            assert!(told.starts_with("`log` is no filter"), "{log}: {told}");
-        }
-        for log in ["info", "WARN", "off", "info,ops=debug"] {
-            assert!(Settings { log: log.to_owned(), ..Settings::default() }.check().is_ok(), "{log}");
-        }
-        for origin in ["evil", "https://", "https://a.example/", "ftp://a.example", "https://me@a.example", "null"] {
-            let told = error(Settings { allowed_origins: vec![origin.to_owned()], ..Settings::default() });
-            assert!(told.starts_with(&format!("`allowed_origins` holds `{origin}`, expected origins")), "{told}");
-        }
-        for origin in ["https://a.example", "http://127.0.0.1:9000", "http://[::1]:9000"] {
-            assert!(Settings { allowed_origins: vec![origin.to_owned()], ..Settings::default() }.check().is_ok());
-        }
         assert!(Settings { rate_per_second: 0, slow_call_ms: 0, ..Settings::default() }.check().is_ok());
     }
 
