@@ -51,6 +51,8 @@ impl Lab {
     }
 
     async fn start(entries: &'static [Entry], clock: Clock, change: impl FnOnce(&mut Settings)) -> Lab {
+        // Tests ask it what the server counted.
+        server::telemetry::start_metrics();
         let folder = testkit::temp_dir();
         let anywhere = SocketAddr::from(([127, 0, 0, 1], 0));
         let mut settings = Settings {

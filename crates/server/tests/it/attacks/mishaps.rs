@@ -83,7 +83,6 @@ async fn a_hanging_call_ends_at_its_deadline() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_that_hangs_up_cancels_its_read() {
-    server::telemetry::start_metrics();
     let lab = Lab::open(TRIALS).await;
     let n_before = lab.n_calls("hang_in_read", "cancelled").await;
     let rest = lab.begin(&lab.rest_request("hang_in_read", &json!({}))).await;
@@ -101,7 +100,6 @@ async fn a_client_that_hangs_up_cancels_its_read() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn clients_that_send_and_leave_at_once_are_recorded_each() {
-    server::telemetry::start_metrics();
     let lab = Lab::open(TRIALS).await;
     let input = json!({"n_steps": 0, "size_bytes": 9});
     let (rest, mcp) = (lab.rest_request("count", &input), lab.mcp_request(&call("count", input.clone())));
@@ -117,7 +115,6 @@ async fn clients_that_send_and_leave_at_once_are_recorded_each() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cancelled_request_on_standard_input_is_recorded_and_the_next_is_served() {
-    server::telemetry::start_metrics();
     let lab = Lab::open(TRIALS).await;
     let n_before = lab.n_calls("hang_in_read", "cancelled").await;
     let mut lines = lab.lines().await;
@@ -136,7 +133,6 @@ async fn a_cancelled_request_on_standard_input_is_recorded_and_the_next_is_serve
 
 #[tokio::test(flavor = "multi_thread")]
 async fn readers_that_do_not_read_delay_nobody_and_their_calls_are_recorded() {
-    server::telemetry::start_metrics();
     let lab = Lab::open(TRIALS).await;
     let n_before = lab.n_calls("count", "ok").await;
     let params = json!({
