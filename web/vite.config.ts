@@ -2,6 +2,7 @@
 
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
+import { packed } from './scripts/packed.ts';
 
 /** The server that `npm run dev` stands in front of. */
 const server = process.env['WEB_SERVER'] ?? 'http://127.0.0.1:8787';
@@ -11,7 +12,7 @@ const asItself = { target: server, changeOrigin: true, headers: { origin: server
 
 export default defineConfig({
   base: '/',
-  plugins: [react()],
+  plugins: [react(), packed()],
   build: {
     outDir: 'dist',
     assetsDir: 'assets',

@@ -5,15 +5,6 @@ import { SessionProvider, useSession } from './api/session.tsx';
 import { LanguageProvider, useLanguage } from './i18n/language.tsx';
 import { parts } from './i18n/messages/parts.ts';
 import { shell } from './i18n/messages/shell.ts';
-import { AuditPage } from './pages/audit/audit-page.tsx';
-import { EventPage } from './pages/audit/event-page.tsx';
-import { BoardPage } from './pages/documents/board-page.tsx';
-import { ChangesPage } from './pages/documents/changes-page.tsx';
-import { DocumentPage } from './pages/documents/document-page.tsx';
-import { EditPage } from './pages/documents/edit-page.tsx';
-import { HomePage } from './pages/home/home-page.tsx';
-import { SettingsPage } from './pages/settings/settings-page.tsx';
-import { TasksPage } from './pages/tasks/tasks-page.tsx';
 import { Progress } from './parts/progress.tsx';
 import { ErrorState } from './parts/states.tsx';
 import { ToastProvider } from './parts/toast.tsx';
@@ -24,11 +15,20 @@ import { NotFound } from './shell/not-found.tsx';
 import { Shell } from './shell/shell.tsx';
 import { SignIn } from './shell/sign-in.tsx';
 
-// Loaded when they are opened: they are large, and not everybody needs them.
+// Each page is loaded when it is opened: nobody needs all of them, and the first one comes sooner.
+const AuditPage = lazy(async () => ({ default: (await import('./pages/audit/audit-page.tsx')).AuditPage }));
+const BoardPage = lazy(async () => ({ default: (await import('./pages/documents/board-page.tsx')).BoardPage }));
+const ChangesPage = lazy(async () => ({ default: (await import('./pages/documents/changes-page.tsx')).ChangesPage }));
+const DocumentPage = lazy(async () => ({ default: (await import('./pages/documents/document-page.tsx')).DocumentPage }));
+const EditPage = lazy(async () => ({ default: (await import('./pages/documents/edit-page.tsx')).EditPage }));
+const EventPage = lazy(async () => ({ default: (await import('./pages/audit/event-page.tsx')).EventPage }));
 const GraphPage = lazy(async () => ({ default: (await import('./pages/graph/graph-page.tsx')).GraphPage }));
 const HerbPage = lazy(async () => ({ default: (await import('./pages/herbs/herb-page.tsx')).HerbPage }));
 const HerbsPage = lazy(async () => ({ default: (await import('./pages/herbs/herbs-page.tsx')).HerbsPage }));
+const HomePage = lazy(async () => ({ default: (await import('./pages/home/home-page.tsx')).HomePage }));
 const SearchPage = lazy(async () => ({ default: (await import('./pages/search/search-page.tsx')).SearchPage }));
+const SettingsPage = lazy(async () => ({ default: (await import('./pages/settings/settings-page.tsx')).SettingsPage }));
+const TasksPage = lazy(async () => ({ default: (await import('./pages/tasks/tasks-page.tsx')).TasksPage }));
 
 export function App() {
   return (

@@ -241,9 +241,13 @@ async fn must_have_log(place: &Place, settings: &Settings) -> anyhow::Result<()>
 /// document says to it, so there it is shown instead.
 fn print_lines(lines: impl IntoIterator<Item = String>) -> anyhow::Result<()> {
     let is_terminal = std::io::stdout().is_terminal();
+    print_shown(lines.into_iter().map(|line| if is_terminal { visible(&line) } else { line }))
+}
+
+/// As [`print_lines`], for lines that hold nobody's words, or none that were not made [`visible`].
+fn print_shown(lines: impl IntoIterator<Item = String>) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
     for line in lines {
-        let line = if is_terminal { visible(&line) } else { line };
         match writeln!(out, "{line}") {
             Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => return Ok(()),
             written => written?,
@@ -298,7 +302,7 @@ pub fn say(line: impl std::fmt::Display) {
 }
 
 /// Text with every character that cannot be seen written out.
-fn visible(text: &str) -> String {
+pub fn visible(text: &str) -> String {
     let mut seen = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -73,8 +73,8 @@ fn served(html: impl Into<axum::body::Body>) -> Response {
     response
 }
 
-async fn start() -> Response {
-    web::index(StatusCode::OK).unwrap_or_else(|| served(page("Materia", include_str!("pages/start.html"))))
+async fn start(headers: HeaderMap) -> Response {
+    web::index(StatusCode::OK, &headers).unwrap_or_else(|| served(page("Materia", include_str!("pages/start.html"))))
 }
 
 async fn document(State(pages): State<Pages>) -> Response {

@@ -22,6 +22,7 @@ use uuid::Uuid;
 
 use crate::edge::{NoCall, answer, error_response};
 use crate::owner::House;
+use crate::web;
 
 pub const IDEMPOTENCY_HEADER: &str = "idempotency-key";
 /// What a call is part of, where it is part of more than itself.
@@ -47,7 +48,7 @@ pub fn routes(rest: Rest) -> Router {
         .with_state(rest)
 }
 
-async fn list(State(rest): State<Rest>) -> Response {
+async fn list(State(rest): State<Rest>, headers: HeaderMap) -> Response {
     let tools: Vec<Value> = rest
         .house
         .table()
@@ -55,7 +56,7 @@ async fn list(State(rest): State<Rest>) -> Response {
         .iter()
         .map(|tool| json!({ "name": tool.entry.name, "family": tool.entry.family.name(), "about": tool.entry.about }))
         .collect();
-    answer(StatusCode::OK, &json!({ "tools": tools }))
+    web::lasting(&headers, json!({ "tools": tools }).to_string())
 }
 
 async fn call_by_path(

@@ -1,29 +1,34 @@
-//! Logs as JSON lines on standard error, metrics in the Prometheus text format, traces over OTLP.
+//! Logs on standard error, as JSON lines or for people, metrics in the Prometheus text format, traces over OTLP.
 
 mod described;
+mod text;
 pub mod traces;
 
+use std::io::IsTerminal as _;
 use std::sync::{LazyLock, OnceLock};
 
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use tracing_subscriber::EnvFilter;
 
+use crate::settings::LogFormat;
+
 static METRICS: OnceLock<Option<PrometheusHandle>> = OnceLock::new();
 
 /// Starts logging and counting for the process. A second call changes nothing.
-pub fn start(filter: &str) {
+pub fn start(filter: &str, format: LogFormat) {
+    let filter = if format.is_text() { text::filter(filter) } else { filter };
     // The protocol library would repeat what clients sent; the door already logs every call.
     let filter = EnvFilter::try_new(format!("{filter},rmcp=off")).unwrap_or_else(|_| EnvFilter::new("info,rmcp=off"));
-    let logs = tracing_subscriber::fmt()
-        .json()
-        .flatten_event(true)
-        .with_current_span(false)
-        .with_span_list(false)
-        .with_target(false)
-        .with_env_filter(filter)
-        .with_writer(|| Lines(std::io::stderr()));
+    let logs = tracing_subscriber::fmt().with_env_filter(filter).with_writer(|| Lines(std::io::stderr()));
     // Fails only when a subscriber is there already, as in tests.
-    drop(logs.try_init());
+    drop(if format.is_text() {
+        let has_colours =
+            std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|no| no.is_empty());
+        logs.with_ansi(has_colours).event_format(text::Text).try_init()
+    } else {
+        let logs = logs.json().flatten_event(true).with_current_span(false).with_span_list(false).with_target(false);
+        logs.try_init()
+    });
     // The default hook prints the message as it is, which may hold what no log may, on a line that is no JSON.
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(ToString::to_string);

@@ -1,6 +1,6 @@
 // Modal dialogs. The browser's own element keeps the focus inside and gives it back.
 
-import { type ReactNode, useEffect, useId, useRef } from 'react';
+import { type ReactNode, useId, useLayoutEffect, useRef } from 'react';
 import { useLanguage } from '../i18n/language.tsx';
 import { parts } from '../i18n/messages/parts.ts';
 import { IconButton } from './button.tsx';
@@ -22,7 +22,8 @@ export function Dialog({ title, onClose, children, actions, mustAnswer = false, 
   const { t } = useLanguage();
   const element = useRef<HTMLDialogElement>(null);
   const heading = useId();
-  useEffect(() => {
+  // Before it leaves the page: an element that is no longer in it closes without giving the focus back.
+  useLayoutEffect(() => {
     const dialog = element.current;
     if (dialog && !dialog.open) dialog.showModal();
     return () => dialog?.close();

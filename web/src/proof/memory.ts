@@ -12,10 +12,23 @@ export interface SeenCheckpoint {
   verifiedAt: string;
 }
 
-export type Comparison = 'first' | 'grown' | 'same' | 'older' | 'forked';
+export type Relation = 'first' | 'grown' | 'same' | 'older' | 'forked';
+
+/** How an answer relates to what was seen before it was asked for. It is told once and kept: the memory grows meanwhile. */
+export interface Comparison {
+  relation: Relation;
+  seenSize: number;
+}
+
+/** What a checkpoint says of the log. */
+export type Head = Pick<SeenCheckpoint, 'treeSize' | 'rootHash'>;
+
+export function compare(seen: SeenCheckpoint | null, present: Head): Comparison {
+  return { relation: relate(seen, present), seenSize: seen?.treeSize ?? 0 };
+}
 
 /** `older` is no proof of wrongdoing: a backup may have been restored. `forked` is. */
-export function compareWithSeen(seen: SeenCheckpoint | null, present: { treeSize: number; rootHash: string }): Comparison {
+export function relate(seen: SeenCheckpoint | null, present: Head): Relation {
   if (seen === null) return 'first';
   if (present.treeSize > seen.treeSize) return 'grown';
   if (present.treeSize < seen.treeSize) return 'older';
@@ -48,12 +61,15 @@ export function readSeen(): SeenCheckpoint | null {
   return parseSeen(readSetting('checkpoint'));
 }
 
-/** Keeps it when it is larger than what is kept; tells how the two relate. */
-export function remember(present: SeenCheckpoint): Comparison {
-  const seen = readSeen();
-  const comparison = compareWithSeen(seen?.origin === present.origin ? seen : null, present);
-  if (comparison === 'first' || comparison === 'grown') writeSetting('checkpoint', JSON.stringify(present));
-  return comparison;
+/**
+ * Keeps it when it is larger than what is kept; tells how it relates to what was seen before the server was asked. What
+ * another tab has seen since may be larger, and the server has not gone back for that.
+ */
+export function remember(present: SeenCheckpoint, seen: SeenCheckpoint | null): Comparison {
+  const ofSameLog = (one: SeenCheckpoint | null) => (one?.origin === present.origin ? one : null);
+  const kept = relate(ofSameLog(readSeen()), present);
+  if (kept === 'first' || kept === 'grown') writeSetting('checkpoint', JSON.stringify(present));
+  return compare(ofSameLog(seen), present);
 }
 
 export function forgetSeen(): void {

@@ -13,6 +13,9 @@ import { nextTheme, setTheme } from './theme.ts';
 
 const SEQUENCE_WITHIN_MS = 1_500;
 
+/** How long a page that `/` opens may take to show its field. */
+const FIELD_WITHIN_MS = 10_000;
+
 /** Marks the field that `/` jumps to. */
 export const SEARCH_FIELD = { 'data-search-field': '' };
 
@@ -48,9 +51,19 @@ function isTyping(target: EventTarget | null): boolean {
 function search(): void {
   const here = document.querySelector<HTMLElement>('[data-search-field]');
   if (here !== null) return here.focus();
-  navigate(pathOf({ page: 'audit' }));
-  // The field exists only after the page was drawn.
-  requestAnimationFrame(() => requestAnimationFrame(() => document.querySelector<HTMLElement>('[data-search-field]')?.focus()));
+  navigate(pathOf({ page: 'search' }));
+  focusWhenDrawn(performance.now() + FIELD_WITHIN_MS);
+}
+
+/** The field exists only after the page was loaded and drawn; who goes on to another page meanwhile is not followed there. */
+function focusWhenDrawn(until: number): void {
+  requestAnimationFrame(() => {
+    if (location.pathname !== pathOf({ page: 'search' })) return;
+    const field = document.querySelector<HTMLElement>('[data-search-field]');
+    // The heading takes the focus after the page was drawn; the field takes it from there.
+    if (field !== null) requestAnimationFrame(() => field.focus());
+    else if (performance.now() < until) focusWhenDrawn(until);
+  });
 }
 
 export function useShortcuts(openHelp: () => void): void {

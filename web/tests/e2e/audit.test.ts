@@ -197,6 +197,26 @@ test('the whole log is checked, and problems are named', async () => {
   await page().getByText('the event was changed').waitFor();
 });
 
+test('a check of the whole log and a checkpoint after it are no rollback', async () => {
+  await page().goto('/audit/integrity');
+  await page().getByRole('button', { name: 'Check now' }).click();
+  await page().getByText('The log is intact').waitFor();
+  const checked = Number((await page().locator('.fact', { hasText: 'Tree size' }).first().locator('dd').textContent())?.replaceAll(',', ''));
+  const seen = async () => {
+    await page().getByRole('button', { name: 'Get a checkpoint and check it here' }).click();
+    await page().locator('.proof-report').waitFor();
+    const kept = await page().evaluate(() => localStorage.getItem('materia.checkpoint'));
+    return (JSON.parse(kept ?? '{}') as { treeSize?: number }).treeSize ?? 0;
+  };
+  // The check is an event itself, and so the checkpoint soon covers more than was checked.
+  const until = Date.now() + 120_000;
+  while ((await seen()) <= checked) {
+    if (Date.now() > until) throw new Error(`no checkpoint over more than ${checked} events`);
+  }
+  expect(await page().getByText('The log is intact').count()).toBe(1);
+  expect(await page().getByText('has verified a larger log before').count()).toBe(0);
+});
+
 test('a signed checkpoint is checked here, kept in mind, and can be taken along', async () => {
   await page().goto('/audit/integrity');
   await page().getByText('None. Check the proof of an event first.').waitFor();

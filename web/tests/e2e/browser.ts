@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs';
 import { AxeBuilder } from '@axe-core/playwright';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core';
 import type { Language } from '../../src/i18n/message.ts';
 
 /** A crowded machine may be ten times slower than a quiet one; only a page that hangs should fail. */
@@ -94,6 +94,12 @@ export async function setSize(page: Page, width: number, height: number): Promis
 
 async function drawn(page: Page): Promise<void> {
   await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+}
+
+/** Whether this element has the focus, once the page has drawn what was done last. */
+export async function hasFocus(page: Page, element: Locator): Promise<boolean> {
+  await drawn(page);
+  return element.evaluate((one) => one === document.activeElement);
 }
 
 /** What axe-core finds at serious or critical level, as readable lines. */

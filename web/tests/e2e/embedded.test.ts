@@ -6,6 +6,10 @@ import { openPage, settled, signIn, startBrowser, WIDE } from './browser.ts';
 import { POLICY } from './front.ts';
 import { type House, seed, startHouse } from './house.ts';
 
+/** Over the wire, with all that the first page asks for. */
+const FIRST_PAGE_BYTES_MAX = 170_000;
+const NEXT_VISIT_BYTES_MAX = 10_000;
+
 let house: House;
 let browser: Browser;
 
@@ -48,6 +52,57 @@ test('every address of a page is the page, with the strict policy; files are typ
     expect(file.headers.get('cache-control')).toContain('immutable');
     await file.body?.cancel();
   }
+});
+
+test('files come packed as the browser takes them, and the page is sent again only when it has changed', async () => {
+  const ask = (path: string, headers: Record<string, string>) => fetch(house.url + path, { headers });
+  const script = /src="(\/assets\/[^"]+\.js)"/.exec(await (await read('/')).text())?.[1] ?? '';
+  for (const path of ['/', '/search', script]) {
+    const texts = await Promise.all(
+      ['br', 'gzip', 'identity'].map(async (packing) => {
+        const answer = await ask(path, { 'accept-encoding': packing });
+        expect([path, answer.headers.get('content-encoding') ?? 'identity', answer.headers.get('vary')]).toEqual([path, packing, 'accept-encoding']);
+        return answer.text();
+      }),
+    );
+    expect(new Set(texts).size, 'the packings hold the same text').toBe(1);
+  }
+  const first = await ask('/', { 'accept-encoding': 'br' });
+  const etag = first.headers.get('etag') ?? '';
+  expect([first.headers.get('cache-control'), etag]).toEqual(['no-cache', expect.stringMatching(/^"[0-9a-f]{64}"$/)]);
+  const again = await ask('/tasks', { 'accept-encoding': 'br', 'if-none-match': etag });
+  expect([again.status, await again.text()]).toEqual([304, '']);
+  expect((await ask('/no/such/page', { 'accept-encoding': 'br', 'if-none-match': etag })).status).toBe(404);
+  expect((await ask(`${script}.br`, {})).status).toBe(404);
+  for (const path of ['/api/tools', '/health', '/api/openapi.json']) {
+    const answer = await ask(path, { 'accept-encoding': 'br, gzip', authorization: `Bearer ${house.token}` });
+    expect([path, answer.status, answer.headers.get('content-encoding')]).toEqual([path, 200, null]);
+    await answer.body?.cancel();
+  }
+});
+
+test('the first page is light, and on the next visit hardly anything is sent', async () => {
+  const { page, close } = await openPage(browser, house.url, WIDE);
+  const network = await page.context().newCDPSession(page);
+  await network.send('Network.enable');
+  const asked = new Map<string, string>();
+  let sent: { path: string; bytes: number }[] = [];
+  network.on('Network.requestWillBeSent', ({ requestId, request }) => asked.set(requestId, new URL(request.url).pathname));
+  network.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => {
+    sent.push({ path: asked.get(requestId) ?? '', bytes: encodedDataLength });
+  });
+  const visit = async (path: string, bytesMax: number) => {
+    sent = [];
+    await page.goto(path);
+    await page.locator('.rail-actor').waitFor({ state: 'attached' });
+    await settled(page);
+    await page.waitForLoadState('networkidle');
+    const bytes = sent.reduce((sum, one) => sum + one.bytes, 0);
+    expect(bytes, JSON.stringify(sent)).toBeLessThanOrEqual(bytesMax);
+  };
+  await visit(`/#token=${house.token}`, FIRST_PAGE_BYTES_MAX);
+  await visit('/', NEXT_VISIT_BYTES_MAX);
+  await close();
 });
 
 test('from the start URL to a verified proof, without a single trouble', async () => {

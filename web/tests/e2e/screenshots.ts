@@ -140,6 +140,14 @@ const VISITS: Record<string, Visit> = {
     await page.locator('main .button-primary').click();
   },
   models: async (page) => void (await page.goto('/settings/models')),
+  'models-used': async (page) => {
+    const metadata = { model: 'all-minilm-l6-v2', vectors: true, lexicon: true, vectors_missing: 1_585 };
+    whole.answers.set('/api/tools/hybrid_search', { status: 200, body: { hits: [], metadata } });
+    await page.goto('/settings/models');
+    await page.locator('.fact').first().waitFor();
+    whole.answers.clear();
+  },
+  servers: async (page) => void (await page.goto('/settings/servers')),
   browser: async (page) => void (await page.goto('/settings/browser')),
   missing: async (page) => void (await page.goto('/no/such/page')),
   shortcuts: async (page) => {

@@ -1,7 +1,7 @@
 // Search in Thai and English, reading, citing; and no word of the question in any address.
 
 import { expect, test } from 'vitest';
-import { openPage, settled, signIn, WIDE } from './browser.ts';
+import { hasFocus, openPage, settled, signIn, WIDE } from './browser.ts';
 import { prepareGround, putEvidence } from './evidence.ts';
 
 const ground = prepareGround(putEvidence);
@@ -64,6 +64,8 @@ test('what was asked is still there on the way back, and a document is read in p
   await dialog.getByText('Its publisher withdrew this paper.').waitFor();
   await dialog.getByText('Journal of Invented Botany').waitFor();
   await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+  expect(await hasFocus(page, paper.getByRole('button', { name: 'Read' })), 'reading goes on where it began').toBe(true);
   await page.getByRole('link', { name: 'Tasks' }).click();
   await settled(page);
   await page.getByRole('link', { name: 'Search' }).click();

@@ -74,6 +74,29 @@ test('language and theme hold over a reload, and nothing else is kept but the ac
   expect(await page().evaluate(() => Object.keys(localStorage).sort())).toEqual(['materia.actor', 'materia.language', 'materia.theme']);
 });
 
+test('`/` leads to the search page from where there is no field, and into its field', async () => {
+  await page().locator('h1').waitFor();
+  await page().keyboard.press('/');
+  await page().waitForURL('**/search');
+  await page().waitForFunction(() => document.activeElement?.hasAttribute('data-search-field'));
+});
+
+test('the models page tells what search uses, and that there is no language model', async () => {
+  await page().goto('/settings/models');
+  await page().getByText('materia models pull').waitFor();
+  await page().getByRole('heading', { name: 'No language model is configured' }).waitFor();
+  const metadata = { model: 'all-minilm-l6-v2', vectors: true, lexicon: true, vectors_missing: 7 };
+  front.answers.set('/api/tools/hybrid_search', { status: 200, body: { hits: [], metadata } });
+  await page().reload();
+  const model = page().locator('.fact', { hasText: 'Embedding model' });
+  await model.getByText('all-minilm-l6-v2').waitFor();
+  await model.getByText('In use').waitFor();
+  await model.getByText('7 texts still wait for their vectors').waitFor();
+  await page().locator('.fact', { hasText: 'Thai-English dictionaries' }).getByText('In use').waitFor();
+  await page().getByRole('heading', { name: 'No language model is configured' }).waitFor();
+  front.answers.clear();
+});
+
 test('shortcuts are listed, and can be switched off', async () => {
   await page().keyboard.press('?');
   await page().getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();

@@ -2,7 +2,7 @@
 
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { openPage, overflow, seriousFindings, settled, signIn, startBrowser, type Watched, WIDE } from './browser.ts';
+import { hasFocus, openPage, overflow, seriousFindings, settled, signIn, startBrowser, type Watched, WIDE } from './browser.ts';
 import { type Front, startFront } from './front.ts';
 import { asKey, callAs, type House, readDocument, seedStory, startHouse } from './house.ts';
 
@@ -314,6 +314,21 @@ test('tasks are filtered by what they need, started, taken away and put back', a
   await page.getByLabel('Project').fill('a b');
   await page.getByRole('button', { name: 'Filter' }).click();
   await page.getByText('Up to 100 letters').waitFor();
+});
+
+test('whoever closes a task is where they opened it, by the keyboard and by the cross', async () => {
+  const { page } = await open(house, '/tasks');
+  const card = page.locator('.card-link').first();
+  const dialog = page.getByRole('dialog');
+  await card.focus();
+  for (const close of [() => page.keyboard.press('Escape'), () => dialog.getByRole('button', { name: 'Close' }).click()]) {
+    await page.keyboard.press('Enter');
+    await dialog.waitFor();
+    expect(await hasFocus(page, card)).toBe(false);
+    await close();
+    await dialog.waitFor({ state: 'detached' });
+    expect(await hasFocus(page, card)).toBe(true);
+  }
 });
 
 test('on a telephone the board is one column and the dialog fits', async () => {

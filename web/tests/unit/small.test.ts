@@ -1,12 +1,13 @@
 // Times, keys, memory, capabilities, commands.
 
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { CAPABILITIES, stateOf as capabilityState } from '../../src/pages/home/capabilities.ts';
 import { clientTexts } from '../../src/pages/home/clients.ts';
 import { asPasted } from '../../src/pages/audit/proof-form.tsx';
 import { isActorId, type Key, parseScopes, stateOf } from '../../src/pages/settings/keys.ts';
+import { searchPartsOf } from '../../src/pages/settings/models.ts';
 import { formatDay, formatDuration, formatSpan, formatTime } from '../../src/parts/time.ts';
-import { compareWithSeen, parseSeen, rootAsBase64 } from '../../src/proof/memory.ts';
+import { compare, parseSeen, readSeen, relate, remember, rootAsBase64 } from '../../src/proof/memory.ts';
 
 test.each([
   [0, '0 s'],
@@ -68,7 +69,34 @@ describe('what this browser has seen', () => {
     [seen, 10, 'B'.repeat(43) + '=', 'forked'],
     [seen, 9, rootHash, 'older'],
   ] as const)('%j against %i: %s is %s', (before, treeSize, root, expected) => {
-    expect(compareWithSeen(before, { treeSize, rootHash: root })).toBe(expected);
+    expect(relate(before, { treeSize, rootHash: root })).toBe(expected);
+  });
+
+  describe('counts as it was when the server was asked', () => {
+    const kept = new Map<string, string>();
+    vi.stubGlobal('localStorage', {
+      getItem: (name: string) => kept.get(name) ?? null,
+      setItem: (name: string, value: string) => kept.set(name, value),
+    });
+    afterEach(() => kept.clear());
+
+    test('a check of the whole log is no rollback because a larger checkpoint was verified after it', () => {
+      remember(seen, readSeen());
+      const before = readSeen();
+      const checked = compare(before, { treeSize: 11, rootHash: 'B'.repeat(43) + '=' });
+      expect(checked).toEqual({ relation: 'grown', seenSize: 10 });
+      expect(remember({ ...seen, treeSize: 12 }, readSeen()).relation).toBe('grown');
+      expect(readSeen()?.treeSize).toBe(12);
+      expect(checked).toEqual({ relation: 'grown', seenSize: 10 });
+    });
+
+    test('an answer that another tab has overtaken is no rollback, and does not lower what is kept', () => {
+      const before = readSeen();
+      remember({ ...seen, treeSize: 12 }, before);
+      expect(remember({ ...seen, treeSize: 11 }, before).relation).toBe('first');
+      expect(readSeen()?.treeSize).toBe(12);
+      expect(remember({ ...seen, treeSize: 11 }, readSeen())).toEqual({ relation: 'older', seenSize: 12 });
+    });
   });
 
   test('is read back, or not at all', () => {
@@ -80,6 +108,36 @@ describe('what this browser has seen', () => {
     expect(rootAsBase64('00'.repeat(32))).toBe(rootHash);
     expect(rootAsBase64(rootHash)).toBe(rootHash);
     expect(rootAsBase64('00')).toBeNull();
+  });
+});
+
+describe('what search works with', () => {
+  const of = (metadata: object) => searchPartsOf({ hits: [], metadata });
+
+  test('is the model in use, and how many texts still wait for it', () => {
+    expect(of({ model: 'minilm', vectors: true, lexicon: false, vectors_missing: 7, message: 'still being made' })).toEqual({
+      model: { is: 'in_use', name: 'minilm', hasAnswered: true, message: undefined },
+      nMissing: 7,
+      hasLexica: false,
+    });
+    expect(of({ model: 'minilm', vectors: false, lexicon: true, message: 'It gave no answer' }).model).toEqual({
+      is: 'in_use',
+      name: 'minilm',
+      hasAnswered: false,
+      message: 'It gave no answer',
+    });
+  });
+
+  test('is no model, or one that cannot be used', () => {
+    expect(of({ model: null, vectors: false, lexicon: false, message: 'No embedding model is in use: …' }).model).toEqual({ is: 'none' });
+    const message = 'The embedding model that was chosen cannot be used (no such file): words and names alone were searched.';
+    expect(of({ model: null, vectors: false, message }).model).toEqual({ is: 'unusable', fault: 'no such file' });
+  });
+
+  test('is told by no older server, and by nonsense neither', () => {
+    for (const answer of [null, {}, { metadata: { lexicon: 'yes', vectors_missing: 'many' } }]) {
+      expect(searchPartsOf(answer)).toEqual({ model: { is: 'none' }, nMissing: 0, hasLexica: undefined });
+    }
   });
 });
 

@@ -147,7 +147,7 @@ pub async fn run(place: Place, arguments: Arguments) -> anyhow::Result<ExitCode>
     if std::env::var_os("MATERIA_LOG").is_none() {
         "off".clone_into(&mut settings.log);
     }
-    telemetry::start(&settings.log);
+    telemetry::start(&settings.log, settings.log_format);
     match arguments.command {
         Command::Validate { .. } | Command::Store { .. } => {}
         Command::Approve { .. }

@@ -103,7 +103,7 @@ pub async fn run(place: Place, command: Command) -> anyhow::Result<ExitCode> {
     if std::env::var_os("MATERIA_LOG").is_none() {
         "off".clone_into(&mut settings.log);
     }
-    telemetry::start(&settings.log);
+    telemetry::start(&settings.log, settings.log_format);
     must_have_log(&place, &settings).await?;
     let key_file = key_file(&place, &settings);
     let house = match assemble::look(place.data, &settings).await {

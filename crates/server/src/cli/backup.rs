@@ -191,7 +191,7 @@ fn quiet_settings(place: &Place) -> anyhow::Result<Settings> {
     if std::env::var_os("MATERIA_LOG").is_none() {
         "off".clone_into(&mut settings.log);
     }
-    telemetry::start(&settings.log);
+    telemetry::start(&settings.log, settings.log_format);
     Ok(settings)
 }
 

@@ -44,7 +44,7 @@ pub async fn run(place: Place, arguments: Arguments) -> anyhow::Result<ExitCode>
         // The error itself is printed; the log line about it would only repeat it.
         "off".clone_into(&mut settings.log);
     }
-    telemetry::start(&settings.log);
+    telemetry::start(&settings.log, settings.log_format);
     let text = read_input(&arguments.input)?;
     let input = match strict::parse(&text, Limits::DEFAULT) {
         Ok(input) => input,

@@ -53,7 +53,7 @@ pub async fn run(place: Place, arguments: Arguments) -> anyhow::Result<ExitCode>
     if std::env::var_os("MATERIA_LOG").is_none() {
         "off".clone_into(&mut settings.log);
     }
-    telemetry::start(&settings.log);
+    telemetry::start(&settings.log, settings.log_format);
     must_be_there(&place, &settings)?;
     let house = assemble::look(place.data, &settings).await?;
     let reader = Reader { house: Arc::clone(&house), actor: owner(&settings.organisation_id), ids: arguments.ids };

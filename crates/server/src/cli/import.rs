@@ -120,7 +120,7 @@ pub async fn run(place: Place, arguments: Arguments) -> anyhow::Result<ExitCode>
     if std::env::var_os("MATERIA_LOG").is_none() {
         "off".clone_into(&mut settings.log);
     }
-    telemetry::start(&settings.log);
+    telemetry::start(&settings.log, settings.log_format);
     let files: Vec<Opened> = arguments.files.iter().map(|path| Opened::new(path)).collect::<anyhow::Result<_>>()?;
     let marks = place.data.join("imports");
     let house = place.enter(&settings).await?;

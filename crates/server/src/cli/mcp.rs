@@ -43,7 +43,7 @@ fn actor(arguments: &Arguments, settings: &Settings) -> anyhow::Result<Actor> {
 
 pub async fn run(place: Place, arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let settings = Settings::read(&place.data, &place.flags())?;
-    telemetry::start(&settings.log);
+    telemetry::start(&settings.log, settings.log_format);
     let traces = traces::start().context("the OTEL_ variables are wrong")?;
     let mut stop_wish = StopWish::listen()?;
     let house = place.enter(&settings).await?;

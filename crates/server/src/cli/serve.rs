@@ -8,10 +8,10 @@ use anyhow::Context as _;
 use serde_json::json;
 
 use super::stop::StopWish;
-use super::{Place, print_lines};
+use super::{Place, print_lines, print_shown, visible};
 use crate::auth::start_token;
 use crate::serve::Server;
-use crate::settings::{Auth, Settings};
+use crate::settings::{Auth, LogFormat, Settings};
 use crate::telemetry::{self, traces};
 
 #[derive(clap::Args)]
@@ -34,6 +34,9 @@ pub struct Arguments {
     /// Let in everybody who reaches the port, as the owner unless they show a key; loopback addresses only
     #[arg(long)]
     no_auth: bool,
+    /// How the log on standard error is written [default: text at a terminal, else json]
+    #[arg(long, visible_alias = "log", value_name = "FORMAT")]
+    log_format: Option<LogFormat>,
     /// Print one line of JSON when ready, with the addresses that were bound
     #[arg(long)]
     json: bool,
@@ -46,8 +49,9 @@ pub async fn run(place: Place, arguments: Arguments) -> anyhow::Result<ExitCode>
     flags.ids_listen = arguments.ids_listen;
     flags.grpc_listen = arguments.grpc_listen;
     flags.auth = arguments.no_auth.then_some(Auth::None);
+    flags.log_format = arguments.log_format;
     let settings = Settings::read(&place.data, &flags)?;
-    telemetry::start(&settings.log);
+    telemetry::start(&settings.log, settings.log_format);
     if settings.auth == Auth::None {
         tracing::warn!("Nobody is asked for a token: every program on this machine may call as the owner");
     }
@@ -77,15 +81,16 @@ pub async fn run(place: Place, arguments: Arguments) -> anyhow::Result<ExitCode>
 }
 
 fn greet(server: &Server, settings: &Settings, token: &str) -> anyhow::Result<()> {
-    let (bold, plain) = if std::io::stdout().is_terminal() { ("\u{1b}[1m", "\u{1b}[0m") } else { ("", "") };
     let address = server.http;
     let url = match settings.auth {
         Auth::Token => format!("http://{address}/#token={token}"),
         Auth::None => format!("http://{address}/"),
     };
-    print_lines([
+    // Bold for the one line that is to be used; nothing else that a terminal obeys gets by.
+    let url = if std::io::stdout().is_terminal() { format!("\u{1b}[1m{}\u{1b}[0m", visible(&url)) } else { url };
+    print_shown([
         format!("Materia {} is ready.", env!("CARGO_PKG_VERSION")),
-        format!("  Open       {bold}{url}{plain}"),
+        format!("  Open       {url}"),
         format!("  MCP        http://{address}/mcp"),
         format!("  REST       http://{address}/api"),
         format!("  Tasks      http://{}", server.tasks),

@@ -77,7 +77,7 @@ pub async fn run(place: Place, arguments: Arguments) -> anyhow::Result<ExitCode>
     if std::env::var_os("MATERIA_LOG").is_none() {
         "off".clone_into(&mut settings.log);
     }
-    telemetry::start(&settings.log);
+    telemetry::start(&settings.log, settings.log_format);
     // Those of another server need none here.
     if settings.tasks_url.is_none() || *settings.services_organisation_id() != settings.organisation_id {
         must_be_there(&place, &settings)?;

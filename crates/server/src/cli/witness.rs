@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 use super::stop::StopWish;
 use super::{Place, print_lines};
 use crate::listen::{self, ListenOptions};
+use crate::settings::LogFormat;
 use crate::telemetry;
 use crate::witness::{self, Folder, WitnessService, routes};
 
@@ -66,7 +67,7 @@ enum Command {
 }
 
 pub async fn run(place: &Place, arguments: Arguments) -> anyhow::Result<ExitCode> {
-    telemetry::start("info");
+    telemetry::start("info", LogFormat::Auto);
     let path = arguments.folder.clone().unwrap_or_else(|| beside(&place.data));
     let name = arguments.name.as_deref();
     match &arguments.command {

@@ -61,4 +61,18 @@ mod tests {
         assert!(check(&Settings { streams_max: Some(0), ..Settings::default() }).is_err());
         assert!(check(&Settings { connections_per_address_max: Some(0), ..Settings::default() }).is_err());
     }
+
+    #[test]
+    fn a_number_out_of_its_range_is_refused() {
+        let error = |settings: Settings| check(&settings).unwrap_err().to_string();
+        assert_eq!(
+            error(Settings { body_bytes_max: 0, ..Settings::default() }),
+            "`body_bytes_max` is 0, expected 1024 to 1073741824"
+        );
+        assert_eq!(
+            error(Settings { call_deadline_ms: u64::MAX, ..Settings::default() }),
+            "`call_deadline_ms` is 18446744073709551615, expected 1 to 86400000"
+        );
+        assert!(check(&Settings { rate_per_second: 0, slow_call_ms: 0, ..Settings::default() }).is_ok());
+    }
 }

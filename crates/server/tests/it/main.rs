@@ -34,5 +34,6 @@ mod remotes;
 mod starter_data;
 mod stdio;
 mod story;
+mod terminal;
 mod tracker;
 mod upstreams;

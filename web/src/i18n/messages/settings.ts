@@ -77,9 +77,33 @@ export const settings = {
   },
   revokeDone: { en: 'The key of {actor} is revoked', th: 'เพิกถอนคีย์ของ {actor} แล้ว' },
 
-  modelsTitle: { en: 'No model is configured', th: 'ยังไม่ได้ตั้งค่าโมเดล' },
+  searchParts: { en: 'Search by meaning', th: 'การค้นตามความหมาย' },
+  searchPartsLead: {
+    en: 'What search works with beside words and names. This page has just made one search to find out.',
+    th: 'สิ่งที่การค้นใช้นอกเหนือจากคำและชื่อ หน้านี้เพิ่งลองค้นหนึ่งครั้งเพื่อตรวจดู',
+  },
+  embeddingModel: { en: 'Embedding model', th: 'โมเดลความหมาย' },
+  lexica: { en: 'Thai-English dictionaries', th: 'พจนานุกรมไทย-อังกฤษ' },
+  inUse: { en: 'In use', th: 'ใช้งานอยู่' },
+  none: { en: 'None', th: 'ไม่มี' },
+  notUsable: { en: 'Cannot be used', th: 'ใช้งานไม่ได้' },
+  modelNone: {
+    en: 'Words and names alone are searched. `materia models pull` gets one for the next start of the server.',
+    th: 'ค้นจากคำและชื่อเท่านั้น ติดตั้งได้ด้วย `materia models pull` และจะใช้เมื่อเริ่มเซิร์ฟเวอร์ครั้งถัดไป',
+  },
+  vectorsMissing: {
+    one: { en: '{count} text still waits for its vector; search finds it by words.', th: 'ยังเหลือ {count} ข้อความที่รอเวกเตอร์ ระหว่างนี้ค้นพบได้จากคำ' },
+    other: { en: '{count} texts still wait for their vectors; search finds them by words.', th: 'ยังเหลือ {count} ข้อความที่รอเวกเตอร์ ระหว่างนี้ค้นพบได้จากคำ' },
+  },
+  lexicaWhich: { en: '`materia lexicon list` names them.', th: 'ดูรายชื่อได้ด้วย `materia lexicon list`' },
+  lexicaNone: {
+    en: 'From one language to the other, search knows names alone. `materia lexicon pull` gets them for the next start of the server.',
+    th: 'การค้นข้ามภาษารู้จักเฉพาะชื่อ ติดตั้งได้ด้วย `materia lexicon pull` และจะใช้เมื่อเริ่มเซิร์ฟเวอร์ครั้งถัดไป',
+  },
+  languageModel: { en: 'Language model', th: 'โมเดลภาษา' },
+  modelsTitle: { en: 'No language model is configured', th: 'ยังไม่ได้ตั้งค่าโมเดลภาษา' },
   modelsBody: {
-    en: 'Everything this version serves works without a language model. Providers will be shown here once the server can use them.',
+    en: 'Everything this version serves works without one. Providers will be shown here once the server can use them.',
     th: 'ทุกอย่างที่รุ่นนี้เปิดให้ใช้ทำงานได้โดยไม่ต้องมีโมเดลภาษา ผู้ให้บริการโมเดลจะแสดงที่นี่เมื่อเซิร์ฟเวอร์ใช้ได้',
   },
   serversTitle: { en: 'No other server is connected', th: 'ยังไม่ได้เชื่อมต่อเซิร์ฟเวอร์อื่น' },

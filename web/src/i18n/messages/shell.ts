@@ -28,7 +28,7 @@ export const shell = {
     th: 'เบราว์เซอร์นี้ปิดแป้นพิมพ์ลัดไว้ เปิดได้ในหน้าตั้งค่า',
   },
   keyHelp: { en: 'Show this list', th: 'แสดงรายการนี้' },
-  keySearch: { en: 'Search on this page, else in the audit log', th: 'ค้นหาในหน้านี้ หรือในบันทึกการตรวจสอบ' },
+  keySearch: { en: 'Search on this page, else on the search page', th: 'ค้นหาในหน้านี้ หรือไปค้นในหน้าค้นหา' },
   keyHome: { en: 'Go to Home', th: 'ไปหน้าแรก' },
   keySearchPage: { en: 'Go to Search', th: 'ไปหน้าค้นหา' },
   keyGraph: { en: 'Go to Graph', th: 'ไปหน้ากราฟ' },

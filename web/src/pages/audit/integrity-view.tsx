@@ -17,11 +17,12 @@ import { Link } from '../../router/router.tsx';
 import { pathOf } from '../../router/routes.ts';
 import {
   type Comparison,
-  compareWithSeen,
+  compare,
   forgetSeen,
   readSeen,
   readTrustedKey,
   rootAsBase64,
+  type SeenCheckpoint,
   writeTrustedKey,
 } from '../../proof/memory.ts';
 import { parseVerifierKey } from '../../proof/note.ts';
@@ -31,6 +32,11 @@ import { CannotVerify, ProofReport, SeenNotice } from './proof-report.tsx';
 import { saveFile } from '../../parts/save-file.ts';
 
 type Verified = Output<'audit_verify'>;
+
+interface Whole {
+  verified: Verified;
+  comparison: Comparison | undefined;
+}
 
 export function IntegrityView() {
   const { t } = useLanguage();
@@ -58,13 +64,16 @@ function WholeLog() {
   const client = useClient();
   const [isBusy, setIsBusy] = useState(false);
   const [error, setError] = useState<CallError>();
-  const [verified, setVerified] = useState<Verified>();
+  const [whole, setWhole] = useState<Whole>();
+  const verified = whole?.verified;
   const run = async () => {
     setIsBusy(true);
     setError(undefined);
-    setVerified(undefined);
+    setWhole(undefined);
     try {
-      setVerified(await client.call('audit_verify', {}));
+      const seen = readSeen();
+      const answer = await client.call('audit_verify', {});
+      setWhole({ verified: answer, comparison: compareRoot(answer, seen) });
     } catch (thrown) {
       setError(asCallError(thrown));
     } finally {
@@ -87,7 +96,7 @@ function WholeLog() {
               tone={verified.ok ? 'ok' : 'bad'}
               title={verified.ok ? t(words.wholeOk) : tn(words.wholeBad, verified.n_problems ?? verified.problems.length)}
             />
-            <SeenNotice comparison={compare(verified)} />
+            <SeenNotice comparison={whole.comparison} />
           </>
         )}
       </div>
@@ -108,15 +117,15 @@ function WholeLog() {
   );
 }
 
-function compare({ tree_size, root_hash }: Verified): Comparison {
+function compareRoot({ tree_size, root_hash }: Verified, seen: SeenCheckpoint | null): Comparison | undefined {
   const rootHash = rootAsBase64(root_hash);
-  return rootHash === null ? 'same' : compareWithSeen(readSeen(), { treeSize: tree_size, rootHash });
+  return rootHash === null ? undefined : compare(seen, { treeSize: tree_size, rootHash });
 }
 
 interface Checked {
   answer: Output<'audit_checkpoint'>;
   report: Report;
-  comparison: Comparison;
+  comparison: Comparison | undefined;
 }
 
 function SignedCheckpoint({ onRemembered }: { onRemembered: () => void }) {
@@ -129,9 +138,10 @@ function SignedCheckpoint({ onRemembered }: { onRemembered: () => void }) {
     setIsBusy(true);
     setError(undefined);
     try {
+      const seen = readSeen();
       const answer = await client.call('audit_checkpoint', {});
       const report = await verifyCheckpoint(answer.checkpoint, answer.log_key, readTrustedKey() ?? undefined);
-      setChecked({ answer, report, comparison: rememberProven(report) });
+      setChecked({ answer, report, comparison: rememberProven(report, seen) });
       onRemembered();
     } catch (thrown) {
       setError(asCallError(thrown));

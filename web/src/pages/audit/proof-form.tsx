@@ -68,7 +68,7 @@ export function ProofForm() {
         </form>
         {report && (
           <div className="card">
-            <ProofReport report={report} comparison="same" of="pasted" />
+            <ProofReport report={report} of="pasted" />
           </div>
         )}
       </div>

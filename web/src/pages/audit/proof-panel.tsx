@@ -11,7 +11,7 @@ import { Snippet } from '../../parts/copy.tsx';
 import { Notice } from '../../parts/page.tsx';
 import { ErrorState } from '../../parts/states.tsx';
 import { useToast } from '../../parts/toast.tsx';
-import { type Comparison, readTrustedKey, remember, writeTrustedKey } from '../../proof/memory.ts';
+import { type Comparison, readSeen, readTrustedKey, remember, type SeenCheckpoint, writeTrustedKey } from '../../proof/memory.ts';
 import { canVerify, type Report, verifyClaim } from '../../proof/proof.ts';
 import type { Found } from './events.ts';
 import { CannotVerify, ProofReport } from './proof-report.tsx';
@@ -19,8 +19,11 @@ import { saveFile } from '../../parts/save-file.ts';
 
 interface Result {
   answer: Output<'audit_prove'>;
+  /** What this browser had seen before it asked. */
+  seen: SeenCheckpoint | null;
   report: Report;
-  comparison: Comparison;
+  /** Absent where nothing is proven. */
+  comparison: Comparison | undefined;
 }
 
 export function ProofPanel({ found }: { found: Found }) {
@@ -31,7 +34,7 @@ export function ProofPanel({ found }: { found: Found }) {
   const [error, setError] = useState<CallError>();
   const [result, setResult] = useState<Result>();
 
-  const check = async (answer: Output<'audit_prove'>) => {
+  const check = async (answer: Output<'audit_prove'>, seen: SeenCheckpoint | null) => {
     const { event, leaf_index } = found;
     const report = await verifyClaim({
       eventJson: answer.event_json,
@@ -40,22 +43,23 @@ export function ProofPanel({ found }: { found: Found }) {
       trustedKey: readTrustedKey() ?? undefined,
       expected: { event, leafIndex: leaf_index ?? null, checkpoint: answer.checkpoint },
     });
-    setResult({ answer, report, comparison: rememberProven(report) });
+    setResult({ answer, seen, report, comparison: rememberProven(report, seen) });
   };
   const run = async () => {
     setIsBusy(true);
     setError(undefined);
     try {
-      await check(await client.call('audit_prove', { call_id: found.event.call_id }));
+      const seen = readSeen();
+      await check(await client.call('audit_prove', { call_id: found.event.call_id }), seen);
     } catch (thrown) {
       setError(asCallError(thrown));
     } finally {
       setIsBusy(false);
     }
   };
-  const trust = async (answer: Output<'audit_prove'>) => {
+  const trust = async ({ answer, seen }: Result) => {
     writeTrustedKey(answer.log_key);
-    await check(answer);
+    await check(answer, seen);
     toast('ok', t(words.trusted));
   };
 
@@ -81,7 +85,7 @@ export function ProofPanel({ found }: { found: Found }) {
       {result && (
         <>
           <ProofReport report={result.report} comparison={result.comparison} of="event" />
-          {result.report.isProven && readTrustedKey() === null && <Trust onTrust={() => trust(result.answer)} logKey={result.answer.log_key} />}
+          {result.report.isProven && readTrustedKey() === null && <Trust onTrust={() => trust(result)} logKey={result.answer.log_key} />}
           <Texts answer={result.answer} />
         </>
       )}
@@ -90,10 +94,10 @@ export function ProofPanel({ found }: { found: Found }) {
 }
 
 /** Remembers the checkpoint of a proof that holds; one that does not hold is worth no memory. */
-export function rememberProven({ isProven, facts }: Report): Comparison {
+export function rememberProven({ isProven, facts }: Report, seen: SeenCheckpoint | null): Comparison | undefined {
   const { origin, treeSize, rootHash } = facts;
-  if (!isProven || origin === undefined || treeSize === undefined || rootHash === undefined) return 'same';
-  return remember({ origin, treeSize, rootHash, verifiedAt: new Date().toISOString() });
+  if (!isProven || origin === undefined || treeSize === undefined || rootHash === undefined) return undefined;
+  return remember({ origin, treeSize, rootHash, verifiedAt: new Date().toISOString() }, seen);
 }
 
 function Trust({ logKey, onTrust }: { logKey: string; onTrust: () => void }) {

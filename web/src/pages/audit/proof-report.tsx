@@ -5,7 +5,7 @@ import type { Message } from '../../i18n/message.ts';
 import { proof as words } from '../../i18n/messages/proof.ts';
 import { Hash } from '../../parts/copy.tsx';
 import { Badge, Facts, Notice, type Tone } from '../../parts/page.tsx';
-import { type Comparison, readSeen } from '../../proof/memory.ts';
+import type { Comparison } from '../../proof/memory.ts';
 import type { Facts as ProofFacts, Report, StepId, StepState } from '../../proof/proof.ts';
 
 const STEPS: Record<StepId, Message> = {
@@ -26,7 +26,7 @@ const STATES: Record<StepState, { tone: Tone; label: Message }> = {
 /** What was checked: an event on the screen, an event that was pasted, or a checkpoint alone. */
 export type Subject = 'event' | 'pasted' | 'checkpoint';
 
-export function ProofReport({ report, comparison, of }: { report: Report; comparison: Comparison; of: Subject }) {
+export function ProofReport({ report, comparison, of }: { report: Report; comparison?: Comparison | undefined; of: Subject }) {
   const { t } = useLanguage();
   return (
     <div className="proof-report">
@@ -85,17 +85,17 @@ export function CannotVerify() {
 }
 
 /** What this browser has seen before counts against what it is shown. */
-export function SeenNotice({ comparison }: { comparison: Comparison }) {
+export function SeenNotice({ comparison }: { comparison: Comparison | undefined }) {
   const { t, number } = useLanguage();
-  const size = number(readSeen()?.treeSize ?? 0);
-  if (comparison === 'older') {
+  const size = number(comparison?.seenSize ?? 0);
+  if (comparison?.relation === 'older') {
     return (
       <Notice tone="warn">
         <p>{t(words.seenOlder, { size })}</p>
       </Notice>
     );
   }
-  if (comparison === 'forked') {
+  if (comparison?.relation === 'forked') {
     return (
       <Notice tone="bad">
         <p>{t(words.seenForked, { size })}</p>

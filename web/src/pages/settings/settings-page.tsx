@@ -2,12 +2,13 @@
 
 import { useLanguage } from '../../i18n/language.tsx';
 import { settings } from '../../i18n/messages/settings.ts';
-import { PageHead } from '../../parts/page.tsx';
+import { PageHead, Section } from '../../parts/page.tsx';
 import { EmptyState, WhenServed } from '../../parts/states.tsx';
 import { PageTabs } from '../../parts/tabs.tsx';
 import { pathOf, SETTINGS_SECTIONS, type SettingsSection } from '../../router/routes.ts';
 import { BrowserSection } from './browser-section.tsx';
 import { KeysSection } from './keys-section.tsx';
+import { ModelsSection } from './models-section.tsx';
 
 export function SettingsPage({ section }: { section: SettingsSection }) {
   const { t } = useLanguage();
@@ -26,15 +27,13 @@ export function SettingsPage({ section }: { section: SettingsSection }) {
           <KeysSection />
         </WhenServed>
       )}
-      {section === 'models' && (
-        <EmptyState icon="model" title={t(settings.modelsTitle)}>
-          <p>{t(settings.modelsBody)}</p>
-        </EmptyState>
-      )}
+      {section === 'models' && <ModelsSection />}
       {section === 'servers' && (
-        <EmptyState icon="server" title={t(settings.serversTitle)}>
-          <p>{t(settings.serversBody)}</p>
-        </EmptyState>
+        <Section title={t(settings.servers)}>
+          <EmptyState icon="server" title={t(settings.serversTitle)}>
+            <p>{t(settings.serversBody)}</p>
+          </EmptyState>
+        </Section>
       )}
       {section === 'browser' && <BrowserSection />}
     </>
