@@ -8,6 +8,7 @@ use crate::{
     cargo::{self, cargo, release},
     install::install_ladybug,
     postgres::{self, Postgres},
+    scratch::Scratch,
 };
 
 /// The benches by name, with what each compares.
@@ -30,7 +31,8 @@ pub fn bench(name: &str, arguments: &[String]) -> Result<()> {
         bail!("no bench `{name}`; there are {}", names());
     }
     cargo::run(&mut cargo(&["build", "--release", "--package", "server", "--package", "bench"]))?;
-    let postgres = Postgres::start()?;
+    let scratch = Scratch::on_disk()?;
+    let postgres = Postgres::start(&scratch)?;
     // Not `cargo run --package bench`: another choice of packages is another choice of features, and builds all again.
     let mut bench = Command::new(release("bench"));
     bench.arg(name).args(arguments).env("MATERIA_BIN", release("materia")).env(postgres::URL_VARIABLE, postgres.url());

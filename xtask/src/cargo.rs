@@ -2,11 +2,12 @@
 
 use std::{
     env,
+    io::Read,
     path::{Path, PathBuf},
     process::{Command, Stdio},
 };
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 
 /// The root of the work tree.
 pub fn root() -> PathBuf {
@@ -38,8 +39,13 @@ pub fn release(program: &str) -> PathBuf {
 pub fn cargo(arguments: &[&str]) -> Command {
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(root()).args(arguments);
-    // The outer `cargo run` describes the package `xtask` in these. Build scripts that watch them would
-    // run again, and their crates with them, each time xtask and a plain cargo call take turns.
+    forget_package(&mut command);
+    command
+}
+
+/// Takes the variables away in which the outer `cargo run` describes the package `xtask`. Build scripts that watch them would
+/// run again, and their crates with them, each time xtask and a plain cargo call take turns.
+pub fn forget_package(command: &mut Command) {
     for (name, _) in env::vars_os() {
         let described = name.to_str().is_some_and(|name| {
             ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_", "CARGO_CRATE_"]
@@ -50,7 +56,6 @@ pub fn cargo(arguments: &[&str]) -> Command {
             command.env_remove(name);
         }
     }
-    command
 }
 
 /// A cargo call whose compiler of our own crates is clippy's, which denies warnings and otherwise compiles as rustc does:
@@ -81,6 +86,18 @@ pub fn run(command: &mut Command) -> Result<()> {
         bail!("`{line}` ended with {status}");
     }
     Ok(())
+}
+
+/// Runs `command` on the terminal except for its standard output, which is returned with how it ended.
+pub fn run_and_read(command: &mut Command) -> Result<(String, Result<()>)> {
+    let line = line(command);
+    println!("$ {line}");
+    let mut child = command.stdout(Stdio::piped()).spawn().with_context(|| format!("could not start `{line}`"))?;
+    let mut text = String::new();
+    child.stdout.take().context("it has no output")?.read_to_string(&mut text)?;
+    let status = child.wait()?;
+    let result = if status.success() { Ok(()) } else { Err(anyhow!("`{line}` ended with {status}")) };
+    Ok((text, result))
 }
 
 /// Runs `command` in silence and gives its standard output; what it printed is shown only if it fails.

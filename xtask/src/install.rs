@@ -14,27 +14,40 @@ use anyhow::{Context, Result, bail};
 
 use crate::{
     cargo::{root, run_quietly, tools},
+    part::Part,
     web,
 };
 
 /// Debian's package of the server. The version does not matter to the tests.
 const POSTGRESQL: &str = "postgresql";
 
-/// Installs all of it. The folder of tools is returned.
-pub fn install_all() -> Result<PathBuf> {
+/// Installs what a part of the suite needs. The folder of tools is returned.
+pub fn install_for(part: &Part) -> Result<PathBuf> {
     let tools = tools();
     fs::create_dir_all(&tools).with_context(|| format!("could not make `{}`", tools.display()))?;
     // npm is independent of Debian; pip needs Debian's `venv`, which may be missing.
     std::thread::scope(|scope| {
-        let npm = scope.spawn(|| install_npm(&tools).and_then(|()| web::install_packages()));
-        let others = install_postgresql()
-            .and_then(|_| install_strace())
-            .and_then(|()| install_python(&tools))
-            .and_then(|()| web::install_browser());
+        let npm = scope.spawn(|| {
+            if part.has_rust() {
+                install_npm(&tools)?;
+            }
+            if part.has_web() { web::install_packages() } else { Ok(()) }
+        });
+        let others = install_others(part, &tools);
         let npm = npm.join().unwrap_or_else(|_| bail!("the npm thread panicked"));
         npm.and(others)
     })?;
     Ok(tools)
+}
+
+/// What does not come by npm, one after the other: Debian installs one package at a time.
+fn install_others(part: &Part, tools: &Path) -> Result<()> {
+    if part.has_rust() {
+        install_postgresql()?;
+        install_strace()?;
+        install_python(tools)?;
+    }
+    if part.has_web() { web::install_browser() } else { Ok(()) }
 }
 
 /// The folder with `initdb` and `postgres`; the server is installed if it is missing.

@@ -1,13 +1,12 @@
 //! One throwaway PostgreSQL server, gone when its guard is dropped and also when xtask is killed.
 //!
 //! The server is a direct child with a parent-death signal, so no handler of ours has to run for it to stop:
-//! Ctrl-C, `kill -9` of xtask and a panic all end it. A folder that such an end leaves behind is
-//! removed by the next start.
+//! Ctrl-C, `kill -9` of xtask and a panic all end it. Its folder goes with the scratch folder that it is in.
 
 use std::{
     fs::{self, File},
     net::TcpListener,
-    path::{Path, PathBuf},
+    path::Path,
     process::{Child, Command, Stdio},
     thread,
     time::{Duration, Instant},
@@ -15,12 +14,11 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 
-use crate::{cargo::run_quietly, install};
+use crate::{cargo::run_quietly, install, scratch::Scratch};
 
 /// What tests and benches read to find the server.
 pub const URL_VARIABLE: &str = "MATERIA_TEST_POSTGRES";
 
-const FOLDER_PREFIX: &str = "materia-xtask-postgres-";
 const START_DEADLINE: Duration = Duration::from_secs(30);
 const STOP_DEADLINE: Duration = Duration::from_secs(20);
 const POLL: Duration = Duration::from_millis(50);
@@ -30,24 +28,25 @@ const N_STARTS_MAX: u32 = 3;
 /// A running server. Must be made on the main thread: the parent-death signal fires when the
 /// thread that spawned the server ends.
 pub struct Postgres {
-    // Fields drop in this order: the server is down before its folder goes.
     _server: Server,
-    _folder: Folder,
     port: u16,
 }
 
 impl Postgres {
-    pub fn start() -> Result<Postgres> {
+    /// Its data are in `scratch`, which stays until the server is dropped.
+    pub fn start(scratch: &Scratch) -> Result<Postgres> {
         let binaries = install::install_postgresql()?;
-        remove_stale_folders();
-        let folder = Folder::make()?;
-        let data = folder.0.join("data");
+        let folder = scratch.make_folder("postgres")?;
+        if is_root()? {
+            run_quietly(Command::new("chown").arg("postgres:").arg(&folder))?;
+        }
+        let data = folder.join("data");
         let mut initdb = as_postgres(&binaries.join("initdb"))?;
         initdb.args(["--auth=trust", "--username=postgres", "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync"]);
-        run_quietly(initdb.arg("--pgdata").arg(&data).current_dir(&folder.0))?;
+        run_quietly(initdb.arg("--pgdata").arg(&data).current_dir(&folder))?;
         let mut n_starts = 1;
         let (server, port) = loop {
-            match Server::start(&binaries, &folder.0, &data) {
+            match Server::start(&binaries, &folder, &data) {
                 Ok(started) => break started,
                 Err(error) if n_starts == N_STARTS_MAX => return Err(error),
                 Err(error) => eprintln!("PostgreSQL did not start, trying another port: {error:#}"),
@@ -55,7 +54,7 @@ impl Postgres {
             n_starts += 1;
         };
         println!("PostgreSQL listens on 127.0.0.1:{port} until this command ends");
-        Ok(Postgres { _server: server, _folder: folder, port })
+        Ok(Postgres { _server: server, port })
     }
 
     /// The superuser's URL of the server.
@@ -123,27 +122,6 @@ impl Drop for Server {
     }
 }
 
-/// The folder of the server's data, socket and log, removed on drop.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn make() -> Result<Folder> {
-        let path = std::env::temp_dir().join(format!("{FOLDER_PREFIX}{}", std::process::id()));
-        fs::create_dir(&path).with_context(|| format!("could not make `{}`", path.display()))?;
-        let folder = Folder(path);
-        if is_root()? {
-            run_quietly(Command::new("chown").arg("postgres:").arg(&folder.0))?;
-        }
-        Ok(folder)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        remove_folder(&self.0);
-    }
-}
-
 /// `program` as a user that PostgreSQL accepts (it refuses root), ended when xtask ends.
 fn as_postgres(program: &Path) -> Result<Command> {
     let mut command = Command::new("setpriv");
@@ -159,22 +137,4 @@ fn as_postgres(program: &Path) -> Result<Command> {
 
 fn is_root() -> Result<bool> {
     Ok(run_quietly(Command::new("id").arg("-u"))?.trim() == "0")
-}
-
-/// Removes the folders of xtask processes that are no more.
-fn remove_stale_folders() {
-    for entry in fs::read_dir(std::env::temp_dir()).into_iter().flatten().flatten() {
-        let name = entry.file_name();
-        let owner =
-            name.to_str().and_then(|name| name.strip_prefix(FOLDER_PREFIX)).and_then(|id| id.parse::<u32>().ok());
-        if owner.is_some_and(|owner| !Path::new("/proc").join(owner.to_string()).exists()) {
-            remove_folder(&entry.path());
-        }
-    }
-}
-
-fn remove_folder(folder: &Path) {
-    if let Err(error) = fs::remove_dir_all(folder) {
-        eprintln!("could not remove `{}`: {error}", folder.display());
-    }
 }

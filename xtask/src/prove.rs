@@ -15,7 +15,9 @@ use anyhow::{Context, Result, bail};
 use crate::{
     cargo::{self, cargo, cargo_with_lints, root, run_quietly},
     install,
+    part::Part,
     postgres::{self, Postgres},
+    scratch::Scratch,
     test::TOOLS_VARIABLE,
 };
 
@@ -36,8 +38,9 @@ const SUITES: &[&str] = &[
 
 pub fn prove() -> Result<()> {
     let tree = Tree::read()?;
-    let tools = install::install_all()?;
-    let postgres = Postgres::start()?;
+    let tools = install::install_for(&Part::Rust)?;
+    let scratch = Scratch::on_disk()?;
+    let postgres = Postgres::start(&scratch)?;
     // The tests as `cargo xtask test` builds them, and the program as `cargo xtask bench` does: a build of their own would
     // take longer than the proofs.
     cargo::run(&mut cargo(&["build", "--release", "--package", "server", "--package", "bench"]))?;

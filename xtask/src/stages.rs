@@ -81,7 +81,8 @@ pub fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
     (result, started.elapsed())
 }
 
-fn minutes(time: Duration) -> f64 {
+/// For tables.
+pub fn minutes(time: Duration) -> f64 {
     time.as_secs_f64() / 60.0
 }
 

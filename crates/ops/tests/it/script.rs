@@ -114,6 +114,12 @@ pub async fn on_sqlite_with(entries: &'static [Entry], settings: Settings) -> St
     stage(target, Some(folder), Arc::new(testkit::temp_dir()), entries, settings, None, Remotes::default()).await
 }
 
+/// For what is answered from memory: the graph, the index, the texts. What the engines may do in ways of their own, such as SQL
+/// that no other test runs, pages and races, is tried on both.
+pub async fn sqlite() -> Stage {
+    on_sqlite(ops::operations::OPERATIONS).await
+}
+
 /// Where others give out ids or keep tasks.
 pub async fn on_sqlite_with_remotes(entries: &'static [Entry], remotes: Remotes) -> Stage {
     let folder = testkit::temp_dir();

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::herbs::{herbal, node, put, source};
 use crate::ledger::both;
+use crate::script::sqlite;
 
 /// A library of one paper, which names a second one and knows of many.
 #[derive(Debug, Default)]
@@ -91,36 +92,33 @@ async fn pubmed_is_asked_what_speaks_against_a_paper_that_is_recorded() {
 
 #[tokio::test]
 async fn a_paper_that_is_not_recorded_is_asked_for_by_any_of_its_ids() {
-    for stage in both().await {
-        let house = stage.again_asking(Some(Arc::new(Library::default())), None).await;
-        for id in ["11", "PMID:11", "10.1/x", "DOI:10.1/X"] {
-            let found = house.call("agent", "pubmed_get_details", json!({"pmid": id})).await.result.unwrap().output;
-            assert!(found["content"][0]["text"].as_str().unwrap().starts_with("# On ginger"), "{found}");
-        }
-        for id in ["12", "PMC7", "10.1/y"] {
-            let unknown = house.call("agent", "pubmed_get_details", json!({"pmid": id})).await.result.unwrap_err();
-            assert_eq!(unknown.code(), "NOT_FOUND", "{id}");
-        }
+    let stage = sqlite().await;
+    let house = stage.again_asking(Some(Arc::new(Library::default())), None).await;
+    for id in ["11", "PMID:11", "10.1/x", "DOI:10.1/X"] {
+        let found = house.call("agent", "pubmed_get_details", json!({"pmid": id})).await.result.unwrap().output;
+        assert!(found["content"][0]["text"].as_str().unwrap().starts_with("# On ginger"), "{found}");
+    }
+    for id in ["12", "PMC7", "10.1/y"] {
+        let unknown = house.call("agent", "pubmed_get_details", json!({"pmid": id})).await.result.unwrap_err();
+        assert_eq!(unknown.code(), "NOT_FOUND", "{id}");
     }
 }
 
 #[tokio::test]
 async fn terms_that_pubmed_dropped_are_named_and_the_search_did_not_succeed() {
-    for stage in both().await {
-        let dropped = vec!["zzzherb".to_owned(), "x`\n## Another paper".to_owned()];
-        let house =
-            stage.again_asking(Some(Arc::new(Library { not_searched: dropped, ..Library::default() })), None).await;
-        let terms = json!({"terms": [{"term": "ginger"}, {"term": "zzzherb"}]});
-        let found = house.call("agent", "pubmed_search", terms).await.result.unwrap();
-        let caution = "PubMed did not search for `zzzherb`, `x' ## Another paper`: what it found was found without that; it \
-            read the query as `ginger[All Fields]`";
-        let text = found.output["content"][0]["text"].as_str().unwrap();
-        let begin = format!("# Search Results for: ginger AND zzzherb\n\n({caution})\n\n## On ginger");
-        assert!(text.starts_with(&begin), "{text}");
-        let message = found.metadata["message"].as_str().unwrap();
-        assert!(message.contains(caution), "{message}");
-        assert_eq!(found.metadata["querySuccess"], false);
-    }
+    let stage = sqlite().await;
+    let dropped = vec!["zzzherb".to_owned(), "x`\n## Another paper".to_owned()];
+    let house = stage.again_asking(Some(Arc::new(Library { not_searched: dropped, ..Library::default() })), None).await;
+    let terms = json!({"terms": [{"term": "ginger"}, {"term": "zzzherb"}]});
+    let found = house.call("agent", "pubmed_search", terms).await.result.unwrap();
+    let caution = "PubMed did not search for `zzzherb`, `x' ## Another paper`: what it found was found without that; it \
+        read the query as `ginger[All Fields]`";
+    let text = found.output["content"][0]["text"].as_str().unwrap();
+    let begin = format!("# Search Results for: ginger AND zzzherb\n\n({caution})\n\n## On ginger");
+    assert!(text.starts_with(&begin), "{text}");
+    let message = found.metadata["message"].as_str().unwrap();
+    assert!(message.contains(caution), "{message}");
+    assert_eq!(found.metadata["querySuccess"], false);
 }
 
 #[tokio::test]
@@ -151,27 +149,25 @@ async fn what_is_known_here_against_a_paper_is_told_whoever_tells_of_the_paper()
 
 #[tokio::test]
 async fn a_part_of_what_pubmed_has_does_not_pass_for_all() {
-    for stage in both().await {
-        let house = stage.again_asking(Some(Arc::new(Library::default())), None).await;
-        let found = house.call("agent", "pubmed_search", json!({"terms": [{"term": "ginger"}]})).await.result.unwrap();
-        assert_eq!(found.metadata["querySuccess"], false, "a paper that was named did not come");
-        let message = "1 of 5000 papers found at PubMed are shown; PubMed did not send 12";
-        assert_eq!(found.metadata["message"], message);
-        assert!(found.output["content"][0]["text"].as_str().unwrap().ends_with(&format!("\n\n({message})")));
-    }
+    let stage = sqlite().await;
+    let house = stage.again_asking(Some(Arc::new(Library::default())), None).await;
+    let found = house.call("agent", "pubmed_search", json!({"terms": [{"term": "ginger"}]})).await.result.unwrap();
+    assert_eq!(found.metadata["querySuccess"], false, "a paper that was named did not come");
+    let message = "1 of 5000 papers found at PubMed are shown; PubMed did not send 12";
+    assert_eq!(found.metadata["message"], message);
+    assert!(found.output["content"][0]["text"].as_str().unwrap().ends_with(&format!("\n\n({message})")));
 }
 
 #[tokio::test]
 async fn a_search_that_pubmed_did_not_answer_did_not_succeed() {
-    for stage in both().await {
-        let library = Library { is_closed: true, ..Library::default() };
-        let house = stage.again_asking(Some(Arc::new(library)), None).await;
-        let found = house.call("agent", "pubmed_search", json!({"terms": [{"term": "ginger"}]})).await.result.unwrap();
-        assert_eq!(found.metadata["querySuccess"], false);
-        let message = "no paper found in the record; PubMed itself could not be asked";
-        assert_eq!(found.metadata["message"], message);
-        assert!(found.output["content"][0]["text"].as_str().unwrap().ends_with(&format!("({message})")));
-    }
+    let stage = sqlite().await;
+    let library = Library { is_closed: true, ..Library::default() };
+    let house = stage.again_asking(Some(Arc::new(library)), None).await;
+    let found = house.call("agent", "pubmed_search", json!({"terms": [{"term": "ginger"}]})).await.result.unwrap();
+    assert_eq!(found.metadata["querySuccess"], false);
+    let message = "no paper found in the record; PubMed itself could not be asked";
+    assert_eq!(found.metadata["message"], message);
+    assert!(found.output["content"][0]["text"].as_str().unwrap().ends_with(&format!("({message})")));
 }
 
 /// A server that says something of ginger, which is `TAXON:1` there, and of what nobody here knows.
@@ -228,100 +224,96 @@ impl Knowledge for Server {
 
 #[tokio::test]
 async fn what_a_server_says_is_told_together_with_what_is_recorded() {
-    for stage in both().await {
-        put(&stage, &known_abroad()).await;
-        let server = server(true);
-        let house = stage.again_asking(None, Some(Arc::clone(&server) as Arc<dyn Knowledge>)).await;
-        let ask = async |operation: &str, input: Value| house.call("agent", operation, input).await.result.unwrap();
-        let found = ask("kg_get_everything", json!({"curie": "ginger"})).await;
-        let text = found.output["content"][0]["text"].as_str().unwrap();
-        assert!(text.starts_with("# Search Results for: ขิง (H1)\n"), "{text}");
-        let (fictol, doubt) = ("fictol (X:1)", "(imported, not verified)");
-        for (line, n) in [
-            (format!("- ขิง (H1) interacts with {fictol} [infores:made-up] {doubt}"), 1),
-            (format!("- ขิง (H1) affects {fictol} [trapi:materia] {doubt}"), 1),
-            (format!("- Zingiber (TAXON:1) affects {fictol} [infores:abroad] {doubt}"), 1),
-            ("- ขิง (H1) same as Zingiber (TAXON:1) [herbal]".to_owned(), 1),
-            ("- ขิง (H1) contains จินเจอรอล (C9) [herbal]".to_owned(), 1),
-            ("- ขิง (H1) contains".to_owned(), 1),
-            ("somebody's ginger".to_owned(), 0),
-        ] {
-            assert_eq!(text.matches(&line).count(), n, "{line}: {text}");
-        }
-        let message = found.metadata["message"].as_str().unwrap();
-        assert!(message.ends_with("statements in the record and at the TRAPI endpoint"), "{message}");
-        let shown: Value = serde_json::from_str(&found.artifacts[0].content).unwrap();
-        let links = shown["links"].as_array().unwrap();
-        assert!(links.iter().any(|it| it["knowledgeSource"] == "infores:made-up" && it["target"] == "X:1"), "{shown}");
-        assert!(links.iter().any(|it| it["knowledgeSource"] == "herbal"), "{shown}");
-        let both = ask("kg_network_neighborhood", json!({"curies": ["H1", "X:1", "D1"]})).await.output;
-        let text = both["content"][0]["text"].as_str().unwrap();
-        assert!(text.contains("[infores:made-up]") && text.contains("interacts with วาร์ฟาริน (D1) [herbal]"), "{text}");
-        let unknown = house.call("agent", "kg_get_everything", json!({"curie": "X:9"})).await.result.unwrap_err();
-        assert_eq!(unknown.code(), "NOT_FOUND");
-        let asked: Vec<Vec<String>> = std::mem::take(&mut *server.asked.lock().unwrap());
-        let expected = [vec!["TAXON:1", "OTHER:1"], vec!["TAXON:1", "OTHER:1", "X:1", "BANK:1"], vec!["X:9"]];
-        assert_eq!(asked, expected, "never by an id that is only known here");
-        ask("kg_get_everything", json!({"curie": "OTHER:1"})).await;
-        assert_eq!(*server.asked.lock().unwrap(), [["OTHER:1", "TAXON:1"]], "the caller's own first");
+    let stage = sqlite().await;
+    put(&stage, &known_abroad()).await;
+    let server = server(true);
+    let house = stage.again_asking(None, Some(Arc::clone(&server) as Arc<dyn Knowledge>)).await;
+    let ask = async |operation: &str, input: Value| house.call("agent", operation, input).await.result.unwrap();
+    let found = ask("kg_get_everything", json!({"curie": "ginger"})).await;
+    let text = found.output["content"][0]["text"].as_str().unwrap();
+    assert!(text.starts_with("# Search Results for: ขิง (H1)\n"), "{text}");
+    let (fictol, doubt) = ("fictol (X:1)", "(imported, not verified)");
+    for (line, n) in [
+        (format!("- ขิง (H1) interacts with {fictol} [infores:made-up] {doubt}"), 1),
+        (format!("- ขิง (H1) affects {fictol} [trapi:materia] {doubt}"), 1),
+        (format!("- Zingiber (TAXON:1) affects {fictol} [infores:abroad] {doubt}"), 1),
+        ("- ขิง (H1) same as Zingiber (TAXON:1) [herbal]".to_owned(), 1),
+        ("- ขิง (H1) contains จินเจอรอล (C9) [herbal]".to_owned(), 1),
+        ("- ขิง (H1) contains".to_owned(), 1),
+        ("somebody's ginger".to_owned(), 0),
+    ] {
+        assert_eq!(text.matches(&line).count(), n, "{line}: {text}");
     }
+    let message = found.metadata["message"].as_str().unwrap();
+    assert!(message.ends_with("statements in the record and at the TRAPI endpoint"), "{message}");
+    let shown: Value = serde_json::from_str(&found.artifacts[0].content).unwrap();
+    let links = shown["links"].as_array().unwrap();
+    assert!(links.iter().any(|it| it["knowledgeSource"] == "infores:made-up" && it["target"] == "X:1"), "{shown}");
+    assert!(links.iter().any(|it| it["knowledgeSource"] == "herbal"), "{shown}");
+    let both = ask("kg_network_neighborhood", json!({"curies": ["H1", "X:1", "D1"]})).await.output;
+    let text = both["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains("[infores:made-up]") && text.contains("interacts with วาร์ฟาริน (D1) [herbal]"), "{text}");
+    let unknown = house.call("agent", "kg_get_everything", json!({"curie": "X:9"})).await.result.unwrap_err();
+    assert_eq!(unknown.code(), "NOT_FOUND");
+    let asked: Vec<Vec<String>> = std::mem::take(&mut *server.asked.lock().unwrap());
+    let expected = [vec!["TAXON:1", "OTHER:1"], vec!["TAXON:1", "OTHER:1", "X:1", "BANK:1"], vec!["X:9"]];
+    assert_eq!(asked, expected, "never by an id that is only known here");
+    ask("kg_get_everything", json!({"curie": "OTHER:1"})).await;
+    assert_eq!(*server.asked.lock().unwrap(), [["OTHER:1", "TAXON:1"]], "the caller's own first");
 }
 
 #[tokio::test]
 async fn what_others_have_no_id_for_is_not_said_to_be_asked_about() {
-    for stage in both().await {
-        put(&stage, &known_abroad()).await;
-        let server = server(true);
-        let house = stage.again_asking(None, Some(Arc::clone(&server) as Arc<dyn Knowledge>)).await;
-        let ask = async |operation: &str, input: Value| {
-            let found = house.call("agent", operation, input).await.result.unwrap();
-            let text = |name: &str| found.metadata.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
-            (text("note"), text("message"))
-        };
-        let (note, message) = ask("kg_get_everything", json!({"curie": "turmeric"})).await;
-        let not_asked = |of: &str| {
-            format!("The TRAPI endpoint was not asked about `{of}`: no id by which others know it is recorded here.")
-        };
-        assert!(note.contains(&not_asked("turmeric")), "{note}");
-        assert!(message.ends_with("statements in the record"), "{message}");
-        assert!(server.asked.lock().unwrap().is_empty());
-        let (note, _) = ask("kg_network_neighborhood", json!({"curies": ["H1", "H2"]})).await;
-        assert!(note.contains(&not_asked("H2")) && !note.contains("`H1`"), "{note}");
-    }
+    let stage = sqlite().await;
+    put(&stage, &known_abroad()).await;
+    let server = server(true);
+    let house = stage.again_asking(None, Some(Arc::clone(&server) as Arc<dyn Knowledge>)).await;
+    let ask = async |operation: &str, input: Value| {
+        let found = house.call("agent", operation, input).await.result.unwrap();
+        let text = |name: &str| found.metadata.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+        (text("note"), text("message"))
+    };
+    let (note, message) = ask("kg_get_everything", json!({"curie": "turmeric"})).await;
+    let not_asked = |of: &str| {
+        format!("The TRAPI endpoint was not asked about `{of}`: no id by which others know it is recorded here.")
+    };
+    assert!(note.contains(&not_asked("turmeric")), "{note}");
+    assert!(message.ends_with("statements in the record"), "{message}");
+    assert!(server.asked.lock().unwrap().is_empty());
+    let (note, _) = ask("kg_network_neighborhood", json!({"curies": ["H1", "H2"]})).await;
+    assert!(note.contains(&not_asked("H2")) && !note.contains("`H1`"), "{note}");
 }
 
 #[tokio::test]
 async fn a_server_that_does_not_answer_is_told() {
-    for stage in both().await {
-        put(&stage, &known_abroad()).await;
-        let house = stage.again_asking(None, Some(server(false))).await;
-        let note = "The TRAPI endpoint could not be asked: this is what is recorded here alone.";
-        for (operation, known, unknown) in [
-            ("kg_get_everything", json!({"curie": "H1"}), json!({"curie": "X:1"})),
-            ("kg_network_neighborhood", json!({"curies": ["H1", "D1"]}), json!({"curies": ["H1", "X:1"]})),
-        ] {
-            let found = house.call("agent", operation, known).await.result.unwrap();
-            assert_eq!((&found.metadata["note"], &found.metadata["querySuccess"]), (&json!(note), &json!(false)));
-            let message = found.metadata["message"].as_str().unwrap();
-            assert!(message.ends_with("in the record; the TRAPI endpoint could not be asked"), "{message}");
-            assert!(found.output["content"][0]["text"].as_str().unwrap().contains(note));
-            let error = house.call("agent", operation, unknown).await.result.unwrap_err();
-            let expected = "no node has the id or name `X:1`, and the TRAPI endpoint could not be asked";
-            assert_eq!((error.code(), error.message.as_str()), ("UPSTREAM", expected));
-        }
+    let stage = sqlite().await;
+    put(&stage, &known_abroad()).await;
+    let house = stage.again_asking(None, Some(server(false))).await;
+    let note = "The TRAPI endpoint could not be asked: this is what is recorded here alone.";
+    for (operation, known, unknown) in [
+        ("kg_get_everything", json!({"curie": "H1"}), json!({"curie": "X:1"})),
+        ("kg_network_neighborhood", json!({"curies": ["H1", "D1"]}), json!({"curies": ["H1", "X:1"]})),
+    ] {
+        let found = house.call("agent", operation, known).await.result.unwrap();
+        assert_eq!((&found.metadata["note"], &found.metadata["querySuccess"]), (&json!(note), &json!(false)));
+        let message = found.metadata["message"].as_str().unwrap();
+        assert!(message.ends_with("in the record; the TRAPI endpoint could not be asked"), "{message}");
+        assert!(found.output["content"][0]["text"].as_str().unwrap().contains(note));
+        let error = house.call("agent", operation, unknown).await.result.unwrap_err();
+        let expected = "no node has the id or name `X:1`, and the TRAPI endpoint could not be asked";
+        assert_eq!((error.code(), error.message.as_str()), ("UPSTREAM", expected));
     }
 }
 
 #[tokio::test]
 async fn a_server_that_told_only_a_part_is_told() {
-    for stage in both().await {
-        put(&stage, &known_abroad()).await;
-        let server = Server { is_there: true, is_whole: false, asked: Mutex::default() };
-        let house = stage.again_asking(None, Some(Arc::new(server))).await;
-        let found = house.call("agent", "kg_get_everything", json!({"curie": "H1"})).await.result.unwrap();
-        let note = "The TRAPI endpoint told of errors, or sent more than is read: it may know of more than this.";
-        assert!(found.output["content"][0]["text"].as_str().unwrap().contains(note), "{:?}", found.output);
-        let message = found.metadata["message"].as_str().unwrap();
-        assert!(message.ends_with("in the record; the TRAPI endpoint may have more"), "{message}");
-    }
+    let stage = sqlite().await;
+    put(&stage, &known_abroad()).await;
+    let server = Server { is_there: true, is_whole: false, asked: Mutex::default() };
+    let house = stage.again_asking(None, Some(Arc::new(server))).await;
+    let found = house.call("agent", "kg_get_everything", json!({"curie": "H1"})).await.result.unwrap();
+    let note = "The TRAPI endpoint told of errors, or sent more than is read: it may know of more than this.";
+    assert!(found.output["content"][0]["text"].as_str().unwrap().contains(note), "{:?}", found.output);
+    let message = found.metadata["message"].as_str().unwrap();
+    assert!(message.ends_with("in the record; the TRAPI endpoint may have more"), "{message}");
 }

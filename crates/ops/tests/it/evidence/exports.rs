@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::herbs::{edge, herbal, put};
 use super::starter_data::with_deadly_classes;
 use crate::ledger::both;
-use crate::script::Stage;
+use crate::script::{Stage, sqlite};
 
 async fn exported(stage: &Stage, format: &str) -> String {
     let asked = json!({"format": format, "limit": 1_000});
@@ -32,34 +32,32 @@ fn read(text: String) -> (Vec<Value>, u64) {
 
 #[tokio::test]
 async fn a_critical_interaction_is_told_in_the_next_house_as_its_sources_word() {
-    for (stage, other) in both().await.into_iter().zip(both().await) {
-        let house = stage.again_with(with_deadly_classes()).await;
-        house.call("owner", "load_starter_data", json!({})).await.result.unwrap();
-        let (nodes, _) = read(exported(&house, "kgx_nodes").await);
-        let (edges, n_without_rule) = read(exported(&house, "kgx_edges").await);
-        assert!(n_without_rule > 0);
-        let source = json!({"record": "source", "id": "neighbour", "title": "Another house", "licence": "CC0-1.0"});
-        for records in [vec![source], nodes, edges] {
-            assert_eq!(put(&other, &records).await["rejected"], json!([]));
-        }
-        let asked = json!({"curies": ["madeupine", "surine"]});
-        let answer = other.call("agent", "kg_network_neighborhood", asked).await.result.unwrap().output;
-        let text = answer["content"][0]["text"].as_str().unwrap();
-        assert!(text.contains("[neighbour] (imported, not verified)"), "{text}");
-        assert!(text.contains("severity: ") && !text.contains("R-DDI-001"), "{text}");
+    let (stage, other) = (sqlite().await, sqlite().await);
+    let house = stage.again_with(with_deadly_classes()).await;
+    house.call("owner", "load_starter_data", json!({})).await.result.unwrap();
+    let (nodes, _) = read(exported(&house, "kgx_nodes").await);
+    let (edges, n_without_rule) = read(exported(&house, "kgx_edges").await);
+    assert!(n_without_rule > 0);
+    let source = json!({"record": "source", "id": "neighbour", "title": "Another house", "licence": "CC0-1.0"});
+    for records in [vec![source], nodes, edges] {
+        assert_eq!(put(&other, &records).await["rejected"], json!([]));
     }
+    let asked = json!({"curies": ["madeupine", "surine"]});
+    let answer = other.call("agent", "kg_network_neighborhood", asked).await.result.unwrap().output;
+    let text = answer["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains("[neighbour] (imported, not verified)"), "{text}");
+    assert!(text.contains("severity: ") && !text.contains("R-DDI-001"), "{text}");
 }
 
 #[tokio::test]
 async fn how_strong_a_statement_is_goes_along() {
-    for stage in both().await {
-        put(&stage, &herbal()).await;
-        let (edges, _) = read(exported(&stage, "kgx_edges").await);
-        let strength = |id: &str| edges.iter().find(|edge| edge["id"] == id).unwrap().get("strength").cloned();
-        assert_eq!(strength("A2"), Some(json!("high")));
-        assert_eq!(strength("E1"), None);
-        assert!(edges.iter().all(|edge| edge["qualifiers"].get("evidence_strength").is_none()), "{edges:?}");
-    }
+    let stage = sqlite().await;
+    put(&stage, &herbal()).await;
+    let (edges, _) = read(exported(&stage, "kgx_edges").await);
+    let strength = |id: &str| edges.iter().find(|edge| edge["id"] == id).unwrap().get("strength").cloned();
+    assert_eq!(strength("A2"), Some(json!("high")));
+    assert_eq!(strength("E1"), None);
+    assert!(edges.iter().all(|edge| edge["qualifiers"].get("evidence_strength").is_none()), "{edges:?}");
     let other =
         "{\"id\":\"e\",\"subject\":\"X:1\",\"predicate\":\"treats\",\"object\":\"X:2\",\"evidence_strength\":\"IIb\"}";
     let (edges, _) = read(other.to_owned());

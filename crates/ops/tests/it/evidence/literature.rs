@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::herbs::{edge, node, put, source};
 use crate::ledger::both;
-use crate::script::Stage;
+use crate::script::{Stage, sqlite};
 
 fn paper(pmid: &str, title: &str, text: &str, year: i32, last: &str) -> Value {
     json!({"record": "document", "id": format!("PMID:{pmid}"), "kind": "paper", "title": title, "text": text,
@@ -36,92 +36,86 @@ fn pmids(success: &ops::Success) -> Vec<String> {
 
 #[tokio::test]
 async fn a_search_answers_in_the_shape_of_seed_003() {
-    for stage in both().await {
-        library(&stage).await;
-        let input = json!({"terms": [{"term": "ginger"}, {"term": "no bleeding", "operator": "AND"}]});
-        let success = stage.call("agent", "pubmed_search", input).await.result.unwrap();
-        let item = &success.output["content"][0];
-        assert_eq!((&item["type"], &item["forModel"]), (&json!("text"), &json!(true)));
-        let text = item["text"].as_str().unwrap();
-        assert!(
-            text.starts_with("# Search Results for: ginger AND \"no bleeding\"\n\n## Ginger and warfarin\n\n"),
-            "{text}"
-        );
-        let artifact = &success.artifacts[0];
-        assert_eq!((artifact.kind.as_str(), artifact.title.as_str()), ("application/vnd.bibliography", "Bibliography"));
-        let entries: Value = serde_json::from_str(&artifact.content).unwrap();
-        let expected = json!([{"authors": ["Beta AB", "The Invented Group"], "year": 2001,
-            "title": "Ginger and warfarin", "journal": "J Invent Herbs", "pmid": "11"}]);
-        assert_eq!(entries, expected);
-        let retracted = json!({"terms": [{"term": "ginger"}, {"term": "everything", "operator": "AND"}]});
-        let retracted = stage.call("agent", "pubmed_search", retracted).await.result.unwrap();
-        let entries: Value = serde_json::from_str(&retracted.artifacts[0].content).unwrap();
-        assert_eq!(entries[0]["retraction"], "retracted", "{entries}");
-        let metadata = Value::Object(success.metadata);
-        assert_eq!(metadata["querySuccess"], true);
-        assert_eq!(metadata["nodeCount"], 1);
-        assert_eq!(metadata["message"], "1 paper found in the record");
-        let few = json!({"terms": [{"term": "ginger"}], "max_results": 1});
-        let few = stage.call("agent", "pubmed_search", few).await.result.unwrap();
-        let message = few.metadata["message"].as_str().unwrap();
-        assert!(
-            message.starts_with("1 of ") && message.ends_with(" papers found in the record are shown"),
-            "{message}"
-        );
-        assert_eq!(metadata["licences"][0]["licence"], "CC0-1.0");
-    }
+    let stage = sqlite().await;
+    library(&stage).await;
+    let input = json!({"terms": [{"term": "ginger"}, {"term": "no bleeding", "operator": "AND"}]});
+    let success = stage.call("agent", "pubmed_search", input).await.result.unwrap();
+    let item = &success.output["content"][0];
+    assert_eq!((&item["type"], &item["forModel"]), (&json!("text"), &json!(true)));
+    let text = item["text"].as_str().unwrap();
+    assert!(
+        text.starts_with("# Search Results for: ginger AND \"no bleeding\"\n\n## Ginger and warfarin\n\n"),
+        "{text}"
+    );
+    let artifact = &success.artifacts[0];
+    assert_eq!((artifact.kind.as_str(), artifact.title.as_str()), ("application/vnd.bibliography", "Bibliography"));
+    let entries: Value = serde_json::from_str(&artifact.content).unwrap();
+    let expected = json!([{"authors": ["Beta AB", "The Invented Group"], "year": 2001,
+        "title": "Ginger and warfarin", "journal": "J Invent Herbs", "pmid": "11"}]);
+    assert_eq!(entries, expected);
+    let retracted = json!({"terms": [{"term": "ginger"}, {"term": "everything", "operator": "AND"}]});
+    let retracted = stage.call("agent", "pubmed_search", retracted).await.result.unwrap();
+    let entries: Value = serde_json::from_str(&retracted.artifacts[0].content).unwrap();
+    assert_eq!(entries[0]["retraction"], "retracted", "{entries}");
+    let metadata = Value::Object(success.metadata);
+    assert_eq!(metadata["querySuccess"], true);
+    assert_eq!(metadata["nodeCount"], 1);
+    assert_eq!(metadata["message"], "1 paper found in the record");
+    let few = json!({"terms": [{"term": "ginger"}], "max_results": 1});
+    let few = stage.call("agent", "pubmed_search", few).await.result.unwrap();
+    let message = few.metadata["message"].as_str().unwrap();
+    assert!(message.starts_with("1 of ") && message.ends_with(" papers found in the record are shown"), "{message}");
+    assert_eq!(metadata["licences"][0]["licence"], "CC0-1.0");
 }
 
 #[tokio::test]
 async fn terms_join_and_orders_hold() {
-    for stage in both().await {
-        library(&stage).await;
-        let search = async |input: Value| pmids(&stage.call("viewer", "pubmed_search", input).await.result.unwrap());
-        let ginger = json!([{"term": "ginger"}]);
-        assert_eq!(search(json!({"terms": ginger})).await, ["13", "DOI:x", "11", "12"]);
-        assert_eq!(search(json!({"terms": ginger, "sort_by": "pub_date"})).await, ["DOI:x", "13", "12", "11"]);
-        assert_eq!(search(json!({"terms": ginger, "sort_by": "first_author"})).await, ["12", "11", "DOI:x", "13"]);
-        assert_eq!(search(json!({"terms": ginger, "sort_by": "title", "max_results": 2})).await, ["11", "13"]);
-        let without = json!([{"term": "ginger"}, {"term": "tea", "operator": "NOT"}]);
-        assert_eq!(search(json!({"terms": without, "sort_by": "pub_date"})).await, ["DOI:x", "13", "11"]);
-        let fields = json!([{"term": "ginger[ti]"}, {"term": "2000:2010[dp]"}]);
-        assert_eq!(search(json!({"terms": fields})).await, ["11"]);
-        assert_eq!(search(json!({"terms": [{"term": "ging*"}]})).await, search(json!({"terms": ginger})).await);
-        assert!(search(json!({"terms": [{"term": "senna"}]})).await.is_empty());
-    }
+    let stage = sqlite().await;
+    library(&stage).await;
+    let search = async |input: Value| pmids(&stage.call("viewer", "pubmed_search", input).await.result.unwrap());
+    let ginger = json!([{"term": "ginger"}]);
+    assert_eq!(search(json!({"terms": ginger})).await, ["13", "DOI:x", "11", "12"]);
+    assert_eq!(search(json!({"terms": ginger, "sort_by": "pub_date"})).await, ["DOI:x", "13", "12", "11"]);
+    assert_eq!(search(json!({"terms": ginger, "sort_by": "first_author"})).await, ["12", "11", "DOI:x", "13"]);
+    assert_eq!(search(json!({"terms": ginger, "sort_by": "title", "max_results": 2})).await, ["11", "13"]);
+    let without = json!([{"term": "ginger"}, {"term": "tea", "operator": "NOT"}]);
+    assert_eq!(search(json!({"terms": without, "sort_by": "pub_date"})).await, ["DOI:x", "13", "11"]);
+    let fields = json!([{"term": "ginger[ti]"}, {"term": "2000:2010[dp]"}]);
+    assert_eq!(search(json!({"terms": fields})).await, ["11"]);
+    assert_eq!(search(json!({"terms": [{"term": "ging*"}]})).await, search(json!({"terms": ginger})).await);
+    assert!(search(json!({"terms": [{"term": "senna"}]})).await.is_empty());
 }
 
 #[tokio::test]
 async fn a_search_that_says_nothing_is_refused_and_other_houses_see_nothing() {
-    for stage in both().await {
-        library(&stage).await;
-        let refused = |input: Value| {
-            let stage = &stage;
-            async move { stage.call("viewer", "pubmed_search", input).await.result.unwrap_err().message }
-        };
-        assert_eq!(refused(json!({"terms": []})).await, "`terms`: expected at least 1 items");
-        assert_eq!(
-            refused(json!({"terms": [{"term": "x"}, {"term": "?!"}]})).await,
-            "`terms/1/term`: expected letters or digits"
-        );
-        assert_eq!(
-            refused(json!({"terms": [{"term": "(ginger"}, {"term": "garlic)", "operator": "OR"}]})).await,
-            "`terms/0/term`: expected parentheses that are closed inside the term, as terms join from left to right; `(` \
-             stands at character 1"
-        );
-        assert_eq!(
-            refused(json!({"terms": [{"term": "x", "operator": "NOT"}]})).await,
-            "`terms/0/operator`: expected AND or OR"
-        );
-        assert_eq!(
-            refused(json!({"terms": [{"term": "x"}], "max_results": 101})).await,
-            "`max_results`: expected at most 100"
-        );
-        let elsewhere = stage.call("rival", "pubmed_search", json!({"terms": [{"term": "ginger"}]})).await;
-        let elsewhere = elsewhere.result.unwrap();
-        assert!(elsewhere.artifacts.is_empty());
-        assert_eq!(elsewhere.metadata["message"], "no paper found in the record");
-    }
+    let stage = sqlite().await;
+    library(&stage).await;
+    let refused = |input: Value| {
+        let stage = &stage;
+        async move { stage.call("viewer", "pubmed_search", input).await.result.unwrap_err().message }
+    };
+    assert_eq!(refused(json!({"terms": []})).await, "`terms`: expected at least 1 items");
+    assert_eq!(
+        refused(json!({"terms": [{"term": "x"}, {"term": "?!"}]})).await,
+        "`terms/1/term`: expected letters or digits"
+    );
+    assert_eq!(
+        refused(json!({"terms": [{"term": "(ginger"}, {"term": "garlic)", "operator": "OR"}]})).await,
+        "`terms/0/term`: expected parentheses that are closed inside the term, as terms join from left to right; `(` \
+         stands at character 1"
+    );
+    assert_eq!(
+        refused(json!({"terms": [{"term": "x", "operator": "NOT"}]})).await,
+        "`terms/0/operator`: expected AND or OR"
+    );
+    assert_eq!(
+        refused(json!({"terms": [{"term": "x"}], "max_results": 101})).await,
+        "`max_results`: expected at most 100"
+    );
+    let elsewhere = stage.call("rival", "pubmed_search", json!({"terms": [{"term": "ginger"}]})).await;
+    let elsewhere = elsewhere.result.unwrap();
+    assert!(elsewhere.artifacts.is_empty());
+    assert_eq!(elsewhere.metadata["message"], "no paper found in the record");
 }
 
 #[tokio::test]

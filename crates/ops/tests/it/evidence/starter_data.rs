@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use starter::Files;
 
 use crate::ledger::both;
-use crate::script::{Stage, actor};
+use crate::script::{Stage, actor, sqlite};
 
 pub fn made_up() -> Files {
     Files::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../starter/tests/data")).unwrap()
@@ -153,66 +153,63 @@ pub fn with_deadly_classes() -> Files {
 
 #[tokio::test]
 async fn a_class_makes_a_drug_critical_only_by_a_membership_that_was_verified() {
-    for stage in both().await {
-        let files = with_deadly_classes();
-        assert_eq!(starter::check::check(&files).problems, []);
-        let house = stage.again_with(files).await;
-        load(&house).await;
-        let told = async |operation: &str, input: Value| {
-            call(&house, operation, input).await["content"][0]["text"].as_str().unwrap().to_owned()
-        };
-        let together = "kg_network_neighborhood";
-        let sure = told(together, json!({"curies": ["madeupine", "surine"]})).await;
-        assert!(sure.contains("severity: critical by R-DDI-001. Avoid."), "{sure}");
-        let doubted = told(together, json!({"curies": ["madeupine", "doubtine"]})).await;
-        let capped = "severity: major, no graver: nobody verified what leads here from doubtine (doubtine). Avoid.";
-        assert!(doubted.contains(capped) && !doubted.contains("critical"), "{doubted}");
-        let member = "- doubtine (doubtine) member of กลุ่มกว้าง (wider_class) [materia] (not verified)";
-        assert!(doubted.contains(member), "{doubted}");
-        let all = told(together, json!({"curies": ["madeupine", "doubtine", "surine"]})).await;
-        let partly =
-            "critical by R-DDI-001, but no graver than major, as nobody verified what leads here from doubtine";
-        assert!(all.contains(partly), "{all}");
-        for (drug, expected) in [("surine", "severity: critical by R-DDI-001"), ("doubtine", capped)] {
-            let everything = told("kg_get_everything", json!({ "curie": drug })).await;
-            assert!(everything.contains(expected), "{everything}");
-        }
+    let stage = sqlite().await;
+    let files = with_deadly_classes();
+    assert_eq!(starter::check::check(&files).problems, []);
+    let house = stage.again_with(files).await;
+    load(&house).await;
+    let told = async |operation: &str, input: Value| {
+        call(&house, operation, input).await["content"][0]["text"].as_str().unwrap().to_owned()
+    };
+    let together = "kg_network_neighborhood";
+    let sure = told(together, json!({"curies": ["madeupine", "surine"]})).await;
+    assert!(sure.contains("severity: critical by R-DDI-001. Avoid."), "{sure}");
+    let doubted = told(together, json!({"curies": ["madeupine", "doubtine"]})).await;
+    let capped = "severity: major, no graver: nobody verified what leads here from doubtine (doubtine). Avoid.";
+    assert!(doubted.contains(capped) && !doubted.contains("critical"), "{doubted}");
+    let member = "- doubtine (doubtine) member of กลุ่มกว้าง (wider_class) [materia] (not verified)";
+    assert!(doubted.contains(member), "{doubted}");
+    let all = told(together, json!({"curies": ["madeupine", "doubtine", "surine"]})).await;
+    let partly = "critical by R-DDI-001, but no graver than major, as nobody verified what leads here from doubtine";
+    assert!(all.contains(partly), "{all}");
+    for (drug, expected) in [("surine", "severity: critical by R-DDI-001"), ("doubtine", capped)] {
+        let everything = told("kg_get_everything", json!({ "curie": drug })).await;
+        assert!(everything.contains(expected), "{everything}");
     }
 }
 
 #[tokio::test]
 async fn a_path_over_a_membership_that_nobody_verified_marks_nothing_as_critical() {
-    for stage in both().await {
-        let house = stage.again_with(with_deadly_classes()).await;
-        load(&house).await;
-        let marks = async |drug: &str, pattern: &str| {
-            let asked = json!({"start": {"type": "drug", "id": drug}, "pattern": pattern});
-            let output = call(&house, "query_kg", asked).await;
-            let paths = output["paths"].as_array().unwrap().clone();
-            let vias = paths.iter().map(|path| {
-                let via = &path[2]["via"];
-                let end = path.as_array().unwrap().last().unwrap()["id"].as_str().unwrap().to_owned();
-                (end, via["critical"] == json!(true), via["capped"] == json!(true))
-            });
-            vias.collect::<Vec<(String, bool, bool)>>()
-        };
-        let up = "drug -member_of-> drug_class -interacts_with-> drug_class";
-        assert_eq!(marks("surine", up).await, [("made_up_class".to_owned(), true, false)]);
-        assert_eq!(marks("doubtine", up).await, [("made_up_class".to_owned(), false, true)]);
-        // Nor where the membership comes after the statement.
-        let down = format!("{up} <-member_of- drug");
-        let ends = marks("madeupine", &down).await;
-        assert!(ends.contains(&("surine".to_owned(), true, false)), "{ends:?}");
-        assert!(ends.contains(&("doubtine".to_owned(), false, true)), "{ends:?}");
-        for (drug, expected) in [
-            ("surine", "(wider_class, critical)"),
-            ("doubtine", "(wider_class, at most major: nobody verified that it belongs there)"),
-        ] {
-            let asked = json!({"start": {"type": "drug", "id": drug}, "pattern": "drug -interacts_with-> *"});
-            let reply = house.call("viewer", "query_kg", asked).await.result.unwrap();
-            let note = reply.metadata["note"].as_str().unwrap();
-            assert!(note.contains(expected), "{note}");
-        }
+    let stage = sqlite().await;
+    let house = stage.again_with(with_deadly_classes()).await;
+    load(&house).await;
+    let marks = async |drug: &str, pattern: &str| {
+        let asked = json!({"start": {"type": "drug", "id": drug}, "pattern": pattern});
+        let output = call(&house, "query_kg", asked).await;
+        let paths = output["paths"].as_array().unwrap().clone();
+        let vias = paths.iter().map(|path| {
+            let via = &path[2]["via"];
+            let end = path.as_array().unwrap().last().unwrap()["id"].as_str().unwrap().to_owned();
+            (end, via["critical"] == json!(true), via["capped"] == json!(true))
+        });
+        vias.collect::<Vec<(String, bool, bool)>>()
+    };
+    let up = "drug -member_of-> drug_class -interacts_with-> drug_class";
+    assert_eq!(marks("surine", up).await, [("made_up_class".to_owned(), true, false)]);
+    assert_eq!(marks("doubtine", up).await, [("made_up_class".to_owned(), false, true)]);
+    // Nor where the membership comes after the statement.
+    let down = format!("{up} <-member_of- drug");
+    let ends = marks("madeupine", &down).await;
+    assert!(ends.contains(&("surine".to_owned(), true, false)), "{ends:?}");
+    assert!(ends.contains(&("doubtine".to_owned(), false, true)), "{ends:?}");
+    for (drug, expected) in [
+        ("surine", "(wider_class, critical)"),
+        ("doubtine", "(wider_class, at most major: nobody verified that it belongs there)"),
+    ] {
+        let asked = json!({"start": {"type": "drug", "id": drug}, "pattern": "drug -interacts_with-> *"});
+        let reply = house.call("viewer", "query_kg", asked).await.result.unwrap();
+        let note = reply.metadata["note"].as_str().unwrap();
+        assert!(note.contains(expected), "{note}");
     }
 }
 
