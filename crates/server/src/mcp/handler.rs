@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use contract::actor::Actor;
 use contract::error::OpError;
-use contract::id::CorrelationId;
 use ops::{Call, Family, OFFERS, Offers, Progress, Reply, Tool, Via};
 use rmcp::model::*;
 use rmcp::service::{RequestContext, SubscriptionContext};
@@ -18,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 use super::offered::page;
 use super::results::{describe, failure, in_text_alone, success};
 use super::tasks::{self, Path};
-use super::{asking, idempotency};
+use super::{asking, correlation, idempotency};
 use crate::owner::House;
 
 const PROGRESS_QUEUE_MAX: usize = 64;
@@ -168,7 +167,7 @@ impl ServerHandler for Handler {
         call.via = Via::Mcp;
         let answers = call.answers.clone();
         call.idempotency_key = idempotency::key(&context.meta)?;
-        call.correlation.request_id = request_id(&context);
+        correlation::take(&context, &mut call.correlation);
         let reporter = context.meta.get_progress_token().map(|token| report_progress(&mut call, &context, token));
         let reply = self.converse(call, &context).await;
         if let Some(reporter) = reporter {
@@ -307,11 +306,6 @@ impl ServerHandler for Handler {
     ) -> Result<(), ErrorData> {
         self.stop_task(&request.task_id).await
     }
-}
-
-/// The JSON-RPC id ties the event to what the client sees, where it has the form of a correlation id.
-pub(super) fn request_id(context: &RequestContext<RoleServer>) -> Option<CorrelationId> {
-    CorrelationId::parse(&context.id.to_string()).ok()
 }
 
 /// Forwards reports of progress to the client until the call ends.
