@@ -7,6 +7,7 @@ pub mod audit;
 pub mod canonical;
 pub mod compatibility;
 pub mod describe;
+pub mod detail;
 pub mod dialect;
 pub mod envelope;
 pub mod error;

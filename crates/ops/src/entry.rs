@@ -33,6 +33,7 @@ pub struct Entry {
     pub job: JobMode,
     /// Its own line of the log for a success.
     pub tell: Option<fn(&Ended<'_>)>,
+    pub text: Option<fn(&Value) -> String>,
     pub input_schema: fn() -> SchemaObject,
     pub output_schema: fn() -> SchemaObject,
     pub(crate) drive: Drive,
@@ -72,6 +73,7 @@ impl Entry {
             deadline: T::DEADLINE,
             job: job::<T>(),
             tell: T::TELL,
+            text: T::TEXT,
             input_schema: tool_schema::<T>,
             output_schema: tool_schema::<T::Output>,
             drive,

@@ -40,6 +40,7 @@ pub mod prompts;
 mod record;
 pub mod refusals;
 mod remote;
+pub mod rendering;
 pub mod resources;
 mod seal;
 pub mod seed_ids;

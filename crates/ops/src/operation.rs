@@ -74,6 +74,9 @@ pub trait Operation: DeserializeOwned + Serialize + JsonSchema + Send + Sync + '
 
     type Output: Serialize + JsonSchema + Send;
 
+    /// An output in words, shorter than its JSON, where [`crate::rendering`] would say it worse.
+    const TEXT: Option<fn(&Value) -> String> = None;
+
     /// The line of the log that tells of a success, where it says more than that.
     const TELL: Option<fn(&Ended<'_>)> = None;
 

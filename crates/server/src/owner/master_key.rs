@@ -65,3 +65,37 @@ pub async fn check(path: &Path, subject_keys: &SubjectKeys, store: &Store, now_u
         }
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::owner::store_options;
+
+    async fn start(key_file: &Path, store: &Store) -> Result<(), KeyFileError> {
+        let mut file = keys::read(key_file)?;
+        let subject_keys = find_or_make(key_file, &mut file, store).await?;
+        check(key_file, &subject_keys, store, 1).await
+    }
+
+    #[tokio::test]
+    async fn a_database_is_opened_with_its_own_master_key_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let (ours, theirs) = (folder.path().join("ledger.key"), folder.path().join("other.key"));
+        let store = Store::open(store_options(folder.path(), None)).await.unwrap();
+        // A file of a version that had no master key gets one, once.
+        let made = keys::make(&ours).unwrap();
+        keys::write(&ours, &KeyFile { master: None, ..made }).unwrap();
+        start(&ours, &store).await.unwrap();
+        let text = std::fs::read_to_string(&ours).unwrap();
+        start(&ours, &store).await.unwrap();
+        assert_eq!(std::fs::read_to_string(&ours).unwrap(), text);
+        keys::make(&theirs).unwrap();
+        assert!(matches!(start(&theirs, &store).await, Err(KeyFileError::OtherMaster { .. })));
+        let file = keys::read(&ours).unwrap();
+        keys::write(&ours, &KeyFile { master: None, ..file }).unwrap();
+        assert!(matches!(start(&ours, &store).await, Err(KeyFileError::NoMaster { .. })));
+        std::fs::write(&ours, text).unwrap();
+        start(&ours, &store).await.unwrap();
+        store.close().await;
+    }
+}

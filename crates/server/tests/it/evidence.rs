@@ -20,7 +20,7 @@ fn records() -> Value {
     ]})
 }
 
-async fn request(url: &str, method: &str, params: Value) -> Value {
+pub async fn request(url: &str, method: &str, params: Value) -> Value {
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
     let request = ids::http_client().post(url).header("Accept", "application/json, text/event-stream");
     let response = request.header("MCP-Protocol-Version", "2025-11-25").json(&body).send().await;
