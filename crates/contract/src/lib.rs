@@ -5,6 +5,7 @@
 pub mod actor;
 pub mod audit;
 pub mod canonical;
+pub mod character;
 pub mod compatibility;
 pub mod describe;
 pub mod detail;

@@ -1,15 +1,18 @@
 //! Markdown as far as the workflow reads it: headings, sections, metadata fields, and what is code or a comment.
 //!
-//! One pass over the lines; everything keeps its line number (from 1), so that messages can say which line to mend.
+//! What is code, a comment or a heading is for CommonMark to say ([`marks`]), line by line; the rules of the house stand
+//! beside it and are stricter. Everything keeps its line number (from 1), so that messages can say which line to mend.
 
+mod lines;
+mod marks;
+mod pairs;
 mod shown;
-mod spans;
 
-use std::borrow::Cow;
+use contract::character::is_invisible;
 
-pub use shown::as_shown;
-pub use spans::without_code;
-use spans::{Kind, spans};
+pub use lines::Line;
+use lines::lines;
+pub use shown::{as_read, as_shown};
 
 /// Headings deeper than this are text.
 const LEVEL_MAX: usize = 6;
@@ -17,39 +20,6 @@ const LEVEL_MAX: usize = 6;
 const LABEL_BYTES_MAX: usize = 60;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Line<'a> {
-    pub number: usize,
-    pub text: &'a str,
-    /// Inside a fenced block, or one of its fences.
-    pub is_code: bool,
-    /// What it begins inside of.
-    pub comment: Comment,
-    /// The level of the heading that it is by the line drawn below it.
-    pub underlined: Option<usize>,
-}
-
-/// `<!-- … -->`, by how it began.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Comment {
-    None,
-    /// Within a text: where that ends before the comment does, there was none.
-    Inline,
-    /// With the line: nothing is shown until it ends.
-    Block,
-}
-
-impl<'a> Line<'a> {
-    /// The text without comments; bytes keep their places.
-    pub fn seen(&self) -> Cow<'a, str> {
-        let is_open = self.comment != Comment::None;
-        if self.is_code || !(is_open || self.text.contains("<!--")) {
-            return Cow::Borrowed(self.text);
-        }
-        Cow::Owned(spans::blanked(self.text, is_open, Kind::Comment))
-    }
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Heading<'a> {
     pub level: usize,
     pub title: &'a str,
@@ -71,6 +41,14 @@ pub struct Field<'a> {
     pub line: usize,
 }
 
+impl Field<'_> {
+    /// Whether its label is this one to a reader, whatever the case.
+    pub fn is_called(&self, label: &str) -> bool {
+        let is_disguised = || !self.label.is_ascii() && as_read(self.label).eq_ignore_ascii_case(label);
+        self.label.eq_ignore_ascii_case(label) || is_disguised()
+    }
+}
+
 #[derive(Debug)]
 pub struct Document<'a> {
     lines: Vec<Line<'a>>,
@@ -81,8 +59,8 @@ pub struct Document<'a> {
 impl<'a> Document<'a> {
     pub fn parse(text: &'a str) -> Document<'a> {
         let lines = lines(without_mark(text));
-        let is_shown = |line: &&Line<'a>| !line.is_code && line.comment != Comment::Block;
-        let headings: Vec<Heading<'a>> = lines.iter().filter(is_shown).filter_map(parse_heading).collect();
+        let is_shown = |line: &&Line<'a>| !line.is_code && !line.is_hidden;
+        let headings: Vec<Heading<'a>> = lines.iter().filter_map(|line| line.heading).collect();
         let mut document = Document { lines, headings, fields: Vec::new() };
         let fields = document.metadata_lines().into_iter().filter(is_shown).filter_map(|line| {
             let (label, value) = parse_field(line.text).or_else(|| parse_plain_field(line.text))?;
@@ -121,12 +99,12 @@ impl<'a> Document<'a> {
 
     /// The first metadata field with the label, whatever the case, that has a value.
     pub fn field(&self, label: &str) -> Option<Field<'a>> {
-        self.fields.iter().find(|field| field.label.eq_ignore_ascii_case(label)).copied()
+        self.fields.iter().find(|field| field.is_called(label)).copied()
     }
 
     /// All metadata fields with the label, whatever the case.
     pub fn fields_of<'d>(&'d self, label: &'d str) -> impl Iterator<Item = Field<'a>> + use<'d, 'a> {
-        self.fields.iter().filter(move |field| field.label.eq_ignore_ascii_case(label)).copied()
+        self.fields.iter().filter(move |field| field.is_called(label)).copied()
     }
 
     /// The first heading of the first level.
@@ -175,72 +153,6 @@ impl Section<'_, '_> {
     }
 }
 
-fn lines(text: &str) -> Vec<Line<'_>> {
-    let mut fence: Option<(u8, usize)> = None;
-    let mut comment = Comment::None;
-    let mut lines = Vec::new();
-    for (index, text) in text.lines().enumerate() {
-        let mut line = Line { number: index + 1, text, is_code: false, comment, underlined: None };
-        if comment == Comment::Inline && (is_blank(&line) || begins_anew(&line)) {
-            line.comment = Comment::None;
-        }
-        let found = fence_of(text).filter(|_| line.comment == Comment::None);
-        line.is_code = fence.is_some() || found.is_some();
-        comment = if line.is_code { Comment::None } else { comment_after(&line) };
-        fence = match (fence, found) {
-            (None, found) => found.map(|(mark, length, _)| (mark, length)),
-            // A fence ends with one of its own kind that is at least as long and says nothing more.
-            (Some((mark, length)), Some((other, n, true))) if mark == other && n >= length => None,
-            (Some(open), _) => Some(open),
-        };
-        lines.push(line);
-    }
-    underline(&mut lines);
-    lines
-}
-
-fn is_blank(line: &Line<'_>) -> bool {
-    line.text.trim().is_empty()
-}
-
-/// Whether a line belongs to no text before it.
-fn begins_anew(line: &Line<'_>) -> bool {
-    parse_heading(line).is_some() || item(line.text).is_some() || fence_of(line.text).is_some()
-}
-
-/// What the next line begins inside of.
-fn comment_after(line: &Line<'_>) -> Comment {
-    let (found, is_open) = spans(line.text, line.comment != Comment::None);
-    let was_open_before = found.first().is_some_and(|(range, _)| *range == (0..line.text.len()));
-    let text = line.text.trim_start_matches([' ', '\t', '>']);
-    match is_open {
-        false => Comment::None,
-        true if line.comment != Comment::None && was_open_before => line.comment,
-        // What stands beside other tags is shown as they are: a browser hides all that follows.
-        true if line.comment == Comment::Block || item(text).unwrap_or(text).starts_with('<') => Comment::Block,
-        true => Comment::Inline,
-    }
-}
-
-/// Marks the titles that have a line drawn below them. A list, a field and the end of a longer text are none, whatever
-/// is drawn below.
-fn underline(lines: &mut [Line<'_>]) {
-    let is_text = |line: &Line<'_>| !line.is_code && line.comment == Comment::None;
-    let is_alone = |before: Option<&Line<'_>>| {
-        before.is_none_or(|it| !is_text(it) || it.seen().trim().is_empty() || parse_heading(it).is_some())
-    };
-    for index in 0..lines.len() {
-        let before = index.checked_sub(1).and_then(|before| lines.get(before));
-        let (Some(line), Some(below)) = (lines.get(index), lines.get(index + 1)) else { continue };
-        let is_field = parse_field(line.text).is_some_and(|(_, value)| !value.is_empty());
-        let is_title = is_text(line) && is_text(below) && !begins_anew(line) && !is_field && is_alone(before);
-        let level = underline_level(line.text, below.text).filter(|_| is_title);
-        if let Some(line) = lines.get_mut(index) {
-            line.underlined = level;
-        }
-    }
-}
-
 /// The level of a title with a line drawn below it. What asks or carries a marker is a question with a rule below it.
 pub fn underline_level(title: &str, below: &str) -> Option<usize> {
     let (title, below) = (title.trim(), below.trim());
@@ -249,32 +161,15 @@ pub fn underline_level(title: &str, below: &str) -> Option<usize> {
     if is_drawn('=') { Some(1) } else { is_drawn('-').then_some(2) }
 }
 
-/// Mark and length of a code fence, and whether nothing follows it.
-fn fence_of(line: &str) -> Option<(u8, usize, bool)> {
-    let text = line.trim_start_matches(' ');
-    if line.len() - text.len() > 3 {
-        return None;
-    }
-    let mark = *text.as_bytes().first().filter(|byte| [b'`', b'~'].contains(byte))?;
-    let length = text.bytes().take_while(|byte| *byte == mark).count();
-    let rest = text.get(length..).unwrap_or_default();
-    let is_fence = length >= 3 && (mark == b'~' || !rest.contains('`'));
-    is_fence.then_some((mark, length, rest.trim().is_empty()))
-}
-
-/// `## Title`, or a title with a line drawn below it.
-pub fn parse_heading<'a>(line: &Line<'a>) -> Option<Heading<'a>> {
-    if let Some(level) = line.underlined {
-        return Some(Heading { level, title: without_comment(line.text.trim()), line: line.number });
-    }
-    let text = line.text.trim_start_matches(' ');
-    let level = text.bytes().take_while(|byte| *byte == b'#').count();
-    let rest = text.get(level..)?;
-    let is_heading = line.text.len() - text.len() <= 3
+/// Level and title of `## Title`.
+pub fn hashed(text: &str) -> Option<(usize, &str)> {
+    let bare = text.trim_start_matches(' ');
+    let level = bare.bytes().take_while(|byte| *byte == b'#').count();
+    let rest = bare.get(level..)?;
+    let is_heading = text.len() - bare.len() <= 3
         && (1..=LEVEL_MAX).contains(&level)
         && (rest.is_empty() || rest.starts_with([' ', '\t']));
-    let title = || without_comment(rest).trim().trim_end_matches('#').trim_end();
-    is_heading.then(|| Heading { level, title: title(), line: line.number })
+    is_heading.then(|| (level, without_comment(rest).trim().trim_end_matches('#').trim_end()))
 }
 
 fn without_comment(title: &str) -> &str {
@@ -311,7 +206,7 @@ fn parse_plain_field(line: &str) -> Option<(&str, &str)> {
     let label = label.trim_end_matches(is_emphasis).trim();
     let is_label = label.starts_with(char::is_alphabetic)
         && label.len() <= LABEL_BYTES_MAX
-        && label.chars().all(|c| c.is_alphanumeric() || [' ', '-', '/', '&', '(', ')'].contains(&c));
+        && label.chars().all(|c| c.is_alphanumeric() || is_invisible(c) || [' ', '-', '/', '&', '(', ')'].contains(&c));
     is_label.then(|| (label, value.trim_start_matches(is_emphasis).trim()))
 }
 

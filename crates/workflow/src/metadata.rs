@@ -9,12 +9,13 @@ mod tests;
 
 use std::collections::BTreeSet;
 
+use contract::character;
 use contract::workflow::artifacts::CONTENT_CHARS_MIN;
 
 use crate::address::is_traversal;
 use crate::catalogue::{Catalogue, DocumentType};
 use crate::ids::find_canonical;
-use crate::markdown::{Document, Field};
+use crate::markdown::{Document, Field, as_read};
 use crate::placeholders::{Kind, tokens};
 use file_stem::find_file_stem;
 
@@ -139,12 +140,12 @@ fn type_of<'c>(catalogue: &'c Catalogue, id: &str) -> Result<&'c DocumentType, M
 
 /// The value of the first id label of any type; else the id at the beginning of the first heading.
 pub fn find_id(catalogue: &Catalogue, document: &Document<'_>) -> Result<Option<String>, MetadataError> {
-    let is_id_label = |label: &str| {
+    let is_id_label = |field: &Field<'_>| {
         let known = catalogue.types().iter().flat_map(|kind| &kind.id_labels);
         let general = ["ID", "Artifact ID", "Document ID"].into_iter();
-        known.map(String::as_str).chain(general).any(|it| it.eq_ignore_ascii_case(label))
+        known.map(String::as_str).chain(general).any(|it| field.is_called(it))
     };
-    let labelled = document.fields().iter().filter(|field| is_id_label(field.label) && !is_none(field.value));
+    let labelled = document.fields().iter().filter(|field| is_id_label(field) && !is_none(field.value));
     let mut said = Vec::new();
     for field in labelled.copied() {
         said.push((field, named_id(catalogue, "artifact_id", field, "PRD-006")?));
@@ -332,7 +333,8 @@ pub fn parent_field<'a>(kind: &DocumentType, document: &Document<'a>) -> Option<
 }
 
 fn is_parent_field(field: &Field<'_>) -> bool {
-    field.label.get(..6).is_some_and(|start| start.eq_ignore_ascii_case("parent")) && !is_none(field.value)
+    let label = as_read(field.label);
+    label.get(..6).is_some_and(|start| start.eq_ignore_ascii_case("parent")) && !is_none(field.value)
 }
 
 /// The id of the parent, where the document names one and no other beside it.
@@ -421,10 +423,9 @@ fn is_none(value: &str) -> bool {
     ["", "none", "n/a", "na", "-", "–", "—", "tbd", "null"].contains(&value.as_str())
 }
 
-/// Control characters, and those that turn the direction of a text or take no room.
+/// Control characters, and those that nobody sees.
 pub fn is_invisible(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+    c.is_control() || character::is_invisible(c)
 }
 
 /// A research document that the metadata names (`Informed By Business Research`).
@@ -439,7 +440,7 @@ pub struct Research<'c> {
 pub fn research<'c>(catalogue: &'c Catalogue, document: &Document<'_>) -> Vec<Research<'c>> {
     let mut found = Vec::new();
     for field in document.fields().iter().filter(|field| !is_none(field.value)) {
-        let label = field.label.to_lowercase();
+        let label = as_read(field.label).to_lowercase();
         if !label.starts_with("informed by") {
             continue;
         }

@@ -1,6 +1,7 @@
 //! Names as they are compared: whatever the script, the case, or the way in which marks were typed.
 
 use contract::canonical;
+use contract::character::is_invisible;
 use unicode_normalization::UnicodeNormalization as _;
 
 /// A hash of a name that is compared. Thirty-two bits would meet by chance among a million names; sixty-four do not.
@@ -10,8 +11,8 @@ pub type NameHash = u64;
 pub const APOSTROPHES: [char; 3] = ['\u{2018}', '\u{2019}', '\u{2bc}'];
 
 /// Compatible forms are one (full-width letters, ligatures, the two ways to write ำ), case is folded, invisible
-/// characters are dropped, every white space is one space, every apostrophe is the plain one, and a full stop that ends a
-/// word (`St. John's wort`) is none.
+/// characters are dropped (Thai text is full of zero-width spaces), every white space is one space, every apostrophe is
+/// the plain one, and a full stop that ends a word (`St. John's wort`) is none. Letters that look alike stay apart.
 pub fn normalise(name: &str) -> String {
     let folded = name.nfkc().flat_map(char::to_lowercase).filter(|c| !is_invisible(*c));
     let mut text = String::with_capacity(name.len());
@@ -70,11 +71,6 @@ fn shortened(digest: &[u8]) -> NameHash {
     digest.iter().take(8).fold(0, |hash, byte| (hash << 8) | u64::from(*byte))
 }
 
-/// Zero-width spaces and joiners, the soft hyphen and the byte order mark. Thai text is full of the first.
-pub fn is_invisible(c: char) -> bool {
-    matches!(c, '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}' | '\u{ad}')
-}
-
 pub fn is_thai_tone(c: char) -> bool {
     matches!(c, '\u{e48}'..='\u{e4b}')
 }
@@ -97,6 +93,7 @@ mod tests {
         check("น้ำ", "น\u{e4d}\u{e49}\u{e32}");
         check("แก้", "เเก้");
         check("ฟ้า\u{200b}ทะลาย\u{200b}โจร", "ฟ้าทะลายโจร");
+        check("gin\u{fe0f}g\u{34f}er\u{e0041}", "ginger");
         check("e\u{301}", "É");
         check("St. John’s wort", "st john's wort");
         check("Zingiber officinale Roscoe.", "zingiber officinale roscoe");
@@ -104,7 +101,9 @@ mod tests {
 
     #[test]
     fn names_that_differ_stay_apart() {
-        for (a, b) in [("ขา", "ข่า"), ("ขิง", "ข่า"), ("vitamin b1", "vitamin b12"), ("", "x")] {
+        for (a, b) in
+            [("ขา", "ข่า"), ("ขิง", "ข่า"), ("vitamin b1", "vitamin b12"), ("", "x"), ("ทอง", "ฑอง"), ("gіnger", "ginger")]
+        {
             assert_ne!(normalise(a), normalise(b));
             assert_ne!(hash(a), hash(b));
         }

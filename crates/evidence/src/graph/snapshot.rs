@@ -18,7 +18,7 @@ use super::words::{Words, index};
 use super::{Graph, Sources};
 use crate::sealing::{SEAL_BYTES, Seal};
 
-const MAGIC: &[u8] = b"materia graph 10\n";
+const MAGIC: &[u8] = b"materia graph 11\n";
 /// What its seal says it is.
 pub(super) const WHAT: &str = "graph";
 

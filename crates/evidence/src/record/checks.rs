@@ -1,5 +1,6 @@
 //! What a record must be beyond its schema: words that are what they look like, and nothing that cannot be shown or told.
 
+use contract::character::is_invisible;
 use contract::evidence::starter::OWN_SOURCE;
 use serde_json::Value;
 use unicode_normalization::char::is_combining_mark;
@@ -123,10 +124,7 @@ pub fn check_texts(field: &str, texts: &[String]) -> Result<(), Unfit> {
 }
 
 fn is_unseen(character: char) -> bool {
-    matches!(character,
-        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180e}'
-        | '\u{2800}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}'
-        | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{e0000}'..='\u{e0fff}')
+    is_invisible(character) || matches!(character, '\u{2028}' | '\u{2029}' | '\u{2800}')
 }
 
 /// Full-width letters, and those of formulas.

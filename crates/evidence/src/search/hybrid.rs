@@ -8,6 +8,7 @@ mod subjects;
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
+use contract::character::is_invisible;
 use contract::model::ModelCard;
 use tantivy::query::Query;
 use tantivy::{DocAddress, Term};
@@ -23,7 +24,7 @@ use super::lexicon::{Lexicon, Translation, is_english_stop_word};
 use super::spelling::Spelt;
 use super::vectors::{Links, Vectors};
 use super::words::{gram_analyzer, has_thai, script_language, thai_parts, word_analyzer, words};
-use crate::graph::names::{APOSTROPHES, is_invisible};
+use crate::graph::names::APOSTROPHES;
 
 /// The share of vectors in the first fusion.
 const VECTORS: f64 = 0.45;

@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 use unicode_normalization::UnicodeNormalization;
+use unicode_security::skeleton;
 
 use crate::metadata::is_invisible;
 
@@ -18,8 +19,7 @@ static MARKUP: LazyLock<Regex> = LazyLock::new(|| {
     .expect("a regex")
 });
 
-/// A line as its reader sees it, if that is not how it is written: without emphasis, tags, escapes and what takes no room,
-/// every dash a hyphen.
+/// A line as its reader sees it, if that is not how it is written: without emphasis, tags and escapes, and [`as_read`].
 pub fn as_shown(line: &str) -> Option<String> {
     let is_dressed = |c: char| !c.is_ascii() || ['*', '_', '`', '~', '\\', '<', '&'].contains(&c);
     if !line.contains(is_dressed) {
@@ -36,34 +36,40 @@ pub fn as_shown(line: &str) -> Option<String> {
         let code = hex.or_else(|| found.name("dec").and_then(|digits| digits.as_str().parse().ok()));
         code.and_then(char::from_u32).map(String::from).unwrap_or_default()
     });
-    // Letters in other shapes, wide or bold ones of mathematics, are read as the letters.
-    let shown = bare.nfkc().filter(|c| !is_invisible(*c) && !['\u{ad}', '*', '_', '`', '~', '\\'].contains(c));
-    let shown = shown.map(|c| match c {
-        '\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{fe58}' | '\u{fe63}' => '-',
-        _ => latin(c),
-    });
-    Some(shown.collect())
+    let bare: String = bare.chars().filter(|c| !['*', '_', '`', '~', '\\'].contains(c)).collect();
+    Some(as_read(&bare))
 }
 
-/// The Latin capital that a Cyrillic or Greek one looks like.
-fn latin(c: char) -> char {
-    const ALIKE: [(&str, char); 16] = [
-        ("АΑ", 'A'),
-        ("ВΒ", 'B'),
-        ("С", 'C'),
-        ("ЕΕ", 'E'),
-        ("НΗ", 'H'),
-        ("ІΙ", 'I'),
-        ("Ј", 'J'),
-        ("КΚ", 'K'),
-        ("МΜ", 'M'),
-        ("Ν", 'N'),
-        ("ОΟ", 'O'),
-        ("РΡ", 'P'),
-        ("Ѕ", 'S'),
-        ("ТΤ", 'T'),
-        ("ХΧ", 'X'),
-        ("УΥ", 'Y'),
-    ];
-    ALIKE.iter().find(|(alike, _)| alike.contains(c)).map_or(c, |(_, latin)| *latin)
+/// A text in the letters that its reader takes it for: those in other shapes, wide or bold ones of mathematics, and those
+/// of other scripts that look Latin, are the letters; what nobody sees is nothing, and every dash a hyphen.
+pub fn as_read(text: &str) -> String {
+    let mut read = String::with_capacity(text.len());
+    for c in text.nfkc().filter(|c| !is_invisible(*c)) {
+        match c {
+            '\u{2014}' | '\u{2015}' => read.push('-'),
+            c if c.is_ascii() || is_thai(c) => read.push(c),
+            c => push_alike(&mut read, c),
+        }
+    }
+    read
+}
+
+/// Thai is what most lines here have, and a zero of it is no `o`.
+fn is_thai(c: char) -> bool {
+    matches!(c, '\u{e00}'..='\u{e7f}')
+}
+
+/// Adds what a character is taken for, where that is ASCII; else the character itself. The skeletons of Unicode do not
+/// tell `I` from `l` and write `m` as `rn`.
+fn push_alike(read: &mut String, c: char) {
+    let start = read.len();
+    read.extend(skeleton(c.encode_utf8(&mut [0; 4])));
+    let alike = match read.get(start..).unwrap_or_default() {
+        "l" if !c.is_lowercase() => "I".to_owned(),
+        "rn" => "m".to_owned(),
+        alike if alike.is_ascii() => return,
+        _ => c.to_string(),
+    };
+    read.truncate(start);
+    read.push_str(&alike);
 }

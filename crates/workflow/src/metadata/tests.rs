@@ -66,6 +66,25 @@ fn a_second_metadata_section_may_not_contradict_the_first() {
     read(&format!("{first}\n## Data Models\n\n### Metadata\n- **Status:** a word\n- **Owner:** a person")).unwrap();
 }
 
+#[test]
+fn a_label_is_what_its_reader_sees() {
+    let first = "# PRD-006: Some title\n\n## Metadata\n- **PRD ID:** PRD-006\n- **Status:** Draft\n";
+    for (line, expected) in [
+        ("- **Stat\u{200b}us:** Approved", "Status"),
+        ("- St\u{430}tus\u{fe0f}: Approved", "Status"),
+        ("- **\u{420}RD ID:** PRD-007", "artifact_id"),
+    ] {
+        let found = read(&format!("{first}{line}")).unwrap_err();
+        assert!(
+            matches!(&found, MetadataError::Contradiction { field, .. } if *field == expected),
+            "{line}: {found:?}"
+        );
+    }
+    let found = read(&format!("{first}- **\u{420}arent Epic:** EPIC-006")).unwrap();
+    assert_eq!(found.parent_id.as_deref(), Some("EPIC-006"));
+    read(&format!("{first}- **สถานะ:** Approved\n- **Статус:** Approved")).unwrap();
+}
+
 fn check_version_and_status(lines: &str, version: u32, status: &str) {
     let found = read(&format!("# Some title\n## Metadata\n- **PRD ID:** PRD-006\n{lines}")).unwrap();
     assert_eq!((found.version, found.status.as_str()), (version, status), "{lines}");

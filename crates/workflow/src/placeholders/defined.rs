@@ -7,7 +7,7 @@ use super::title::Titled;
 use super::twice::Place;
 use super::{Kind, Twice};
 use crate::catalogue::{Catalogue, DocumentType, Numbering};
-use crate::markdown::{Document, item, parse_heading, plain};
+use crate::markdown::{Document, item, plain};
 
 /// A final id, and the line that it is the title of.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,7 +84,7 @@ fn titles(catalogue: &Catalogue, text: &str) -> Vec<Title> {
     let document = Document::parse(text);
     let (mut found, mut section, mut section_line) = (Vec::new(), String::new(), 0);
     for line in document.lines().iter().filter(|line| !line.is_code) {
-        let (said, place) = match (parse_heading(line), item(line.text)) {
+        let (said, place) = match (line.heading, item(line.text)) {
             (Some(heading), _) => {
                 (section, section_line) = (plain(heading.title).to_lowercase(), line.number);
                 // The first heading is the title of the document itself.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::{Kind, Token, parts, split, tokens, words};
 use crate::catalogue::Catalogue;
-use crate::markdown::{Document, Line, as_shown, without_code};
+use crate::markdown::{Document, Line, as_shown};
 
 /// The first word that hides a placeholder, with its line: `HLS-AAA-1`, `HLS-AAAs`, `**HLS**-AAA`, `hls-aaa`, or one with
 /// a character in it that cannot be seen.
@@ -60,14 +60,17 @@ fn find_uncapitalised(catalogue: &Catalogue, line: &Line<'_>) -> Option<String> 
     if line.is_code {
         return None;
     }
-    let text = without_code(line.text);
-    let mut found = words(&text).filter(|word| {
-        let upper = word.text.to_ascii_uppercase();
-        let Some((prefix, rest)) = split(catalogue, &upper) else { return false };
-        let token = Token { text: &upper, prefix, rest, ..*word };
-        upper != word.text && token.kind() == Kind::Placeholder && !is_in_address(&text, word)
-    });
-    found.next().map(|word| word.text.to_owned())
+    let find = |text: &str| {
+        let mut found = words(text).filter(|word| {
+            let upper = word.text.to_ascii_uppercase();
+            let Some((prefix, rest)) = split(catalogue, &upper) else { return false };
+            let token = Token { text: &upper, prefix, rest, ..*word };
+            upper != word.text && token.kind() == Kind::Placeholder && !is_in_address(text, word)
+        });
+        found.next().map(|word| word.text.to_owned())
+    };
+    let text = line.without_code();
+    find(&text).or_else(|| find(&as_shown(&text)?))
 }
 
 pub(super) fn is_in_address(line: &str, word: &Token<'_>) -> bool {

@@ -6,7 +6,7 @@ use super::defined::find_defined_twice;
 use super::title::Titled;
 use super::{Kind, tokens};
 use crate::catalogue::{Catalogue, DocumentType};
-use crate::markdown::{Document, item, parse_heading, plain};
+use crate::markdown::{Document, item, plain};
 
 /// A placeholder or an id, and the two lines that give it different titles.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,7 +41,7 @@ fn find_placeholder_twice(catalogue: &Catalogue, text: &str) -> Option<Twice> {
     let mut seen: BTreeMap<(Place, String), (usize, String)> = BTreeMap::new();
     let mut section_line = 0;
     for line in document.lines().iter().filter(|line| !line.is_code) {
-        let (place, said) = match (parse_heading(line), item(line.text)) {
+        let (place, said) = match (line.heading, item(line.text)) {
             (Some(heading), _) => {
                 section_line = line.number;
                 (Place::Headings { level: heading.level }, heading.title)

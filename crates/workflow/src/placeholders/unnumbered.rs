@@ -4,7 +4,7 @@ use super::hidden::is_in_address;
 use super::twice::{cells, is_mark, is_number};
 use super::{Kind, Token, words};
 use crate::catalogue::{Catalogue, DocumentType};
-use crate::markdown::{Document, Line, item, parse_heading, without_code};
+use crate::markdown::{Document, Line, as_shown, item};
 
 /// A shorter word after the prefix is a word of running text.
 const REST_BYTES_MIN: usize = 3;
@@ -17,7 +17,7 @@ pub fn find_unnumbered(catalogue: &Catalogue, kind: &DocumentType, text: &str) -
     let document = Document::parse(text);
     let mut lines = document.lines().iter().filter(|line| !line.is_code);
     lines.find_map(|line| {
-        let word = find_titled(&prefixes, line).or_else(|| find_mentioned(&prefixes, line.text))?;
+        let word = find_titled(&prefixes, line).or_else(|| find_mentioned(&prefixes, line))?;
         Some((word, line.number))
     })
 }
@@ -32,13 +32,14 @@ fn split_wrong<'a>(prefixes: &[&str], word: &'a str) -> Option<(&'a str, &'a str
 
 /// `### HLS-ABC: Title`, also as an item, as a row of a table or as a line of its own.
 fn find_titled(prefixes: &[&str], line: &Line<'_>) -> Option<String> {
-    let said = match (parse_heading(line), item(line.text)) {
+    let said = match (line.heading, item(line.text)) {
         (Some(heading), _) => heading.title,
         (None, Some(said)) => said,
         (None, None) if line.text.contains('|') => cells(line.text).into_iter().find(|cell| !is_number(cell))?,
         (None, None) => line.text.trim_start(),
     };
-    let said = said.trim_start_matches(is_mark);
+    let shown = as_shown(said);
+    let said = shown.as_deref().unwrap_or(said).trim_start_matches(is_mark);
     let word = words(said).next().filter(|word| word.start == 0)?;
     split_wrong(prefixes, word.text)?;
     let after = said.get(word.text.len()..)?.trim_start_matches(is_mark).trim_start();
@@ -46,15 +47,18 @@ fn find_titled(prefixes: &[&str], line: &Line<'_>) -> Option<String> {
 }
 
 /// One that running text speaks of. A prefix of two letters may be a country there: `US-FDA`.
-fn find_mentioned(prefixes: &[&str], line: &str) -> Option<String> {
-    let text = without_code(line);
-    let mut found = words(&text).filter(|word| {
-        let is_wrong = split_wrong(prefixes, word.text).is_some_and(|(prefix, rest)| {
-            prefix.len() > 2 && rest.len() >= REST_BYTES_MIN && rest.bytes().any(|it| it.is_ascii_uppercase())
+fn find_mentioned(prefixes: &[&str], line: &Line<'_>) -> Option<String> {
+    let find = |text: &str| {
+        let mut found = words(text).filter(|word| {
+            let is_wrong = split_wrong(prefixes, word.text).is_some_and(|(prefix, rest)| {
+                prefix.len() > 2 && rest.len() >= REST_BYTES_MIN && rest.bytes().any(|it| it.is_ascii_uppercase())
+            });
+            is_wrong && !is_in_address(text, word)
         });
-        is_wrong && !is_in_address(&text, word)
-    });
-    found.next().map(|word| word.text.to_owned())
+        found.next().map(|word| word.text.to_owned())
+    };
+    let text = line.without_code();
+    find(&text).or_else(|| find(&as_shown(&text)?))
 }
 
 #[cfg(test)]

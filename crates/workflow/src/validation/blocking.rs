@@ -5,7 +5,7 @@
 
 use super::markers::{is_marked, words};
 use crate::catalogue::{Catalogue, DocumentType};
-use crate::markdown::{Comment, Document, Heading, Line, as_shown, parse_heading, plain, underline_level};
+use crate::markdown::{Document, as_shown, hashed, item, plain, underline_level};
 
 /// A line in bold that stands for a heading is below all headings.
 const LEVEL_OF_BOLD: usize = 7;
@@ -30,21 +30,21 @@ pub fn n_blocking(catalogue: &Catalogue, kind: &DocumentType, document: &Documen
 /// The lines of all sections of open questions, without quotation marks. Code is part of them, and its lines head nothing.
 fn open_text(kind: &DocumentType, document: &Document<'_>) -> String {
     let wanted: Vec<String> = kind.question_sections.iter().map(|title| plain(title)).collect();
-    let lines: Vec<Line<'_>> =
-        document.lines().iter().map(|line| Line { text: unquoted(line.text), ..*line }).collect();
+    let texts: Vec<&str> = document.lines().iter().map(|line| unquoted(line.text)).collect();
     let (mut text, mut level_open) = (String::new(), None);
-    for (index, line) in lines.iter().enumerate() {
-        if let Some(heading) = find_heading(line, lines.get(index + 1)).filter(|_| !line.is_code) {
-            let is_question = is_question_title(&wanted, heading.title);
-            // A line in bold may be a question as well as a heading, and one in a comment is not seen: they begin a
-            // section and end none.
-            let may_end = is_question || (heading.level < LEVEL_OF_BOLD && line.comment == Comment::None);
-            if may_end && level_open.is_none_or(|level| heading.level <= level) {
-                level_open = is_question.then_some(heading.level);
+    for (index, (line, line_text)) in document.lines().iter().zip(&texts).enumerate() {
+        let below = texts.get(index + 1).copied().unwrap_or_default();
+        if let Some((level, title)) = find_title(line_text, below).filter(|_| !line.is_code) {
+            let is_question = is_question_title(&wanted, title);
+            // A line in bold may be a question as well as a heading, and a line of a comment or of HTML heads nothing
+            // that is seen: they begin a section and end none.
+            let may_end = is_question || (level < LEVEL_OF_BOLD && line.is_in_heading);
+            if may_end && level_open.is_none_or(|open| level <= open) {
+                level_open = is_question.then_some(level);
             }
         }
         if level_open.is_some() {
-            text.push_str(line.text);
+            text.push_str(line_text);
             text.push('\n');
         }
     }
@@ -55,18 +55,19 @@ fn unquoted(line: &str) -> &str {
     if line.trim_start().starts_with('>') { line.trim_start_matches(['>', ' ', '\t']) } else { line }
 }
 
-/// `## Title`, a title with a line drawn below it, or a line in bold.
-fn find_heading<'a>(line: &Line<'a>, next: Option<&Line<'a>>) -> Option<Heading<'a>> {
-    let title = line.text.trim();
-    let level = match (parse_heading(line), title.strip_prefix("**").and_then(|rest| rest.split_once("**"))) {
-        (Some(heading), _) => return Some(heading),
-        (None, bold) => match (underline_level(title, next.map_or("", |next| next.text)), bold) {
-            (Some(level), _) => level,
-            (None, Some((_, "" | ":"))) => LEVEL_OF_BOLD,
-            (None, _) => return None,
-        },
+/// Level and title of `## Title`, as an item of a list too, of a title with a line drawn below it, or of a line in bold.
+fn find_title<'a>(text: &'a str, below: &str) -> Option<(usize, &'a str)> {
+    let mut inner = text;
+    while let Some(said) = item(inner).filter(|_| hashed(inner).is_none()) {
+        inner = unquoted(said);
+    }
+    let title = text.trim();
+    let bold = || match title.strip_prefix("**")?.split_once("**")? {
+        (_, "" | ":") => Some(LEVEL_OF_BOLD),
+        (_, _) => None,
     };
-    Some(Heading { level, title, line: line.number })
+    let drawn = || underline_level(title, below).or_else(bold).map(|level| (level, title));
+    hashed(inner).or_else(drawn)
 }
 
 fn is_question_title(wanted: &[String], title: &str) -> bool {
@@ -114,6 +115,10 @@ mod tests {
             "[REQUIRES&#32;ADR<br>soon]",
             "[REQ\u{ad}UIRES `SPIKE`]",
             "[REQUIR\u{415}S SPIKE]",
+            "[R\u{13ac}QUIRES SPIKE]",
+            "[REQU\u{4c0}RES SPIKE]",
+            "[REQUlRES SPlKE]",
+            "[REQUIRES\u{fe0f} SPI\u{34f}K\u{e0045}E]",
         ] {
             check(&format!("## Open Questions\n{marker}\n"), 1);
         }
@@ -127,6 +132,11 @@ mod tests {
         for heading in [
             "# Open Questions",
             "> ## Open Questions",
+            "- ## Open Questions",
+            "1. > ## Open Questions",
+            "## Open Questions\n<div>\n## Decisions\n</div>",
+            "## \u{41e}pen Questions",
+            "## Open Que\u{fe0f}stions",
             "## Outstanding Open Questions",
             "## §9. Open\u{a0}Questions (v2)",
             "### Risks and Open Questions",

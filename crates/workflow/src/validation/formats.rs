@@ -8,7 +8,7 @@ use super::report::{Verdict, shown};
 use super::{Subject, parts};
 use crate::approval::ApprovalError;
 use crate::catalogue::Rule;
-use crate::markdown::{Comment, Line};
+use crate::markdown::Line;
 use crate::metadata::{self, MetadataError};
 
 pub fn check(subject: &Subject<'_>, rule: &Rule) -> Verdict {
@@ -78,7 +78,7 @@ fn unstorable(subject: &Subject<'_>) -> Vec<String> {
 fn check_unique(subject: &Subject<'_>, rule: &Rule, pattern: &Regex) -> Verdict {
     let mut defined: BTreeMap<&str, usize> = BTreeMap::new();
     let mut problems = Vec::new();
-    let is_shown = |line: &&Line<'_>| !line.is_code && line.comment == Comment::None;
+    let is_shown = |line: &&Line<'_>| !line.is_code && !line.is_hidden;
     for line in subject.document.lines().iter().filter(is_shown) {
         let Some(found) = pattern.find(line.text) else { continue };
         if !is_definition(line.text, found.start()) {

@@ -45,11 +45,12 @@ pub fn words(inner: &str) -> String {
 }
 
 /// Whether words are a marker, or go on after it: `BLOCKED BY US-012`, `REQUIRES SPIKE: latency`. Spaces say nothing: what
-/// takes no room may stand in the place of one.
+/// takes no room may stand in the place of one. Nor is `REQUlRES` told from `REQUIRES`.
 pub fn is_marked(words: &str, marker: &str) -> bool {
+    let alike = |c: char| if ['I', 'L', '1', '|'].contains(&c) { 'I' } else { c };
     let mut rest = words;
     for wanted in marker.chars().filter(|c| !c.is_whitespace()) {
-        let Some(after) = rest.trim_start().strip_prefix(wanted) else { return false };
+        let Some(after) = rest.trim_start().strip_prefix(|c| alike(c) == alike(wanted)) else { return false };
         rest = after;
     }
     !rest.starts_with(char::is_alphanumeric)

@@ -3,7 +3,7 @@
 
 use super::report::shown;
 use crate::catalogue::Rule;
-use crate::markdown::{Comment, Document, Line, Section, item, parse_heading};
+use crate::markdown::{Document, Line, Section, item};
 
 /// An entry: an item with what stands below it, a row, a paragraph.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -109,7 +109,8 @@ fn has_label(text: &str, word: &str) -> bool {
 
 /// The tables of some lines, and the lines that belong to none. Code and comments are no text.
 fn split_tables<'s, 'a>(lines: &'s [Line<'a>]) -> (Vec<Table>, Vec<&'s Line<'a>>) {
-    let shown: Vec<&Line<'_>> = lines.iter().filter(|line| !line.is_code && line.comment != Comment::Block).collect();
+    let is_hidden = |line: &Line<'_>| line.is_hidden && line.seen().trim().is_empty();
+    let shown: Vec<&Line<'_>> = lines.iter().filter(|line| !line.is_code && !is_hidden(line)).collect();
     let (mut tables, mut rest) = (Vec::new(), Vec::new());
     let mut open: Option<Table> = None;
     for (index, line) in shown.iter().enumerate() {
@@ -175,7 +176,7 @@ fn items(lines: &[&Line<'_>]) -> Vec<Entry> {
                 outermost = Some(indent);
                 found.push(Entry { line: line.number, text: text.to_owned() });
             }
-            (None, _) if parse_heading(line).is_some() => outermost = None,
+            (None, _) if line.heading.is_some() => outermost = None,
             (None, Some(outer)) if was_blank && indent <= outer => outermost = None,
             (_, Some(_)) => {
                 if let Some(entry) = found.last_mut() {
@@ -195,7 +196,7 @@ fn paragraphs(lines: &[&Line<'_>]) -> Vec<Entry> {
     let mut is_open = false;
     for line in lines {
         let seen = line.seen();
-        let is_text = !seen.trim().is_empty() && parse_heading(line).is_none();
+        let is_text = !seen.trim().is_empty() && line.heading.is_none();
         match found.last_mut().filter(|_| is_open && is_text) {
             Some(entry) => {
                 entry.text.push('\n');

@@ -8,7 +8,7 @@ use super::report::{Verdict, shown};
 use super::{Subject, citations};
 use crate::catalogue::{Catalogue, Rule};
 use crate::ids::find_canonical;
-use crate::markdown::{Document, plain};
+use crate::markdown::{Document, as_read, plain};
 use crate::metadata;
 use crate::placeholders::{Kind, tokens};
 
@@ -19,13 +19,25 @@ const MENTIONED_MAX: usize = 500;
 pub fn mentioned(catalogue: &Catalogue, text: &str) -> BTreeSet<String> {
     let document = Document::parse(text);
     let research = metadata::research(catalogue, &document).into_iter().filter_map(|research| research.key);
-    let ids = tokens(catalogue, text).into_iter().filter(|token| token.kind() == Kind::Final);
     let mut found: BTreeSet<String> = research.collect();
-    for id in ids {
+    for (id, _) in ids(catalogue, text) {
         if found.len() >= MENTIONED_MAX {
             break;
         }
-        found.insert(id.text.to_owned());
+        found.insert(id);
+    }
+    found
+}
+
+/// The ids of a text with their lines, as they are written and as a reader sees them.
+fn ids(catalogue: &Catalogue, text: &str) -> Vec<(String, usize)> {
+    let mut found = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        let read = if line.is_ascii() { String::new() } else { as_read(line) };
+        for line in [line, &read] {
+            let ids = tokens(catalogue, line).into_iter().filter(|token| token.kind() == Kind::Final);
+            found.extend(ids.map(|token| (token.text.to_owned(), index + 1)));
+        }
     }
     found
 }
@@ -121,16 +133,16 @@ fn check_research(subject: &Subject<'_>) -> Verdict {
 }
 
 fn check_ids(subject: &Subject<'_>) -> Verdict {
-    let mut checked: BTreeMap<&str, usize> = BTreeMap::new();
-    for token in tokens(subject.catalogue, subject.text).into_iter().filter(|token| token.kind() == Kind::Final) {
-        checked.entry(token.text).or_insert(token.line);
+    let mut checked: BTreeMap<String, usize> = BTreeMap::new();
+    for (id, line) in ids(subject.catalogue, subject.text) {
+        checked.entry(id).or_insert(line);
     }
     let n_mentioned = checked.len();
     if n_mentioned > MENTIONED_MAX {
         return Verdict::fail(format!("{n_mentioned} documents are mentioned, expected at most {MENTIONED_MAX}"));
     }
     let is_missing = |id: &str| id != subject.artifact_id && !subject.known.contains_key(id);
-    let mut missing: Vec<(usize, &str)> =
+    let mut missing: Vec<(usize, String)> =
         checked.into_iter().filter(|(id, _)| is_missing(id)).map(|(id, line)| (line, id)).collect();
     missing.sort_unstable();
     let mut problems: Vec<String> =

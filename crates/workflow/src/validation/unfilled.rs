@@ -10,7 +10,7 @@ use regex::Regex;
 use super::Subject;
 use super::markers::{is_marked, words};
 use super::report::{Verdict, shown};
-use crate::markdown::without_code;
+use crate::markdown::as_shown;
 use crate::placeholders::{self, Defined, HOW_WRITTEN, NO_ID, UNSHOWN};
 
 /// Words that stand for something still to be written.
@@ -21,12 +21,12 @@ static WORDS: LazyLock<Regex> =
 pub fn check(subject: &Subject<'_>) -> Verdict {
     let mut problems = Vec::new();
     for line in subject.document.lines().iter().filter(|line| !line.is_code) {
-        let text = without_code(line.text);
-        let brackets = unfilled_brackets(&text).into_iter().filter(|inner| !is_marker(subject, inner));
-        problems.extend(brackets.map(|inner| format!("line {}: `[{}]` is not filled in", line.number, shown(inner))));
-        let words = WORDS.find_iter(&text).filter(|found| !is_part_of_id(&text, found.start()));
-        problems
-            .extend(words.map(|found| format!("line {}: `{}` is not filled in", line.number, shown(found.as_str()))));
+        let text = line.without_code();
+        let mut found = unfilled(subject, &text);
+        if found.is_empty() {
+            found = as_shown(&text).map(|text| unfilled(subject, &text)).unwrap_or_default();
+        }
+        problems.extend(found.iter().map(|it| format!("line {}: `{it}` is not filled in", line.number)));
     }
     for token in placeholders::find_template_tokens(subject.catalogue, subject.text) {
         problems.push(format!("line {}: `{}` is a token of the template", token.line, token.text));
@@ -69,6 +69,14 @@ pub fn check(subject: &Subject<'_>) -> Verdict {
         0 => "Nothing is left unfilled".to_owned(),
         n => format!("Nothing is left unfilled; {n} ids will be given at approval"),
     })
+}
+
+/// The brackets and then the words of a line that are not filled in.
+fn unfilled(subject: &Subject<'_>, text: &str) -> Vec<String> {
+    let brackets = unfilled_brackets(text).into_iter().filter(|inner| !is_marker(subject, inner));
+    let words = WORDS.find_iter(text).filter(|found| !is_part_of_id(text, found.start()));
+    let brackets = brackets.map(|inner| format!("[{}]", shown(inner)));
+    brackets.chain(words.map(|found| shown(found.as_str()))).collect()
 }
 
 /// `XXX` of `US-XXX` is reported as the token it is.

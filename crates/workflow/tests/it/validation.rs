@@ -1,5 +1,7 @@
 //! Documents against their checklists.
 
+mod disguises;
+
 use std::collections::BTreeMap;
 use std::time::Instant;
 
