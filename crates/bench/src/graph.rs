@@ -107,6 +107,8 @@ fn question(form: &Form, start: &str, is_count: bool) -> QueryKg {
         limit: None,
         count: is_count,
         min_version: None,
+        detail: Some(contract::detail::Detail::Full),
+        cursor: None,
         dry: false,
     }
 }

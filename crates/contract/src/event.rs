@@ -73,6 +73,12 @@ pub struct Correlation {
     pub run_id: Option<CorrelationId>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<CorrelationId>,
+    /// Who asked, as seed 004 names users: `anon_` and letters that tell nobody's name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user_id: Option<CorrelationId>,
+    /// The id of the JSON-RPC message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message_id: Option<CorrelationId>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conversation_id: Option<CorrelationId>,
 }
@@ -147,6 +153,9 @@ pub struct Event {
     pub count: Option<u64>,
     pub in_hash: String,
     pub out_hash: String,
+    /// Whose key the two hashes are made with, such as `patient/` and an id, where they are no plain SHA-256.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hash_key: Option<String>,
     pub latency_ms: u64,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub objects: Vec<Touched>,

@@ -25,7 +25,7 @@ pub struct AuditSearch {
     pub operation: Option<OperationName>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,
-    /// Any of `task_id`, `run_id`, `request_id` and `conversation_id`.
+    /// Any of `task_id`, `run_id`, `request_id`, `message_id` and `conversation_id`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub correlation_id: Option<CorrelationId>,
     /// RFC 3339; events at or after this time.

@@ -8,6 +8,7 @@ pub mod canonical;
 pub mod character;
 pub mod compatibility;
 pub mod describe;
+pub mod detail;
 pub mod dialect;
 pub mod envelope;
 pub mod error;

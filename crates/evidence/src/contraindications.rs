@@ -69,6 +69,11 @@ pub(crate) fn warnings() -> impl Iterator<Item = &'static str> {
     AGAINST.into_iter()
 }
 
+/// Does an edge with this predicate warn of something?
+pub fn is_warning(predicate: &str) -> bool {
+    AGAINST.contains(&predicate)
+}
+
 /// Results of one call, and statements that they are made of.
 pub const RESULTS_MAX: usize = 1_000;
 const STATEMENTS_MAX: usize = 4_000;
@@ -326,6 +331,7 @@ fn told(graph: &Graph, statement: &Statement, edge: &Edge, doubts: &Doubts) -> C
         verified: statement.is_verified(graph),
         references,
         retracted,
+        n_also: None,
         also: Vec::new(),
         inherited_from: statement.inherited_from.as_ref().map(|it| nodes.id(it.node).to_owned()),
         same_as,

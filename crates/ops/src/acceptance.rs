@@ -54,6 +54,7 @@ impl Platform {
             count: n_lost,
             in_hash: canonical::hash(accepted).map_err(OpError::internal)?,
             out_hash: canonical::hash(&accepted.checkpoint_sha256).map_err(OpError::internal)?,
+            hash_key: None,
             latency_ms: 0,
             objects: vec![Touched::named("log", accepted.what())],
             kept_as: None,

@@ -14,7 +14,8 @@ pub fn missing_scope<'t>(tool: &'t Tool, actor: &Actor) -> Option<&'t Scope> {
     tool.scope.as_ref().filter(|required| !actor.may_use(required))
 }
 
-pub(crate) fn check(tool: &Tool, actor: &Actor) -> Result<(), OpError> {
+/// A refusal in words, for whoever may not.
+pub fn check(tool: &Tool, actor: &Actor) -> Result<(), OpError> {
     let name = tool.entry.name;
     if !tool.entry.roles.iter().any(|role| actor.roles.contains(role)) {
         return Err(OpError::refused(format!("`{}` may not call `{name}`", actor.id)));

@@ -12,11 +12,13 @@ use evidence::derived::Derived;
 use evidence::search::searches::Searches;
 use ledger::keyring::Keyring;
 use serde::{Deserialize, Serialize};
+use store::subject_keys::{Subject, SubjectKeys};
 use store::{EventQueue, Reader, Store, StoreError};
 use tokio::sync::mpsc;
 use workflow::catalogue::LiveCatalogue;
 
 use crate::acting;
+use crate::destroyed::Destroyed;
 use crate::dialogue::{Ahead, Answers, Dialogue};
 use crate::door::Via;
 use crate::files::Files;
@@ -26,6 +28,7 @@ use crate::knowledge::Knowledge;
 use crate::literature::Literature;
 use crate::operation::{Told, store_error};
 use crate::record::Ticket;
+use crate::seed_ids;
 use crate::remote::{Journey, Remote, Remotes, Service};
 use crate::table::Table;
 use crate::watch::LogWatch;
@@ -126,6 +129,8 @@ pub struct Context<'a> {
     pub(crate) witness_policy: &'a WitnessPolicy,
     pub(crate) files: &'a Files,
     pub(crate) watch: &'a LogWatch,
+    pub(crate) subject_keys: &'a SubjectKeys,
+    pub(crate) destroyed: &'a Destroyed,
     pub(crate) queue: &'a EventQueue,
     pub(crate) now_us: i64,
     pub(crate) ticket: &'a Ticket,
@@ -185,6 +190,17 @@ impl Context<'_> {
         self.dialogue.answers()
     }
 
+    /// The keys of patients, requests, conversations and calls: what encrypts what is stored about them.
+    pub fn subject_keys(&self) -> &SubjectKeys {
+        self.subject_keys
+    }
+
+    /// Notes beside the database that the key of a subject was destroyed, so that an older backup does not bring it back. For
+    /// `settle`, after [`store::subject_keys::destroy`] was committed.
+    pub fn note_destroyed(&self, subject: &Subject) {
+        self.destroyed.note(subject);
+    }
+
     /// Who must have cosigned them.
     pub fn witness_policy(&self) -> &WitnessPolicy {
         self.witness_policy
@@ -208,6 +224,16 @@ impl Context<'_> {
     /// The caller's word for the work that this call is part of.
     pub fn task_id(&self) -> Option<&str> {
         self.ticket.correlation.task_id.as_ref().map(|id| id.as_str())
+    }
+
+    /// The request that the call belongs to, as seed 004 names requests.
+    pub fn request_id(&self) -> String {
+        seed_ids::request_id(&self.ticket.correlation, self.ticket.call_id)
+    }
+
+    /// Who asked, as seed 004 names users.
+    pub fn user_id(&self) -> String {
+        seed_ids::user_id(&self.ticket.correlation, self.actor, self.subject_keys)
     }
 
     /// How the call came here.

@@ -1,14 +1,15 @@
 //! The one door. Authorise, validate, run, validate, stamp, record, answer: in this order, for every caller.
 
 mod lines;
+mod recording;
 
 use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use contract::actor::Actor;
 use contract::audit::AuditBlock;
-use contract::canonical;
 use contract::dialect::Dialect;
 use contract::envelope::{Artifact, ResponseMetadata};
 use contract::error::{Kind, OpError};
@@ -19,30 +20,33 @@ use futures::FutureExt;
 use ledger::keyring::Keyring;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use store::{EventQueue, EventRow, Store};
+use store::subject_keys::SubjectKeys;
+use store::{EventQueue, Store};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 use workflow::projection::Root;
 
-use self::lines::{log_ended, log_started};
+use self::lines::log_started;
 use crate::acting::Acting;
 use crate::authorise;
 use crate::clock::Clock;
 use crate::context::{Progress, Services, Settings};
 use crate::dialogue::Answers;
+use crate::destroyed::Destroyed;
 use crate::drive::Driven;
 use crate::entry::Entry;
 use crate::family::Family;
 use crate::files::Files;
+use crate::hashing::Hashing;
 use crate::keys::known::KnownKeys;
 use crate::keys::seals::Seals;
 use crate::limits;
 use crate::misses::Misses;
-use crate::operation::store_error;
+use crate::operation::{Record, store_error};
 use crate::operations;
 use crate::outlasting::{Left, Outlasting};
-use crate::record::{Ending, Spent, Ticket, Unrecorded, correlate, error_hash};
+use crate::record::{Spent, Ticket, Unrecorded, correlate};
 use crate::refusals::{self, RefusalCounter, Refused};
 use crate::seal::Sealer;
 use crate::table::{Table, TableError, Tool};
@@ -127,6 +131,10 @@ pub struct Options {
     pub checkpoint_file: Option<PathBuf>,
     /// Where it is remembered outside the database which keys were revoked, if anywhere.
     pub known_keys_file: Option<PathBuf>,
+    /// Of the database: what encrypts and hashes what is about a patient.
+    pub subject_keys: SubjectKeys,
+    /// Where it is remembered outside the database whose keys were destroyed, if anywhere.
+    pub destroyed_file: Option<PathBuf>,
 }
 
 pub(crate) struct Inner {
@@ -141,6 +149,8 @@ pub(crate) struct Inner {
     pub witness_policy: WitnessPolicy,
     pub files: Files,
     pub watch: LogWatch,
+    pub subject_keys: SubjectKeys,
+    pub destroyed: Destroyed,
     pub(crate) clock: Clock,
     queue: EventQueue,
     misses: Misses,
@@ -173,6 +183,8 @@ impl Platform {
             witness_policy: options.witness_policy,
             files,
             watch: LogWatch::new(options.checkpoint_file),
+            subject_keys: options.subject_keys,
+            destroyed: Destroyed::new(options.destroyed_file),
             clock: options.clock,
             queue,
             misses: Misses::default(),
@@ -217,6 +229,17 @@ impl Platform {
     /// How the log stands, as the notary found it.
     pub fn log_standing(&self) -> LogStanding {
         self.0.watch.standing(self.0.clock.now_us())
+    }
+
+    /// Destroys again the keys of subjects that an older backup brought back, and notes beside the database whose keys were
+    /// destroyed.
+    pub async fn keep_destroyed(&self) -> Result<u64, OpError> {
+        self.0.destroyed.reconcile(&self.0.store, self.0.clock.now_us()).await
+    }
+
+    /// The time by which things expire, in microseconds since 1970.
+    pub fn now_us(&self) -> i64 {
+        self.0.clock.now_us()
     }
 
     /// What keeps the record.
@@ -338,7 +361,18 @@ impl Inner {
         gone: CancellationToken,
     ) -> Reply {
         let tool = self.table.find(&call.operation);
-        let (correlation, names_task) = correlate(call.correlation, &call.input, tool.map(|tool| &tool.fields));
+        let is_about_patient = tool.is_some_and(|tool| tool.entry.record == Record::Patient);
+        // What an input about a patient says stays out of the event.
+        let told = tool.map(|tool| &tool.fields).filter(|_| !is_about_patient);
+        let (correlation, names_task) = correlate(call.correlation, &call.input, told);
+        let started_us = self.clock.now_us();
+        let deadline = started + tool.and_then(|tool| tool.entry.deadline).unwrap_or(self.settings.call_deadline);
+        let (hashing, problem) = if is_about_patient {
+            let organisation_id = actor.organisation_id.as_str();
+            Hashing::keyed(&self.subject_keys, &self.store, organisation_id, started_us, deadline).await
+        } else {
+            (Hashing::default(), None)
+        };
         let ticket = Arc::new(Ticket {
             call_id,
             actor,
@@ -346,8 +380,8 @@ impl Inner {
             recorded_as: tool.map_or("unknown", |tool| tool.entry.recorded_as),
             dialect: tool.map_or(Dialect::Common, |tool| tool.entry.family.dialect()),
             started,
-            started_us: self.clock.now_us(),
-            deadline: started + tool.and_then(|tool| tool.entry.deadline).unwrap_or(self.settings.call_deadline),
+            started_us,
+            deadline,
             correlation,
             names_task,
             idempotency_key: call.idempotency_key,
@@ -356,6 +390,8 @@ impl Inner {
             progress: call.progress,
             answers: call.answers,
             spent: Spent::default(),
+            hashing,
+            is_admitted: AtomicBool::new(false),
         });
         let Some(tool) = tool else {
             let error = match operations::replacement(&call.operation) {
@@ -368,17 +404,17 @@ impl Inner {
                     ))
                 }
             };
-            return self.record(&ticket, None, &call.input, failed(&call.input, error)).await;
+            return self.record(&ticket, None, &call.input, failed(&ticket, &call.input, error)).await;
         };
-        if let Err(error) = authorise::check(tool, &ticket.actor) {
-            return self.record(&ticket, Some(tool), &call.input, failed(&call.input, error)).await;
+        if let Err(error) = authorise::check(tool, &ticket.actor).and_then(|()| problem.map_or(Ok(()), Err)) {
+            return self.record(&ticket, Some(tool), &call.input, failed(&ticket, &call.input, error)).await;
         }
         let caller = || format!("{}/{}", ticket.actor.organisation_id, ticket.actor.id);
         if let Some(wait_ms) = self.misses.wait_ms(caller(), tool.entry.name, ticket.started_us) {
             let seconds = wait_ms.div_ceil(1_000);
             let message = format!("too many calls for what is not there; this operation answers again in {seconds} s");
             let error = OpError::rate_limited(message, wait_ms);
-            return self.record(&ticket, Some(tool), &call.input, failed(&call.input, error)).await;
+            return self.record(&ticket, Some(tool), &call.input, failed(&ticket, &call.input, error)).await;
         }
         log_started(&ticket, tool, &call.input);
         let driven = self.run(tool, &ticket, &call.input, &gone).await;
@@ -395,7 +431,7 @@ impl Inner {
     async fn run(&self, tool: &Arc<Tool>, ticket: &Arc<Ticket>, input: &Value, gone: &CancellationToken) -> Driven {
         let driven = AssertUnwindSafe((tool.entry.drive)(self, tool, ticket, input)).catch_unwind();
         let ended = |outcome: Outcome, error: OpError| Driven {
-            in_hash: canonical::hash_of(input),
+            in_hash: ticket.hashing.of(input),
             result: Err(error),
             outcome,
             recorded: None,
@@ -415,79 +451,10 @@ impl Inner {
         };
         finished.unwrap_or_else(|_| ended(Outcome::Panicked, OpError::internal("the operation panicked")))
     }
-
-    /// Writes the event, unless the writer already did, and answers. A call that cannot be recorded is not answered.
-    async fn record(&self, ticket: &Arc<Ticket>, tool: Option<&Arc<Tool>>, input: &Value, driven: Driven) -> Reply {
-        let Driven { in_hash, mut result, mut outcome, recorded } = driven;
-        let audit = match recorded {
-            Some(audit) => {
-                self.record_unrecorded();
-                audit
-            }
-            None => {
-                let (out_hash, code, objects) = match &result {
-                    Ok(done) => (done.out_hash.clone(), None, done.objects.as_slice()),
-                    Err(error) => (error_hash(ticket.dialect, error), Some(error.code()), [].as_slice()),
-                };
-                let ending = Ending { in_hash: &in_hash, out_hash: &out_hash, outcome, code, objects, kept_as: None };
-                let (audit, event) = ticket.close(&ending);
-                // A store that did not take the change will not take its event either: it waits in the queue.
-                let must_be_durable = tool.is_some_and(|tool| tool.entry.is_write) && outcome != Outcome::Busy;
-                if let Err(error) = self.keep(event, must_be_durable).await {
-                    self.unrecorded.note_unrecorded(&ticket.actor, ticket.recorded_as);
-                    // What could not be recorded did not succeed, whatever the operation said. Where it says itself that
-                    // the store is not to be had, it says why.
-                    let is_told = tool.is_some_and(|tool| tool.entry.is_told_unrecorded)
-                        && self.queue.failure().is_some_and(|failure| failure.is_about_a_swallowed_event());
-                    if outcome != Outcome::Busy && !is_told {
-                        outcome = error.kind.into();
-                        result = Err(error);
-                    }
-                } else {
-                    self.record_unrecorded();
-                }
-                audit
-            }
-        };
-        log_ended(ticket, tool, input, &result, outcome, &self.settings);
-        if let (Ok(done), true) = (&mut result, tool.is_some_and(|tool| tool.entry.is_stamped)) {
-            done.stamp(&audit);
-        }
-        Reply {
-            call_id: ticket.call_id,
-            dialect: ticket.dialect,
-            result: result.map(Into::into).map_err(|error| public(error, ticket.call_id)),
-            audit,
-        }
-    }
-
-    async fn keep(&self, event: EventRow, must_be_durable: bool) -> Result<(), OpError> {
-        let kept = if must_be_durable {
-            self.store.append_events(vec![event]).await.map_err(store_error)
-        } else {
-            self.queue.try_push(event).map_err(|_| match self.queue.failure() {
-                Some(error) => store_error(error),
-                None => OpError::busy("the log cannot take more at the moment, try again", limits::RETRY_AFTER_MS),
-            })
-        };
-        // Where nothing is taken because a history was lost, trying again does not help.
-        kept.map_err(|error| self.watch.check_writes(self.clock.now_us()).err().unwrap_or(error))
-    }
-
-    /// Tells of the calls that could not be recorded, as soon as something can.
-    fn record_unrecorded(&self) {
-        let now_us = self.clock.now_us();
-        for refused in self.unrecorded.drain() {
-            let is_kept = refusals::event(&refused, now_us).is_none_or(|event| self.queue.try_push(event).is_ok());
-            if !is_kept {
-                self.unrecorded.put_back(refused, refusals::NOT_RECORDED);
-            }
-        }
-    }
 }
 
-fn failed(input: &Value, error: OpError) -> Driven {
-    let in_hash = canonical::hash_of(input);
+fn failed(ticket: &Ticket, input: &Value, error: OpError) -> Driven {
+    let in_hash = ticket.hashing.of(input);
     Driven { in_hash, outcome: error.kind.into(), result: Err(error), recorded: None }
 }
 

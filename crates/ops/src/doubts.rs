@@ -75,6 +75,7 @@ impl Doubt {
             count: None,
             in_hash: canonical::hash(&self.what).ok()?,
             out_hash: canonical::hash(&self.code).ok()?,
+            hash_key: None,
             latency_ms: 0,
             objects: std::iter::once(Touched::named(KIND, &self.what)).chain(finding).collect(),
             kept_as: None,

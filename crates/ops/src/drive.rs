@@ -1,6 +1,7 @@
 //! The typed half of the door: from JSON to an operation and back, for reads and for writes.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use contract::audit::AuditBlock;
@@ -11,14 +12,17 @@ use contract::event::{Outcome, Touched};
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use store::subject_keys::Subject;
 use store::{Applied, Keep, StoreError, StoreErrorKind, Tx, WriteError, idempotency};
 
 use crate::context::Context;
 use crate::dialogue::Dialogue;
 use crate::door::{Inner, Success};
+use crate::hashing::Hashing;
 use crate::kept_answers;
 use crate::limits::RETRY_AFTER_MS;
-use crate::operation::{Answer, ApplyError, Operation, Read, Write, store_error};
+use crate::leaving::Rows;
+use crate::operation::{Answer, ApplyError, Operation, Read, Record, Write, store_error};
 use crate::record::{Ending, Ticket, error_hash};
 use crate::remote::{Remote, forward};
 use crate::table::Tool;
@@ -56,6 +60,9 @@ pub(crate) struct Done {
     #[serde(skip)]
     pub metadata: ResponseMetadata,
     pub objects: Vec<Touched>,
+    /// Of a read: still to be stored.
+    #[serde(skip)]
+    pub rows: Vec<Rows>,
 }
 
 impl Done {
@@ -93,7 +100,7 @@ pub(crate) fn read<'a, T: Read>(
     input: &'a Value,
 ) -> BoxFuture<'a, Driven> {
     Box::pin(async move {
-        let (operation, in_hash) = match admit::<T>(inner, tool, input) {
+        let (operation, in_hash) = match admit::<T>(inner, tool, ticket, input).await {
             Ok(admitted) => admitted,
             Err(refused) => return *refused,
         };
@@ -114,7 +121,7 @@ pub(crate) fn read<'a, T: Read>(
             tokio::time::sleep(store::UNTESTED_REST_MAX + Duration::from_millis(20)).await;
             answered = operation.run(&context).await;
         }
-        match answered.and_then(|answer| finish(tool, answer)) {
+        match answered.and_then(|answer| finish(tool, &ticket.hashing, answer)) {
             Ok(done) => Driven { in_hash, result: Ok(done), outcome: Outcome::Ok, recorded: None },
             Err(error) => {
                 let error = dialogue.seal(inner, ticket, &in_hash, error);
@@ -131,7 +138,7 @@ pub(crate) fn write<'a, T: Write>(
     input: &'a Value,
 ) -> BoxFuture<'a, Driven> {
     Box::pin(async move {
-        let (operation, in_hash) = match admit::<T>(inner, tool, input) {
+        let (operation, in_hash) = match admit::<T>(inner, tool, ticket, input).await {
             Ok(admitted) => admitted,
             Err(refused) => return *refused,
         };
@@ -265,6 +272,8 @@ fn context<'a>(inner: &'a Inner, ticket: &'a Ticket, dialogue: &'a Dialogue) -> 
         witness_policy: &inner.witness_policy,
         files: &inner.files,
         watch: &inner.watch,
+        subject_keys: &inner.subject_keys,
+        destroyed: &inner.destroyed,
         queue: inner.queue(),
         ticket,
         now_us: ticket.started_us,
@@ -272,15 +281,32 @@ fn context<'a>(inner: &'a Inner, ticket: &'a Ticket, dialogue: &'a Dialogue) -> 
 }
 
 /// Checks an input against its schema and its type, and hashes it with its defaults filled in.
-fn admit<T: Operation>(inner: &Inner, tool: &Tool, input: &Value) -> Result<(T, String), Box<Driven>> {
-    let refuse = |error: OpError| Box::new(Driven::failed(canonical::hash_of(input), error));
+async fn admit<T: Operation>(
+    inner: &Inner,
+    tool: &Tool,
+    ticket: &Ticket,
+    input: &Value,
+) -> Result<(T, String), Box<Driven>> {
+    let refuse = |error: OpError| Box::new(Driven::failed(ticket.hashing.of(input), error));
     check_input(&tool.input, input).map_err(|error| refuse(retired::<T>(input).unwrap_or(error)))?;
     let mut operation: T = match T::deserialize(input) {
         Ok(operation) => operation,
         Err(error) => return Err(refuse(misfit::<T>(input, &error))),
     };
     operation.fill_defaults(&inner.settings);
-    match canonical::hash(&operation) {
+    ticket.is_admitted.store(true, Ordering::Relaxed);
+    if let (Record::Patient, Some(patient_id)) = (T::RECORD, operation.patient_id()) {
+        let patient = Subject::patient(ticket.actor.organisation_id.as_str(), &patient_id);
+        let (keys, store) = (&inner.subject_keys, &inner.store);
+        let found = if tool.entry.is_write {
+            let (now_us, deadline) = (ticket.started_us, ticket.deadline);
+            ticket.hashing.find_or_make_patient(keys, store, &patient, now_us, deadline).await
+        } else {
+            ticket.hashing.find_patient(keys, store, &patient).await
+        };
+        found.map_err(refuse)?;
+    }
+    match ticket.hashing.of_serialized(&operation) {
         Ok(in_hash) => Ok((operation, in_hash)),
         Err(error) => Err(refuse(OpError::internal(error))),
     }
@@ -327,7 +353,7 @@ fn retired<T: Operation>(input: &Value) -> Option<OpError> {
 }
 
 /// Checks an output against its schema and hashes it.
-pub(crate) fn finish<T: Serialize>(tool: &Tool, answer: Answer<T>) -> Result<Done, OpError> {
+pub(crate) fn finish<T: Serialize>(tool: &Tool, hashing: &Hashing, answer: Answer<T>) -> Result<Done, OpError> {
     let output = serde_json::to_value(&answer.output).map_err(OpError::internal)?;
     if let Some(error) = tool.output.iter_errors(&output).next() {
         // The path and the rule, not the value: an output may hold what no log may.
@@ -336,12 +362,22 @@ pub(crate) fn finish<T: Serialize>(tool: &Tool, answer: Answer<T>) -> Result<Don
     }
     let text = canonical::text_of(&output);
     let has_audit = output.get("audit").is_some();
-    let out_hash = if has_audit { kept_answers::hash_of(&output) } else { canonical::hash_text(&text) };
-    let Answer { artifacts, metadata, objects, .. } = answer;
-    Ok(Done { output, text: Some(text), out_hash, artifacts, metadata, objects })
+    // What is keyed is hashed as a whole: no operation about a patient puts the block into its output itself.
+    let is_whole = !has_audit || !hashing.is_plain();
+    let out_hash = if is_whole { hashing.text(&text) } else { kept_answers::hash_of(&output) };
+    let Answer { artifacts, metadata, objects, rows, .. } = answer;
+    Ok(Done { output, text: Some(text), out_hash, artifacts, metadata, objects, rows })
 }
 
-/// What a repeated call is told whose first answer held a secret: that it was carried out, and what it made.
+/// Whether the answer is kept for repeated calls. One about a patient would lie there in clear.
+const fn keeps_output<T: Write>() -> bool {
+    match T::RECORD {
+        Record::Queued | Record::Durable => T::KEEPS_OUTPUT,
+        Record::Patient => false,
+    }
+}
+
+/// What a repeated call is told whose first answer was not kept: that it was carried out, and what it made.
 fn shown_once(objects: &str) -> OpError {
     let objects: Vec<Touched> = serde_json::from_str(objects).unwrap_or_default();
     let made: Vec<String> = objects.iter().map(|object| format!("{} `{}`", object.kind, object.id)).collect();
@@ -378,7 +414,7 @@ fn close(ticket: &Ticket, in_hash: &str, result: Result<Done, OpError>, kept_as:
     };
     let (out_hash, objects) = match &result {
         Ok(done) => (done.out_hash.clone(), done.objects.as_slice()),
-        Err(error) => (error_hash(ticket.dialect, error), [].as_slice()),
+        Err(error) => (error_hash(ticket, error), [].as_slice()),
     };
     let ending = Ending { in_hash, out_hash: &out_hash, outcome, code, objects, kept_as };
     let (audit, event) = ticket.close(&ending);
@@ -403,7 +439,7 @@ async fn find_kept<T: Write>(tx: &mut Tx<'_>, ticket: &Ticket, in_hash: &str) ->
             `audit_verify` finds what was changed by other hands";
         return Err(OpError::conflict(message).into());
     }
-    if !T::KEEPS_OUTPUT {
+    if !keeps_output::<T>() {
         return Err(shown_once(&stored.output).into());
     }
     let done: Done = serde_json::from_str(&stored.output).map_err(OpError::internal)?;
@@ -435,7 +471,7 @@ impl<T: Write> Change<T> {
         let (organisation_id, actor_id) = (actor.organisation_id.as_str(), actor.id.as_str());
         let place = [organisation_id, actor_id, T::NAME, key.as_str()];
         let done = self.run(tx).await?;
-        let output = if T::KEEPS_OUTPUT { serde_json::to_string(&done) } else { serde_json::to_string(&done.objects) };
+        let output = if keeps_output::<T>() { serde_json::to_string(&done) } else { serde_json::to_string(&done.objects) };
         let output = output.map_err(OpError::internal)?;
         let stored = idempotency::Stored { in_hash: self.in_hash.clone(), output };
         let recorded_at_us = self.ticket.started_us;
@@ -446,6 +482,9 @@ impl<T: Write> Change<T> {
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Done, ApplyError> {
         self.dialogue.spend_in(tx, &self.ticket).await?;
         let answer = self.operation.apply(&self.plan, tx).await?;
-        Ok(finish(&self.tool, answer)?)
+        for insert in &answer.rows {
+            insert(tx).await?;
+        }
+        Ok(finish(&self.tool, &self.ticket.hashing, answer)?)
     }
 }

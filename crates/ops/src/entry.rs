@@ -11,7 +11,8 @@ use crate::context::Context;
 use crate::drive::{self, Drive};
 use crate::family::Family;
 use crate::jobs::JobMode;
-use crate::operation::{Ended, Operation, Read, Write};
+use crate::leaving::{Failed, Rows};
+use crate::operation::{Ended, Operation, Read, Record, Write};
 
 #[derive(Clone, Copy)]
 pub struct Entry {
@@ -25,15 +26,18 @@ pub struct Entry {
     pub is_stamped: bool,
     pub is_told_unrecorded: bool,
     pub recorded_as: &'static str,
-    /// A write answers only after its event is durable, also when it fails.
     pub is_write: bool,
+    /// Never `Queued` for a write: it answers only after its event is durable, also when it fails.
+    pub record: Record,
     pub deadline: Option<Duration>,
     pub job: JobMode,
     /// Its own line of the log for a success.
     pub tell: Option<fn(&Ended<'_>)>,
+    pub text: Option<fn(&Value) -> String>,
     pub input_schema: fn() -> SchemaObject,
     pub output_schema: fn() -> SchemaObject,
     pub(crate) drive: Drive,
+    pub(crate) rows_of_failure: fn(&Failed<'_>) -> Option<Rows>,
     pub(crate) ask_first: fn(&Context<'_>, &Value) -> Result<(), OpError>,
 }
 
@@ -44,8 +48,12 @@ impl Entry {
 
     pub const fn write<T: Write>() -> Entry {
         // The table of jobs keeps outputs: one that is shown once has no place there.
-        let job = if T::KEEPS_OUTPUT { T::JOB } else { JobMode::Never };
-        Entry { is_write: true, job, ..Entry::of::<T>(drive::write::<T>) }
+        let job = if T::KEEPS_OUTPUT { job::<T>() } else { JobMode::Never };
+        let record = match T::RECORD {
+            Record::Queued | Record::Durable => Record::Durable,
+            Record::Patient => Record::Patient,
+        };
+        Entry { is_write: true, record, job, ..Entry::of::<T>(drive::write::<T>) }
     }
 
     const fn of<T: Operation>(drive: Drive) -> Entry {
@@ -61,14 +69,25 @@ impl Entry {
             is_told_unrecorded: T::IS_TOLD_UNRECORDED,
             recorded_as: T::RECORDED_AS,
             is_write: false,
+            record: T::RECORD,
             deadline: T::DEADLINE,
-            job: T::JOB,
+            job: job::<T>(),
             tell: T::TELL,
+            text: T::TEXT,
             input_schema: tool_schema::<T>,
             output_schema: tool_schema::<T::Output>,
             drive,
+            rows_of_failure: T::rows_of_failure,
             ask_first: ask_first::<T>,
         }
+    }
+}
+
+/// The table of jobs keeps inputs: one about a patient has no place there.
+const fn job<T: Operation>() -> JobMode {
+    match T::RECORD {
+        Record::Queued | Record::Durable => T::JOB,
+        Record::Patient => JobMode::Never,
     }
 }
 

@@ -1,5 +1,6 @@
 //! Operations over the evidence (seed 002).
 
+mod brief;
 mod elsewhere;
 mod embed_records;
 mod export_records;

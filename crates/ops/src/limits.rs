@@ -65,6 +65,9 @@ pub const CATALOGUE_BYTES_MAX: usize = 24_000;
 /// Items on one page of a list.
 pub const PAGE_ITEMS_MAX: usize = 50;
 
+/// Rows that a read leaves, and the event with them, are committed within this or the call is not answered.
+pub const RECORD_WITHIN: Duration = Duration::from_secs(10);
+
 /// Wait before trying again, where the server has no better figure.
 pub const RETRY_AFTER_MS: u64 = 1_000;
 

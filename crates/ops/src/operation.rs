@@ -18,7 +18,22 @@ use workflow::ids::IdsElsewhere;
 use crate::context::{Context, Settings};
 use crate::family::Family;
 use crate::jobs::JobMode;
+use crate::leaving::{Failed, Rows};
 use crate::remote::Service;
+
+/// How the calls of an operation are recorded.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Record {
+    /// The answer leaves before its event is stored, which follows within [`crate::limits::EVENT_FLUSH_EVERY`]: for public
+    /// reads. Writes are always [`Record::Durable`].
+    #[default]
+    Queued,
+    /// The answer leaves after its event is stored.
+    Durable,
+    /// As `Durable`, and nothing of input or output is kept in clear: hashes are keyed per patient, log lines hold neither
+    /// fields nor messages, no answer is kept for repeated calls, and it never runs as a job.
+    Patient,
+}
 
 /// The input type of an operation is the operation.
 pub trait Operation: DeserializeOwned + Serialize + JsonSchema + Send + Sync + 'static {
@@ -37,6 +52,8 @@ pub trait Operation: DeserializeOwned + Serialize + JsonSchema + Send + Sync + '
 
     /// What events call it, where a seed has a word of its own.
     const RECORDED_AS: &'static str = Self::NAME;
+
+    const RECORD: Record = Record::Queued;
 
     /// The audit block is a member of the output (seed 002), not only beside it.
     const IS_STAMPED: bool = false;
@@ -57,6 +74,9 @@ pub trait Operation: DeserializeOwned + Serialize + JsonSchema + Send + Sync + '
 
     type Output: Serialize + JsonSchema + Send;
 
+    /// An output in words, shorter than its JSON, where [`crate::rendering`] would say it worse.
+    const TEXT: Option<fn(&Value) -> String> = None;
+
     /// The line of the log that tells of a success, where it says more than that.
     const TELL: Option<fn(&Ended<'_>)> = None;
 
@@ -73,6 +93,16 @@ pub trait Operation: DeserializeOwned + Serialize + JsonSchema + Send + Sync + '
 
     /// What a service elsewhere did that says whose ids are, to be noted here.
     fn done_elsewhere(&self, _output: &Value, _now_us: i64) -> Option<IdsElsewhere> {
+        None
+    }
+
+    /// The patient whom a call with [`Record::Patient`] is about, by the id that the record gave them.
+    fn patient_id(&self) -> Option<String> {
+        None
+    }
+
+    /// Rows that tell of a call which was refused before it ran, or of a read that failed.
+    fn rows_of_failure(_failed: &Failed<'_>) -> Option<Rows> {
         None
     }
 
@@ -143,22 +173,35 @@ pub trait Write: Operation {
 }
 
 /// An output with what goes beside it.
-#[derive(Debug)]
 pub struct Answer<T> {
     pub output: T,
     pub artifacts: Vec<Artifact>,
     pub metadata: ResponseMetadata,
     pub objects: Vec<Touched>,
+    /// Committed with the event.
+    pub rows: Vec<Rows>,
 }
 
 impl<T> Answer<T> {
     pub fn of(output: T) -> Answer<T> {
-        Answer { output, artifacts: Vec::new(), metadata: ResponseMetadata::new(), objects: Vec::new() }
+        Answer {
+            output,
+            artifacts: Vec::new(),
+            metadata: ResponseMetadata::new(),
+            objects: Vec::new(),
+            rows: Vec::new(),
+        }
     }
 
     /// Names a thing that the call created, changed or read.
     pub fn touching(mut self, kind: &str, id: impl Into<String>) -> Answer<T> {
         self.objects.push(Touched::named(kind, id));
+        self
+    }
+
+    /// Leaves rows that are committed with the event of the call.
+    pub fn leaving_rows(mut self, rows: Rows) -> Answer<T> {
+        self.rows.push(rows);
         self
     }
 

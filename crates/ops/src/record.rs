@@ -1,5 +1,6 @@
 //! The record of one call: its ticket, its audit block and its event.
 
+use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
 
 use contract::actor::Actor;
@@ -19,6 +20,7 @@ use crate::acting::Acting;
 use crate::context::Progress;
 use crate::dialogue::Answers;
 use crate::door::Via;
+use crate::hashing::Hashing;
 use crate::summary::{self, Fields};
 
 pub(crate) const SCHEMA_VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -48,6 +50,9 @@ pub(crate) struct Ticket {
     pub answers: Answers,
     /// The request state that the call used up.
     pub spent: Spent,
+    pub hashing: Hashing,
+    /// The input was as its schema wants it.
+    pub is_admitted: AtomicBool,
 }
 
 /// The request state that a call used up, if it did: the log tells of it, so that a second use shows.
@@ -115,6 +120,7 @@ impl Ticket {
             count: None,
             in_hash: audit.in_hash.clone(),
             out_hash: audit.out_hash.clone(),
+            hash_key: self.hashing.key_name().map(str::to_owned),
             latency_ms: audit.latency_ms,
             objects: ending.objects.iter().cloned().chain(self.spent.object()).collect(),
             kept_as: ending.kept_as.map(str::to_owned),
@@ -145,14 +151,14 @@ pub(crate) fn row(event: &Event, recorded_at_us: i64) -> EventRow {
 pub struct Unrecorded(#[source] pub(crate) StoreError);
 
 /// Hash of an error as its dialect writes it, so that the log can be matched with what the caller saw.
-pub(crate) fn error_hash(dialect: Dialect, error: &OpError) -> String {
-    canonical::hash_of(&dialect::body(dialect, error, None))
+pub(crate) fn error_hash(ticket: &Ticket, error: &OpError) -> String {
+    ticket.hashing.of(&dialect::body(ticket.dialect, error, None))
 }
 
 /// The caller's correlation ids: those given beside the call, else those among the input's own fields that are as the
 /// schema wants them. With them, whether the task is one of the record that the input names.
 ///
-/// Where both name a task, the input's is the task, and the other one is kept as the request's.
+/// Where both name a task, the input's is the task, and the other one is kept as the run's.
 pub(crate) fn correlate(beside: Correlation, input: &Value, fields: Option<&Fields>) -> (Correlation, bool) {
     let field = |name: &str| {
         let value = input.get(name).filter(|value| fields.is_some_and(|fields| fields.fits(name, value)))?;
@@ -166,10 +172,12 @@ pub(crate) fn correlate(beside: Correlation, input: &Value, fields: Option<&Fiel
         run_id: beside.run_id.or_else(|| field("run_id")),
         request_id: beside.request_id.or_else(|| field("request_id")),
         conversation_id: beside.conversation_id.or_else(|| field("conversation_id")),
+        user_id: beside.user_id,
+        message_id: beside.message_id,
     };
     let other = beside.task_id.filter(|id| correlation.task_id.as_ref() != Some(id));
-    let Correlation { run_id, request_id, conversation_id, .. } = &mut correlation;
-    if let Some(free) = [request_id, run_id, conversation_id].into_iter().find(|place| place.is_none()) {
+    let Correlation { run_id, conversation_id, .. } = &mut correlation;
+    if let Some(free) = [run_id, conversation_id].into_iter().find(|place| place.is_none()) {
         *free = other;
     }
     (correlation, names_task)

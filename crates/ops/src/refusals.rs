@@ -180,6 +180,7 @@ pub(crate) fn event(refused: &Refused, now_us: i64) -> Option<EventRow> {
         // The address itself stays out of the log; its hash tells repeated sources apart.
         in_hash: canonical::hash(&refused.source).ok()?,
         out_hash: canonical::hash(&refused.reason).ok()?,
+        hash_key: None,
         latency_ms: 0,
         objects: Vec::new(),
         kept_as: None,

@@ -142,7 +142,7 @@ pub(crate) async fn forward<T: Operation>(
         result = Err(error);
     }
     let done = result.and_then(|output| {
-        finish(tool, Answer::of(output)).map_err(|error| {
+        finish(tool, &ticket.hashing, Answer::of(output)).map_err(|error| {
             OpError::new(Kind::Upstream, "the service answered something else than it should").with_source(error)
         })
     });

@@ -2,6 +2,7 @@
 
 mod asking;
 mod backlog;
+mod correlation;
 pub mod envelope;
 pub mod exchange;
 pub mod handler;

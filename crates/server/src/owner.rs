@@ -7,6 +7,7 @@ pub mod feed;
 mod files;
 mod guest;
 pub mod keys;
+mod master_key;
 pub mod notary;
 mod noted;
 mod replies;
@@ -71,6 +72,8 @@ pub enum HouseError {
     OtherDatabase,
     #[error("the owner of the data folder could not be asked for its database")]
     Guest(#[source] guest::GuestError),
+    #[error("what was erased could not be erased again in this database, which may be an older one")]
+    Destroyed(#[source] OpError),
     #[error("the owner's socket in `{path}` cannot be opened")]
     Socket { path: PathBuf, source: std::io::Error },
 }
@@ -327,19 +330,26 @@ impl House {
         let witnesses = Arc::new(Witnesses::new(&self.options.witnesses).map_err(HouseError::Witnesses)?);
         let options = store_options(folder, self.options.database_url.as_deref());
         let store = Store::open(options).await.map_err(HouseError::Store)?;
-        let keyring = match known_key {
-            Some(keyring) => Ok(keyring),
+        let found = match known_key {
+            Some(keys) => Ok(keys),
             None => notary::first_key(folder, &store, &key_file).await,
         };
-        let keyring = match keyring {
-            Ok(keyring) => keyring,
+        let found = match found {
+            Ok(mut keys) => {
+                let subject_keys = master_key::find_or_make(&key_file, &mut keys, &store).await;
+                subject_keys.map(|subject_keys| (keys.keyring, subject_keys)).map_err(HouseError::Key)
+            }
+            Err(error) => Err(error),
+        };
+        let (keyring, subject_keys) = match found {
+            Ok(found) => found,
             Err(error) => {
                 store.close().await;
                 return Err(error);
             }
         };
         let platform = Platform::open(
-            store,
+            store.clone(),
             ops::Options {
                 entries: self.options.entries,
                 settings: ops::Settings { backup_folder: Some(self.backup_folder()), ..self.options.settings.clone() },
@@ -350,6 +360,8 @@ impl House {
                 files: self.options.files.clone(),
                 checkpoint_file: Some(notary::checkpoint_file(folder)),
                 known_keys_file: Some(keys::known_file(folder)),
+                subject_keys: subject_keys.clone(),
+                destroyed_file: Some(keys::destroyed_file(folder)),
             },
         )
         .map_err(HouseError::Platform)?;
@@ -358,12 +370,25 @@ impl House {
             drop(platform.close().await);
             return Err(HouseError::Rollback(error));
         }
+        // Last, so that a folder which is refused leaves nothing in a database that may not be its own.
+        if let Err(error) = master_key::check(&key_file, &subject_keys, &store, platform.now_us()).await {
+            drop(platform.close().await);
+            return Err(HouseError::Key(error));
+        }
         platform.record_doubts().await;
         notary::record_acceptance(folder, &platform, &self.options.organisation_id).await;
         platform.recall_doubt().await;
         // Keys without a seal are refused, and all else works; the next start tries again.
         if let Err(error) = platform.seal_keys().await {
             tracing::error!(error = %error, "API keys could not be given their seals");
+        }
+        match platform.keep_destroyed().await {
+            Ok(0) => {}
+            Ok(n) => tracing::warn!("Destroyed {n} keys again that this database brought back: they were erased since"),
+            Err(error) => {
+                drop(platform.close().await);
+                return Err(HouseError::Destroyed(error));
+            }
         }
         platform.files().mend().await;
         if self.options.starter_data == StarterData::Load {

@@ -16,7 +16,7 @@ use contract::id::{CorrelationId, IdempotencyKey};
 use contract::strict::{self, Limits, Problem};
 use http::{HeaderMap, StatusCode, header};
 use ops::acting::{self, Acting};
-use ops::{Call, Reply, Via};
+use ops::{Call, Reply, Via, seed_ids};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -31,6 +31,8 @@ pub const FOR_APPROVAL: &str = "approve_artifact";
 /// For whom the caller acts, where it calls for several.
 pub const ACTOR_HEADER: &str = "x-materia-actor";
 pub const CORRELATION_HEADER: &str = "x-correlation-id";
+/// The request that a call belongs to, as seed 004 names requests.
+pub const REQUEST_HEADER: &str = "x-request-id";
 /// Under which id the log has the call.
 pub const CALL_HEADER: &str = "x-call-id";
 
@@ -130,6 +132,9 @@ pub fn beside(headers: &HeaderMap, mut call: Call) -> Result<Call, OpError> {
         let id = CorrelationId::parse(id).map_err(|error| OpError::invalid("X-Correlation-Id", error.expected))?;
         call.correlation.task_id = Some(id);
     }
+    // Proxies send ids of their own under this name: one that has not the form of seed 004 is none of ours.
+    let request_id = headers.get(REQUEST_HEADER).and_then(|value| value.to_str().ok());
+    call.correlation.request_id = request_id.and_then(seed_ids::parse_request_id);
     if let Some(acting) = text(ACTOR_HEADER)? {
         let acting = Acting::parse(acting).ok_or_else(|| OpError::invalid("X-Materia-Actor", acting::EXPECTED))?;
         call.acting = Some(acting);

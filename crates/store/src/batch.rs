@@ -141,6 +141,11 @@ impl Slot {
         }
     }
 
+    /// Whether its caller still waits.
+    pub(crate) fn has_time(&self) -> bool {
+        self.job.deadline() > Instant::now()
+    }
+
     pub(crate) fn expire(&mut self) -> bool {
         let is_expired = !self.has_started && self.job.deadline() <= Instant::now();
         if is_expired {

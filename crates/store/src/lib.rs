@@ -30,6 +30,7 @@ pub mod request_states;
 mod row;
 pub mod schema;
 mod statistics;
+pub mod subject_keys;
 mod together;
 pub mod triggers;
 pub mod unreadable;

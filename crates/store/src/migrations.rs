@@ -29,6 +29,7 @@ pub const MIGRATIONS: &[Migration] = &[
     Migration { version: 11, name: "jobs", sql: include_str!("migrations/0011_jobs.sql") },
     Migration { version: 12, name: "log_identity", sql: include_str!("migrations/0012_log_identity.sql") },
     Migration { version: 13, name: "job_seals", sql: include_str!("migrations/0013_job_seals.sql") },
+    Migration { version: 14, name: "subject_keys", sql: include_str!("migrations/0014_subject_keys.sql") },
 ];
 
 /// Brings the database up to the newest version, or refuses it unchanged.

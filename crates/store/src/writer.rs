@@ -20,7 +20,10 @@ use crate::dialect::Engine;
 use crate::error::{StoreError, StoreErrorKind, WriteError};
 use crate::presence::Presence;
 
-const ATTEMPTS_MAX: u32 = 8;
+/// Calls that met others in a race are tried again until their deadline. With pauses between them nobody comes this far.
+const ATTEMPTS_MAX: u32 = 1_000;
+/// What failed otherwise is hardly better later.
+const DUPLICATE_ATTEMPTS_MAX: u32 = 8;
 /// Within a lane a duplicate key is hardly ever a race, and every attempt keeps the rest of the lane waiting.
 const LANE_DUPLICATE_ATTEMPTS_MAX: u32 = 3;
 const BACKOFF_MIN: Duration = Duration::from_millis(2);
@@ -269,7 +272,7 @@ impl Lane {
     /// Answers the jobs whose fate is known and gives back those that are worth another attempt.
     fn answer(&mut self, slots: Vec<Slot>, result: Result<Committed, StoreError>, attempt: u32) -> Vec<Slot> {
         let duplicate_attempts_max = match (self.writer.engine.may_repeat_after_unique_violation(), self.lock_key) {
-            (true, None) => ATTEMPTS_MAX,
+            (true, None) => DUPLICATE_ATTEMPTS_MAX,
             (true, Some(_)) => LANE_DUPLICATE_ATTEMPTS_MAX,
             (false, _) => 1,
         };
@@ -293,11 +296,15 @@ impl Lane {
                     }
                 }
                 let (again, done): (Vec<Slot>, Vec<Slot>) =
-                    slots.into_iter().partition(|slot| slot.store_error().is_some_and(may_repeat));
+                    slots.into_iter().partition(|slot| slot.has_time() && slot.store_error().is_some_and(may_repeat));
                 done.into_iter().for_each(Slot::answer);
                 again
             }
-            Err(error) if may_repeat(&error) => slots,
+            Err(error) if may_repeat(&error) => {
+                let (again, late): (Vec<Slot>, Vec<Slot>) = slots.into_iter().partition(Slot::has_time);
+                late.into_iter().for_each(|slot| slot.answer_error(error.clone()));
+                again
+            }
             Err(error) => {
                 slots.into_iter().for_each(|slot| slot.answer_error(error.clone()));
                 Vec::new()

@@ -25,7 +25,7 @@ mod status;
 
 pub use inputs::{Absent, InputsError, Library, find_inputs, is_here};
 pub use insert::{Inserted, NewTask, describe, insert};
-pub use list::{Filter, list};
+pub use list::{Filter, count, list};
 pub(crate) use list::{KeptTask, read_all};
 pub use queue::{Claimant, claim_next, find_next, is_queued};
 pub use status::{Change, change_status};

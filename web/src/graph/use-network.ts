@@ -97,7 +97,7 @@ export function useNetwork(onUnknown?: (word: string, error: CallError) => boole
   const follow = ({ from, kind, pattern }: PathQuestion) =>
     run('paths', async (signal) => {
       const type = kind ?? (await client.call('read_node', { curie: from }, { signal })).type;
-      const answer = await client.call('query_kg', { start: { type, id: from }, pattern, max_depth: DEPTH_MAX }, { signal });
+      const answer = await client.call('query_kg', { start: { type, id: from }, pattern, max_depth: DEPTH_MAX, detail: 'full' }, { signal });
       setNetwork((before) => withPaths(before, answer.paths));
       const start = answer.paths[0]?.[0]?.id;
       if (start !== undefined) select(start);

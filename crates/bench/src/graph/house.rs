@@ -14,6 +14,7 @@ use evidence::record::{Incoming, lane};
 use evidence::sealing::Sealing;
 use ledger::key::LogSigner;
 use ledger::keyring::Keyring;
+use store::subject_keys::{MasterKey, SubjectKeys};
 use ops::operations::OPERATIONS;
 use ops::{Call, Clock, Platform, WitnessPolicy};
 use serde_json::{Value, json};
@@ -62,6 +63,8 @@ impl House {
             witness_policy: WitnessPolicy::default(),
             checkpoint_file: None,
             known_keys_file: None,
+            subject_keys: SubjectKeys::new(&MasterKey::generate()?),
+            destroyed_file: None,
             files: workflow::projection::Root::new(folder.path().join("artifacts"), "here".to_owned()),
         };
         let platform = Platform::open(store.clone(), options).context("the door does not open")?;

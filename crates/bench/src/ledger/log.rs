@@ -12,6 +12,7 @@ use contract::event::{Correlation, Event, EventActor, Outcome};
 use contract::time::rfc3339_us;
 use ledger::key::LogSigner;
 use ledger::keyring::Keyring;
+use store::subject_keys::{MasterKey, SubjectKeys};
 use ops::operations::OPERATIONS;
 use ops::{Call, Clock, Notary, Platform, WitnessPolicy};
 use serde_json::{Value, json};
@@ -77,6 +78,8 @@ impl Log {
             files: workflow::projection::Root::new(folder.path().join("artifacts"), "here".to_owned()),
             checkpoint_file: None,
             known_keys_file: None,
+            subject_keys: SubjectKeys::new(&MasterKey::generate()?),
+            destroyed_file: None,
         };
         let platform = Platform::open(store.clone(), options).context("the door does not open")?;
         Ok(Log { store, platform, actor: auth::owner(&settings.organisation_id), _folder: folder })
@@ -102,6 +105,7 @@ impl Log {
             count: None,
             in_hash: canonical::hash(&json!({})).context("a hash")?,
             out_hash: canonical::hash(&json!({ "artifact_types": [] })).context("a hash")?,
+            hash_key: None,
             latency_ms: 1,
             objects: Vec::new(),
             kept_as: None,

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::record::{RetractedReference, SameAs, Strength};
+use crate::detail::{Detail, LeftOut};
 
 /// What is recorded against these herbs and formulations. Each is an id, or a name in any language.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -15,6 +16,13 @@ pub struct FindContraindications {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 100), inner(length(min = 1, max = 500)))]
     pub formulation_ids: Vec<String>,
+    /// `brief` unless said: the gravest first, as many as a model can read at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<Detail>,
+    /// The `next_cursor` of a brief answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 100))]
+    pub cursor: Option<String>,
     /// A change number that the answer must know of, as `put_records` answered it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = 9_007_199_254_740_991_u64))]
@@ -33,6 +41,11 @@ pub struct FindContraindicationsOutput {
     /// There are more than are shown.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
+    /// Of a brief answer: rows whose strength is low, or members of rows. Others are always there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left_out: Option<LeftOut>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
     /// What the results do not tell, such as that a name means several things.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
@@ -57,10 +70,14 @@ pub struct Contraindication {
     /// Whether somebody compared it with its source.
     pub verified: bool,
     /// Documents and addresses.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub references: Vec<String>,
     /// References that do not stand: `retracted`, `expression of concern` …
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub retracted: Vec<RetractedReference>,
+    /// In a brief row, how much else is stated of the same pair.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub n_also: Option<usize>,
     /// What else is stated of the same pair.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<AlsoStated>,
@@ -70,8 +87,11 @@ pub struct Contraindication {
     /// What this is recorded of, where that is only said to be the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub same_as: Option<SameAs<'static>>,
+    /// Absent in a brief row, as `licence` is.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub edge_id: String,
     pub source: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub licence: String,
 }
 

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::record::{RetractedReference, SameAs, Strength};
+use crate::detail::{Detail, LeftOut};
 
 pub use paths::{Paths, Step, StepSame, StepVia, Text};
 
@@ -41,6 +42,13 @@ pub struct QueryKg {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = 9_007_199_254_740_991_u64))]
     pub min_version: Option<u64>,
+    /// `brief` unless said: the gravest first, as many as a model can read at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<Detail>,
+    /// The `next_cursor` of a brief answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 100))]
+    pub cursor: Option<String>,
     /// Only checks the question and whether somebody answers.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dry: bool,
@@ -104,6 +112,11 @@ pub struct QueryKgOutput {
     /// There are more paths than are shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub truncated: Option<Truncated>,
+    /// Of a brief answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub left_out: Option<LeftOut>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
     /// What the paths do not tell: few or none do not mean that there is nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,

@@ -294,6 +294,9 @@ pub struct ListedTasks {
     pub tasks: Vec<Task>,
     /// How many are in this answer.
     pub count: u64,
+    /// How many there are in all, on this page and others; a service elsewhere may not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub total: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }

@@ -1,6 +1,5 @@
 //! The log lines of a call: that it began, how it ended, and never what it was about.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use contract::actor::HOUSEKEEPER;
@@ -10,7 +9,7 @@ use serde_json::Value;
 
 use crate::context::Settings;
 use crate::drive::Done;
-use crate::operation::{Ended, Told};
+use crate::operation::{Ended, Record, Told};
 use crate::record::Ticket;
 use crate::summary;
 use crate::table::Tool;
@@ -27,6 +26,11 @@ macro_rules! tell {
     };
 }
 
+/// Of a call about a patient the log has what was called, when, by which call id and how it ended.
+fn may_tell(tool: Option<&Tool>) -> bool {
+    tool.is_none_or(|tool| tool.entry.record != Record::Patient)
+}
+
 pub(super) fn log_started(ticket: &Ticket, tool: &Tool, input: &Value) {
     tell!(
         ticket,
@@ -34,13 +38,13 @@ pub(super) fn log_started(ticket: &Ticket, tool: &Tool, input: &Value) {
         tool_name = ticket.operation,
         call_id = %ticket.call_id,
         task_id = ticket.told_task_id(false),
-        input_params_summary = summary::of_input(input, &tool.fields),
+        input_params_summary = may_tell(Some(tool)).then(|| summary::of_input(input, &tool.fields)),
     );
 }
 
 pub(super) fn log_ended(
     ticket: &Ticket,
-    tool: Option<&Arc<Tool>>,
+    tool: Option<&Tool>,
     input: &Value,
     result: &Result<Done, OpError>,
     outcome: Outcome,
@@ -51,7 +55,7 @@ pub(super) fn log_ended(
     metrics::counter!("materia_calls_total", "operation" => ticket.operation, "outcome" => outcome.name()).increment(1);
     metrics::histogram!("materia_call_seconds", "operation" => ticket.operation).record(elapsed.as_secs_f64());
     let task_id = ticket.told_task_id(result.is_ok());
-    if let (Ok(done), Some(tell)) = (result, tool.and_then(|tool| tool.entry.tell)) {
+    if let (Ok(done), Some(tell)) = (result, tool.and_then(|tool| tool.entry.tell.filter(|_| may_tell(Some(tool))))) {
         let named = input.get("project_id").and_then(Value::as_str);
         let project_id = named.unwrap_or(settings.default_project_id.as_str());
         let told = Told { call_id: ticket.call_id, task_id, duration_ms };
@@ -75,8 +79,8 @@ pub(super) fn log_ended(
             duration_ms,
             success = false,
             error_type = outcome.name(),
-            error_message = error.message,
-            error_chain = summary::of_chain(&chain(error), input),
+            error_message = may_tell(tool).then_some(error.message.as_str()),
+            error_chain = may_tell(tool).then(|| summary::of_chain(&chain(error), input)),
         ),
         Err(error) => tracing::warn!(
             event = format_args!("{}_invocation_failed", ticket.operation),
@@ -86,10 +90,10 @@ pub(super) fn log_ended(
             duration_ms,
             success = false,
             error_type = outcome.name(),
-            error_message = tool.map_or_else(
+            error_message = may_tell(tool).then(|| tool.map_or_else(
                 || summary::cut(&error.message),
                 |tool| summary::of_error(error, &tool.fields, input, &[ticket.operation, ticket.actor.id.as_str()])
-            ),
+            )),
         ),
     }
 }

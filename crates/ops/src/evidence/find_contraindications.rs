@@ -1,16 +1,21 @@
 //! `find_contraindications`: what is recorded against taking herbs and formulations.
 
 use contract::actor::Role;
+use contract::detail::Detail;
 use contract::error::OpError;
 use contract::evidence::contraindications::{EntityKind, FindContraindications, FindContraindicationsOutput};
 use evidence::contraindications::{self, Entity};
 use evidence::graph::Graph;
+use serde_json::Value;
 use evidence::resolve::{Meant, Unresolved, namesakes, resolve, resolve_herb};
 
-use super::{graph, note, provenance_of, unresolved};
+use super::{brief, graph, note, provenance_of, unresolved};
+use crate::rendering::Lines;
 use crate::context::Context;
 use crate::family::Family;
 use crate::operation::{Answer, Operation, Read, store_error};
+
+const LOW: &str = "low";
 
 impl Operation for FindContraindications {
     const NAME: &'static str = "find_contraindications";
@@ -21,6 +26,7 @@ impl Operation for FindContraindications {
     const ROLES: &'static [Role] = &Role::ALL;
     const ALIASES: &'static [&'static str] = &["tool.find_contraindications"];
     const IS_STAMPED: bool = true;
+    const TEXT: Option<fn(&Value) -> String> = Some(words);
 
     type Output = FindContraindicationsOutput;
 }
@@ -46,10 +52,16 @@ impl Read for FindContraindications {
             no_record: found.no_record,
             not_covered: found.not_covered,
             truncated: found.is_truncated,
+            left_out: None,
+            next_cursor: None,
             note: (!notes.is_empty()).then(|| notes.join(" ")),
         });
         answer.metadata = provenance_of(&graph, found.sources);
         note(&mut answer.metadata, &notes);
+        if self.detail != Some(Detail::Full) {
+            let version = graph.version();
+            brief::contraindications(&mut answer.output, brief::offset(self.cursor.as_deref(), version)?, version);
+        }
         Ok(answer)
     }
 }
@@ -106,4 +118,49 @@ fn advice(kind: &str) -> &'static str {
             "; `kg_get_everything` tells what is recorded of it, and `kg_network_neighborhood` what holds between it and others"
         }
     }
+}
+
+/// A line a result, the strongest first, and what could not be said at the end.
+fn words(output: &Value) -> String {
+    let mut lines = Lines::default();
+    let list = |name: &str| output.get(name).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let results = list("results");
+    lines.push(format!("{} recorded contraindications, the strongest first:", results.len()));
+    // However many: what is strong, or of a strength that nobody stated, is never left out.
+    let (low, others): (Vec<&Value>, Vec<&Value>) = results.iter().partition(|it| it.get("strength") == Some(&LOW.into()));
+    others.into_iter().for_each(|it| lines.push(result(it)));
+    if !low.is_empty() {
+        lines.list("Of low strength:", low.into_iter().map(result));
+    }
+    if let Some(rows) = output.pointer("/left_out/rows") {
+        lines.push(format!("{rows} more of low strength are left out; `next_cursor` gets them."));
+    }
+    if let Some(note) = output.get("note").and_then(Value::as_str) {
+        lines.push(format!("Note: {note}"));
+    }
+    let no_record: Vec<&str> = list("no_record").iter().filter_map(Value::as_str).collect();
+    if !no_record.is_empty() {
+        lines.push(format!("Nothing is recorded against {}, which does not mean that it is safe.", no_record.join(", ")));
+    }
+    let not_covered = list("not_covered").iter().filter_map(|it| it.get("ingredient")?.as_str());
+    let not_covered: Vec<&str> = not_covered.collect();
+    if !not_covered.is_empty() {
+        lines.push(format!("Not covered: {}. What they may do is unknown.", not_covered.join(", ")));
+    }
+    lines.push("Absence here is not safety.".to_owned());
+    lines.finish()
+}
+
+fn result(result: &Value) -> String {
+    let text = |name: &str| result.get(name).and_then(Value::as_str).unwrap_or_default();
+    let strength = if text("strength").is_empty() { "strength not stated" } else { text("strength") };
+    let doubt = if result.get("verified") == Some(&Value::Bool(true)) { "" } else { ", not verified" };
+    let retracted = if result.get("retracted").is_some() { ", RETRACTED source" } else { "" };
+    format!(
+        "- {strength}{doubt}{retracted}: {} {} {} [{}]",
+        text("entity_id"),
+        text("predicate"),
+        text("contraindication"),
+        text("source"),
+    )
 }

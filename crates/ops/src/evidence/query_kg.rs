@@ -1,6 +1,7 @@
 //! `query_kg`: paths through the graph, from a herb to its constituents to what they treat, or any other way.
 
 use contract::actor::Role;
+use contract::detail::Detail;
 use contract::error::{Kind, OpError};
 use contract::evidence::graph::{DEPTH_DEFAULT, PATHS_DEFAULT, Paths, QueryKg, QueryKgOutput};
 use contract::evidence::record::RetractedReference;
@@ -10,7 +11,8 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::{graph, graph_error, provenance, unresolved};
+use super::{brief, graph, graph_error, provenance, unresolved};
+use crate::rendering::Lines;
 use crate::context::{Context, Settings};
 use crate::family::Family;
 use crate::operation::{Answer, Operation, Read, store_error};
@@ -26,6 +28,7 @@ impl Operation for QueryKg {
     const ROLES: &'static [Role] = &Role::ALL;
     const ALIASES: &'static [&'static str] = &["tool.query_kg"];
     const IS_STAMPED: bool = true;
+    const TEXT: Option<fn(&Value) -> String> = Some(words);
 
     type Output = QueryKgOutput;
 
@@ -59,6 +62,10 @@ impl Read for QueryKg {
         if !retracted.is_empty() {
             answer.metadata.insert("retracted".to_owned(), each(&retracted));
             answer.output.paths.set_retracted(retracted);
+        }
+        if self.detail != Some(Detail::Full) {
+            let version = graph.version();
+            brief::paths(&mut answer.output, brief::offset(self.cursor.as_deref(), version)?, version);
         }
         Ok(answer)
     }
@@ -109,4 +116,50 @@ fn refused(error: PathsError) -> OpError {
         refusal.details.more.insert("position".to_owned(), error.position.into());
     }
     refusal
+}
+
+/// A line a path, with what stands behind each hop.
+fn words(output: &Value) -> String {
+    let mut lines = Lines::default();
+    let text = |name: &str| output.get(name).and_then(Value::as_str);
+    if let Some(note) = text("note") {
+        lines.push(format!("Note: {note}"));
+    }
+    if let Some(count) = output.get("count") {
+        lines.push(format!("{count} paths"));
+    }
+    let paths = output.get("paths").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    lines.list(&format!("{} paths:", paths.len()), paths.iter().map(path));
+    if let Some(rows) = output.pointer("/left_out/rows") {
+        lines.push(format!("{rows} more paths are left out; `next_cursor` gets them, `detail`: `full` gets all."));
+    }
+    if text("truncated").is_some() {
+        lines.push("There are more paths than `limit`, or than could be looked at.".to_owned());
+    }
+    lines.push("What is not on a path may still be so: absence here is not safety.".to_owned());
+    lines.finish()
+}
+
+fn path(path: &Value) -> String {
+    let nodes = path.as_array().map(Vec::as_slice).unwrap_or_default();
+    nodes.iter().map(hop).collect::<Vec<_>>().join(" ")
+}
+
+fn hop(node: &Value) -> String {
+    let text = |pointer: &str| node.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+    let is = |pointer: &str| node.pointer(pointer).and_then(Value::as_bool).unwrap_or_default();
+    let name = format!("{} ({})", text("/label"), text("/id"));
+    if node.get("via").is_none() {
+        return name;
+    }
+    let arrow = if is("/via/reverse") { ("<-", "-") } else { ("-", "->") };
+    let marks = [
+        (is("/via/critical"), "critical"),
+        (!text("/via/strength").is_empty(), text("/via/strength")),
+        (!is("/via/verified"), "not verified"),
+        (node.pointer("/via/retracted").is_some(), "RETRACTED source"),
+    ];
+    let marks = marks.into_iter().filter(|(holds, _)| *holds).map(|(_, mark)| mark);
+    let marks = marks.chain([text("/via/source")]).collect::<Vec<_>>().join(", ");
+    format!("{}{}{} {name} [{marks}]", arrow.0, text("/via/predicate"), arrow.1)
 }

@@ -4,6 +4,7 @@
 //! the id of the job is its idempotency key.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use contract::actor::Actor;
@@ -27,6 +28,7 @@ use crate::context::{Progress, ProgressReport};
 use crate::dialogue::{self, Answers};
 use crate::door::{Call, Platform, Reply, Via};
 use crate::doubts::Doubt;
+use crate::hashing::Hashing;
 use crate::limits::{JOB_LEASE, JOB_LOOK_EVERY, JOB_STARTS_MAX, JOBS_RUNNING_MAX};
 use crate::operation::store_error;
 use crate::record::{Ending, Spent, Ticket};
@@ -152,6 +154,8 @@ impl Runner {
             progress: Progress::default(),
             answers: Answers::default(),
             spent: Spent::default(),
+            hashing: Hashing::default(),
+            is_admitted: AtomicBool::new(true),
         };
         let input: Value = parse(&job.input).ok()?;
         let touched = Touched::named(JOB, job.job_id.clone());

@@ -45,8 +45,10 @@ impl Read for ListTasks {
         let mut conn = ctx.read().await?;
         let (tasks, next) =
             tasks::list(&mut conn, &plan.organisation_id, &plan.project_id, &filter).await.map_err(store_error)?;
+        let counted = tasks::count(&mut conn, &plan.organisation_id, &plan.project_id, &filter).await;
+        let total = Some(counted.map_err(store_error)?);
         let count = u64::try_from(tasks.len()).unwrap_or(u64::MAX);
         let next_cursor = next.map(|number| number.to_string());
-        Ok(Answer::of(ListedTasks { success: True, tasks, count, next_cursor }))
+        Ok(Answer::of(ListedTasks { success: True, tasks, count, total, next_cursor }))
     }
 }

@@ -19,4 +19,5 @@ mod retractions;
 mod said_openly;
 mod same_things;
 mod search;
+mod seed_hashes;
 pub mod starter_data;

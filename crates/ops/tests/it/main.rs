@@ -24,6 +24,7 @@ mod numbers;
 mod own_ids;
 mod permissions;
 mod prerequisites;
+mod records;
 mod script;
 mod statuses;
 mod tasks;

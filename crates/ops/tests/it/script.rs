@@ -8,8 +8,12 @@ use ledger::key::LogSigner;
 use ledger::keyring::Keyring;
 use ops::{Call, Clock, Entry, Knowledge, Literature, Options, Platform, Remotes, Reply, Services, Settings};
 use serde_json::Value;
+use store::subject_keys::{MasterKey, SubjectKeys};
 use store::{Store, Target};
 use workflow::catalogue::LiveCatalogue;
+
+/// Of every test, like the key of the log.
+const MASTER_KEY: &str = "MASTER+KEY+63a253ec+0707070707070707070707070707070707070707070707070707070707070707";
 
 /// 2026-02-04T19:00:00Z.
 pub const START_US: i64 = 1_770_231_600_000_000;
@@ -27,6 +31,10 @@ pub struct Stage {
 /// The same key in every test.
 pub fn keyring() -> Keyring {
     Keyring::new(LogSigner::generate("materia/test", [7; 32]).unwrap())
+}
+
+pub fn subject_keys() -> SubjectKeys {
+    SubjectKeys::new(&MasterKey::parse(MASTER_KEY).unwrap())
 }
 
 pub fn settings() -> Settings {
@@ -99,6 +107,8 @@ async fn stage_with(
         files: root,
         checkpoint_file: Some(files.path().join("ledger.checkpoint")),
         known_keys_file: Some(files.path().join("keys.known")),
+        subject_keys: subject_keys(),
+        destroyed_file: Some(files.path().join("keys.destroyed")),
     };
     let platform = Platform::open(store.clone(), options).unwrap();
     Stage { platform, store, clock, files, target, _folder: None }

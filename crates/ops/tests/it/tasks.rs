@@ -187,8 +187,8 @@ async fn what_is_not_there_is_not_found_and_what_is_elsewhere_neither() {
         r#"
         NOT_FOUND: task TASK-999 does not exist
         {"message":"No pending tasks in project p","success":true,"task":null}
-        {"count":0,"success":true,"tasks":[]}
-        {"count":0,"success":true,"tasks":[]}
+        {"count":0,"success":true,"tasks":[],"total":0}
+        {"count":0,"success":true,"tasks":[],"total":0}
         DENIED: `viewer` may not call `get_next_task`
         INVALID_ARG: `status_filter`: expected pending, as only a pending task can be claimed
         INVALID_ARG: `cursor`: expected the `next_cursor` of a page

@@ -167,6 +167,7 @@ fn wrong(error: &AssembleError) -> Option<(&'static str, String)> {
         | HouseError::Witnesses(_)
         | HouseError::OtherDatabase
         | HouseError::Guest(_)
+        | HouseError::Destroyed(_)
         | HouseError::Socket { .. } => None,
     }
 }
@@ -192,9 +193,11 @@ fn change_key(
     if !path.exists() {
         bail!("there is no key in {}: this folder has no log yet", path.display());
     }
-    let (changed, told) = change(keys::read(&path)?, &place.data)?;
+    let found = keys::read(&path)?;
+    let (keyring, told) = change(found.keyring, &place.data)?;
+    let changed = keys::KeyFile { keyring, ..found };
     keys::write(&path, &changed)?;
-    let shown = changed.verifiers().into_iter().map(|key| key.to_string());
+    let shown = changed.keyring.verifiers().into_iter().map(|key| key.to_string());
     let restart = format!("Written to {}; restart the servers that use it.", path.display());
     print_lines(std::iter::once(told).chain(shown).chain([restart]))?;
     Ok(ExitCode::SUCCESS)
@@ -230,7 +233,7 @@ fn is_signed_by_all(keyring: &Keyring, data: &Path) -> bool {
 
 /// The keys of the file, and those that a running server signs with: it reads the file when it starts.
 fn all_keys(key_file: &Path, of_server: &str) -> Vec<String> {
-    let of_file = keys::find(key_file).ok().flatten().map(|keyring| keyring.verifiers()).unwrap_or_default();
+    let of_file = keys::find(key_file).ok().flatten().map(|keys| keys.keyring.verifiers()).unwrap_or_default();
     let mut all: Vec<String> = of_file.iter().map(ToString::to_string).collect();
     let others: Vec<String> = of_server.lines().map(str::to_owned).filter(|key| !all.contains(key)).collect();
     all.extend(others);

@@ -113,7 +113,7 @@ pub async fn put_back(place: Place, arguments: RestoreArguments) -> anyhow::Resu
         if !given.exists() {
             bail!("there is no key in {}", given.display());
         }
-        let keyring = keys::read(given).with_context(|| format!("could not use {}", given.display()))?;
+        let given_keys = keys::read(given).with_context(|| format!("could not use {}", given.display()))?;
         if had_key && std::fs::read(given)? != std::fs::read(&key_file)? {
             bail!(
                 "{} has another key than {}; leave --key out, or move that file away",
@@ -122,13 +122,13 @@ pub async fn put_back(place: Place, arguments: RestoreArguments) -> anyhow::Resu
             );
         }
         if !had_key {
-            keys::write(&key_file, &keyring)?;
+            keys::write(&key_file, &given_keys)?;
         }
     }
     if !key_file.exists() {
         bail!("the log's signing key is not part of a backup; put it into {} or give --key FILE", key_file.display());
     }
-    let keyring = keys::read(&key_file)?;
+    let keyring = keys::read(&key_file)?.keyring;
     let options = store_options(&place.data, settings.database_url.as_deref());
     let (progress, shown) = show_progress();
     let now_us = ops::Clock::system().now_us();

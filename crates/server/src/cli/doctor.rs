@@ -291,7 +291,7 @@ pub fn advice(error: &AssembleError) -> &'static str {
         AssembleError::Catalogue(_) => "mend the files in `workflow_folder`, or leave the setting out",
         AssembleError::Remote(_) => "check `tasks_url`, `ids_url` and their keys",
         AssembleError::Eutils(_) | AssembleError::Trapi(_) => "check the addresses of PubMed and of the graph's server",
-        AssembleError::House(HouseError::Folder { .. } | HouseError::Socket { .. }) => {
+        AssembleError::House(HouseError::Folder { .. } | HouseError::Destroyed(_) | HouseError::Socket { .. }) => {
             "is the folder yours, and may you write to it? Give another with --data"
         }
         AssembleError::House(HouseError::Store(error)) => match error {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use contract::actor::Actor;
 use contract::error::OpError;
-use contract::id::CorrelationId;
+use ops::authorise;
 use ops::{Call, Family, OFFERS, Offers, Progress, Reply, Tool, Via};
 use rmcp::model::*;
 use rmcp::service::{RequestContext, SubscriptionContext};
@@ -16,9 +16,9 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::offered::page;
-use super::results::{describe, failure, in_text_alone, success};
+use super::results::{Text, describe, failure, in_text_alone, success};
 use super::tasks::{self, Path};
-use super::{asking, idempotency};
+use super::{asking, correlation, idempotency};
 use crate::owner::House;
 
 const PROGRESS_QUEUE_MAX: usize = 64;
@@ -140,7 +140,9 @@ impl ServerHandler for Handler {
         request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let tools = self.house.table().listed(self.family).map(|tool| describe(tool)).collect();
+        // What the caller may not call is not offered.
+        let listed = self.house.table().listed(self.family).filter(|tool| authorise::check(tool, &self.actor).is_ok());
+        let tools = listed.map(|tool| describe(tool)).collect();
         let (tools, next_cursor) = page(tools, request)?;
         let mut result = ListToolsResult::with_all_items(tools);
         result.next_cursor = next_cursor;
@@ -155,6 +157,7 @@ impl ServerHandler for Handler {
         let name = request.name.to_string();
         let tool = self.find_tool(&name).filter(|tool| tool.entry.is_tool);
         let is_known = tool.is_some();
+        let text = Text::of(tool, &context);
         let input = request.arguments.unwrap_or_default();
         let answers = asking::answers(request.input_responses, request.request_state, &context);
         let path = tool.map_or(Ok(Path::Call), |tool| tasks::path(tool, &context))?;
@@ -168,7 +171,7 @@ impl ServerHandler for Handler {
         call.via = Via::Mcp;
         let answers = call.answers.clone();
         call.idempotency_key = idempotency::key(&context.meta)?;
-        call.correlation.request_id = request_id(&context);
+        correlation::take(&context, &mut call.correlation);
         let reporter = context.meta.get_progress_token().map(|token| report_progress(&mut call, &context, token));
         let reply = self.converse(call, &context).await;
         if let Some(reporter) = reporter {
@@ -186,7 +189,7 @@ impl ServerHandler for Handler {
         let mut reply = reply?;
         match std::mem::replace(&mut reply.result, Err(OpError::timeout(String::new()))) {
             Ok(started) if matches!(path, Path::Task) => tasks::created(&started.output).map(CallToolResponse::Task),
-            Ok(output) => Ok(CallToolResponse::Complete(success(reply, output))),
+            Ok(output) => Ok(CallToolResponse::Complete(success(reply, output, text))),
             Err(error) => match asking::input_required(&error, &answers) {
                 Some(asked) => asked.map(CallToolResponse::InputRequired),
                 None => {
@@ -307,11 +310,6 @@ impl ServerHandler for Handler {
     ) -> Result<(), ErrorData> {
         self.stop_task(&request.task_id).await
     }
-}
-
-/// The JSON-RPC id ties the event to what the client sees, where it has the form of a correlation id.
-pub(super) fn request_id(context: &RequestContext<RoleServer>) -> Option<CorrelationId> {
-    CorrelationId::parse(&context.id.to_string()).ok()
 }
 
 /// Forwards reports of progress to the client until the call ends.

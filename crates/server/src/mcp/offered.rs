@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 use super::asking;
 use super::handler::Handler;
-use super::handler::request_id;
+use super::correlation;
 use super::results::{failed_read, meta, no_resource};
 
 const COMPLETIONS_MAX: usize = 100;
@@ -240,7 +240,7 @@ impl Handler {
         context: &RequestContext<RoleServer>,
     ) -> Result<Read, ErrorData> {
         let mut call = Call { operation: operation.to_owned(), input, answers: answers.clone(), ..Call::default() };
-        call.correlation.request_id = request_id(context);
+        correlation::take(context, &mut call.correlation);
         let mut reply = self.house.call(&self.actor, call).await;
         match std::mem::replace(&mut reply.result, Err(OpError::timeout(String::new()))) {
             Ok(success) => Ok(Read::Output { output: success.output, meta: meta(&reply) }),

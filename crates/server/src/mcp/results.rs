@@ -5,8 +5,10 @@ use std::sync::Arc;
 use contract::dialect::{self, Dialect};
 use contract::envelope::Content;
 use contract::error::{Kind, OpError};
-use ops::{Reply, Tool, dialogue};
-use rmcp::model::{CallToolResult, ContentBlock, ErrorCode, ErrorData, MetaObject, ToolAnnotations};
+use ops::{Reply, Tool, dialogue, rendering};
+use rmcp::RoleServer;
+use rmcp::model::{CallToolResult, ContentBlock, ErrorCode, ErrorData, MetaObject, ProtocolVersion, ToolAnnotations};
+use rmcp::service::RequestContext;
 use serde::Deserialize as _;
 use serde_json::{Value, json};
 
@@ -31,10 +33,34 @@ pub fn describe(tool: &Tool) -> rmcp::model::Tool {
     described
 }
 
-/// A tool result: the output as structured content and the same JSON as text.
-pub fn success(reply: Reply, success: ops::Success) -> CallToolResult {
-    let text = success.text.unwrap_or_else(|| success.output.to_string());
-    let text = if text.len() <= TEXT_BYTES_MAX { text } else { beginning(&success.output, text.len()) };
+/// What the text of a result is.
+#[derive(Clone, Copy)]
+pub enum Text {
+    /// The JSON of the output, for revisions without structured content.
+    Json,
+    /// The output in words, by those of its operation where it has any.
+    Words(Option<fn(&Value) -> String>),
+}
+
+impl Text {
+    pub fn of(tool: Option<&Arc<Tool>>, context: &RequestContext<RoleServer>) -> Text {
+        let has_structure = ProtocolVersion::V_2025_06_18;
+        if context.protocol_version().is_some_and(|version| version.as_str() < has_structure.as_str()) {
+            return Text::Json;
+        }
+        Text::Words(tool.and_then(|tool| tool.entry.text))
+    }
+}
+
+/// A tool result: the output as structured content, and a text for whoever reads that alone.
+pub fn success(reply: Reply, success: ops::Success, text: Text) -> CallToolResult {
+    let text = match text {
+        Text::Words(of_operation) => rendering::text(&success.output, of_operation),
+        Text::Json => {
+            let json = success.text.unwrap_or_else(|| success.output.to_string());
+            if json.len() <= TEXT_BYTES_MAX { json } else { beginning(&success.output, json.len()) }
+        }
+    };
     let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
     // An answer in words (seed 003) is shown as it is, not as JSON about it.
     let content = success.output.get("content").and_then(|_| Content::deserialize(&success.output).ok());

@@ -15,7 +15,7 @@ use uuid::Uuid;
 use super::asking;
 use super::handler::Handler;
 use super::lifted;
-use super::results::{failure, protocol_error, success};
+use super::results::{Text, failure, protocol_error, success};
 
 /// How often a client should ask how far a task is.
 const POLL_EVERY_MS: u64 = 1_000;
@@ -92,7 +92,8 @@ impl Handler {
     /// What `tools/call` would have answered. A fault of ours is the protocol's `failed`; a tool that could not do its work
     /// has completed with an error.
     fn ended(&self, job: &Job, ending: &JobEnding) -> TaskPayload {
-        let dialect = self.house.table().find(&job.operation).map(|tool| tool.entry.family.dialect());
+        let tool = self.house.table().find(&job.operation);
+        let dialect = tool.map(|tool| tool.entry.family.dialect());
         let error: Option<OpError> = ending.error.clone().and_then(|error| serde_json::from_value(error).ok());
         let mut reply = Reply {
             call_id: Uuid::parse_str(&ending.call_id).unwrap_or_default(),
@@ -108,7 +109,7 @@ impl Handler {
                     artifacts: ending.artifacts.clone(),
                     metadata: ending.metadata.clone(),
                 };
-                Ok(success(reply, done))
+                Ok(success(reply, done, Text::Words(tool.and_then(|tool| tool.entry.text))))
             }
             Some(error) if error.kind == Kind::Internal => Err(protocol_error(reply.dialect, &error)),
             Some(error) => {

@@ -1,4 +1,4 @@
-//! The signing key of the log: a file for its owner alone, never in the database.
+//! The key file: what signs the log, and the master key of what is encrypted. For its owner alone, never in the database.
 
 use std::io::Write as _;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use ledger::key::{KeyError, LogSigner};
 use ledger::keyring::{Keyring, KeyringError};
+use store::subject_keys::{MasterKey, MasterKeyError};
 
 #[derive(Debug, thiserror::Error)]
 pub enum KeyFileError {
@@ -22,10 +23,54 @@ pub enum KeyFileError {
     OpenToOthers { path: PathBuf, mode: u32 },
     #[error("`{path}` does not hold a signing key")]
     Parse { path: PathBuf, source: KeyringError },
+    #[error("`{path}` does not hold a master key where it should")]
+    ParseMaster { path: PathBuf, source: MasterKeyError },
+    #[error(
+        "the database holds what is encrypted under a master key, and `{path}` has none: copy the key file of the server that \
+         made it, or put back the copy that you keep of it"
+    )]
+    NoMaster { path: PathBuf },
+    #[error(
+        "the master key in `{path}` is not the one of this database: copy the key file of the server that encrypted what is in \
+         it, or put back the copy that you keep of it"
+    )]
+    OtherMaster { path: PathBuf },
+    #[error("a master key could not be made or compared with the database")]
+    Master(#[source] store::StoreError),
     #[error("a signing key could not be made")]
     Make(#[source] KeyError),
     #[error("the keys could not be changed")]
     Change(#[source] KeyringError),
+}
+
+/// The keys of a data folder.
+pub struct KeyFile {
+    pub keyring: Keyring,
+    /// Absent in files of earlier versions, until the next start.
+    pub master: Option<MasterKey>,
+}
+
+impl KeyFile {
+    fn parse(path: &Path, text: &str) -> Result<KeyFile, KeyFileError> {
+        let (master, rest): (Vec<&str>, Vec<&str>) = text.lines().partition(|line| MasterKey::is_in(line));
+        let master = master.first().map(|line| MasterKey::parse(line)).transpose();
+        let keyring: String = rest.iter().map(|line| format!("{line}\n")).collect();
+        Ok(KeyFile {
+            keyring: Keyring::parse(&keyring)
+                .map_err(|source| KeyFileError::Parse { path: path.to_owned(), source })?,
+            master: master.map_err(|source| KeyFileError::ParseMaster { path: path.to_owned(), source })?,
+        })
+    }
+
+    fn to_private_text(&self) -> String {
+        let master = self.master.as_ref().map(|master| format!("{}\n", master.to_private_text()));
+        format!("{}{}", self.keyring.to_private_text(), master.unwrap_or_default())
+    }
+}
+
+/// Where it is remembered beside the database whose keys were destroyed.
+pub fn destroyed_file(folder: &Path) -> PathBuf {
+    folder.join("keys.destroyed")
 }
 
 /// What the house remembers of API keys beside the database.
@@ -39,7 +84,7 @@ pub fn forget_seals(folder: &Path) -> std::io::Result<()> {
 }
 
 /// Reads the key file, if it is there.
-pub fn find(path: &Path) -> Result<Option<Keyring>, KeyFileError> {
+pub fn find(path: &Path) -> Result<Option<KeyFile>, KeyFileError> {
     let text = match std::fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -50,22 +95,22 @@ pub fn find(path: &Path) -> Result<Option<Keyring>, KeyFileError> {
     if mode & 0o077 != 0 {
         return Err(KeyFileError::OpenToOthers { path: path.to_owned(), mode });
     }
-    let keyring = Keyring::parse(&text).map_err(|source| KeyFileError::Parse { path: path.to_owned(), source })?;
-    Ok(Some(keyring))
+    KeyFile::parse(path, &text).map(Some)
 }
 
 /// Reads the key file of a log that is there already.
-pub fn read(path: &Path) -> Result<Keyring, KeyFileError> {
+pub fn read(path: &Path) -> Result<KeyFile, KeyFileError> {
     find(path)?.ok_or_else(|| KeyFileError::Missing { path: path.to_owned() })
 }
 
-/// Makes the first key of a log that is still to begin.
-pub fn make(path: &Path) -> Result<Keyring, KeyFileError> {
+/// Makes the first keys of a log that is still to begin.
+pub fn make(path: &Path) -> Result<KeyFile, KeyFileError> {
     let random = crate::auth::random_bytes();
     let origin = format!("materia/{}", hex::encode(random.get(..8).unwrap_or_default()));
-    let keyring = Keyring::new(new_signer(&origin)?);
-    write(path, &keyring)?;
-    Ok(keyring)
+    let master = MasterKey::generate().map_err(KeyFileError::Master)?;
+    let keys = KeyFile { keyring: Keyring::new(new_signer(&origin)?), master: Some(master) };
+    write(path, &keys)?;
+    Ok(keys)
 }
 
 pub fn new_signer(origin: &str) -> Result<LogSigner, KeyFileError> {
@@ -73,8 +118,8 @@ pub fn new_signer(origin: &str) -> Result<LogSigner, KeyFileError> {
 }
 
 /// Replaces the file as a whole: a crash leaves the old one or the new one.
-pub fn write(path: &Path, keyring: &Keyring) -> Result<(), KeyFileError> {
-    replace(path, &keyring.to_private_text()).map_err(|source| file_error(path, source))
+pub fn write(path: &Path, keys: &KeyFile) -> Result<(), KeyFileError> {
+    replace(path, &keys.to_private_text()).map_err(|source| file_error(path, source))
 }
 
 /// As [`replace`], but does not wait for the folder: after a loss of power it may be the older one, and never half of one.
@@ -117,7 +162,9 @@ mod tests {
         assert!(find(&path).unwrap().is_none());
         assert!(matches!(read(&path), Err(KeyFileError::Missing { .. })));
         let made = make(&path).unwrap();
-        assert_eq!(read(&path).unwrap().origin(), made.origin());
+        let found = read(&path).unwrap();
+        assert_eq!(found.keyring.origin(), made.keyring.origin());
+        assert_eq!(found.master.unwrap().id(), made.master.unwrap().id());
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
         assert!(matches!(read(&path), Err(KeyFileError::OpenToOthers { mode: 0o644, .. })));
     }

@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use contract::id::OrganisationId;
 use ledger::checkpoint::SignedCheckpoint;
-use ledger::keyring::Keyring;
 use ledger::tree::TreeHead;
 use ops::acceptance::Acceptance;
 use ops::{Afterwards, Claim, Notary, NotaryError, Platform, Standing, Unrecorded, held_doubts};
@@ -16,7 +15,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::HouseError;
-use super::keys::{self, KeyFileError};
+use super::keys::{self, KeyFile, KeyFileError};
 use super::witnesses::{WitnessStanding, Witnesses};
 use crate::auth::owner;
 
@@ -108,7 +107,7 @@ async fn has_begun(folder: &Path, store: &Store) -> Result<bool, RollbackError> 
 }
 
 /// A key for a log that has not begun. One that has is continued with its own key or not at all.
-pub async fn first_key(folder: &Path, store: &Store, key_file: &Path) -> Result<Keyring, HouseError> {
+pub async fn first_key(folder: &Path, store: &Store, key_file: &Path) -> Result<KeyFile, HouseError> {
     if has_begun(folder, store).await.map_err(HouseError::Rollback)? {
         return Err(HouseError::Key(KeyFileError::Missing { path: key_file.to_owned() }));
     }

@@ -20,7 +20,7 @@ fn records() -> Value {
     ]})
 }
 
-async fn request(url: &str, method: &str, params: Value) -> Value {
+pub async fn request(url: &str, method: &str, params: Value) -> Value {
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
     let request = ids::http_client().post(url).header("Accept", "application/json, text/event-stream");
     let response = request.header("MCP-Protocol-Version", "2025-11-25").json(&body).send().await;
@@ -98,7 +98,7 @@ async fn the_graph_is_asked_over_mcp_as_the_seed_says() {
         let answer = request(&house.mcp(), "tools/call", found.clone()).await;
         event = answer["result"]["structuredContent"]["events"][0]["event"].clone();
     }
-    assert_eq!((&event["operation"], &event["correlation"]["request_id"]), (&json!("resource.kg.herb"), &json!("1")));
+    assert_eq!((&event["operation"], &event["correlation"]["message_id"]), (&json!("resource.kg.herb"), &json!("1")));
     let herb: Value = serde_json::from_str(content["text"].as_str().expect("text")).expect("JSON");
     assert_eq!((&content["mimeType"], &herb["names"]["th"]), (&json!("application/json"), &json!("ขิง")));
     assert_eq!(herb["constituents"], json!([{"id": "C9", "name": "จินเจอรอล", "verified": false, "sources": ["s"]}]));

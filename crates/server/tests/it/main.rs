@@ -12,6 +12,7 @@
 
 mod attacks;
 mod authorisation;
+mod budgets;
 mod catalogues;
 mod clients;
 mod commands;

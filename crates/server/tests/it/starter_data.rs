@@ -111,7 +111,7 @@ fn ends(answer: &Value) -> Vec<&str> {
 async fn every_fact_of_the_book_is_there_with_its_page(house: &House) {
     let mut missing = Vec::new();
     for (herb, object, level, page) in AGAINST {
-        let answer = ask(house, "find_contraindications", json!({"herb_ids": [herb]})).await;
+        let answer = ask(house, "find_contraindications", json!({"herb_ids": [herb], "detail": "full"})).await;
         let results = answer["results"].as_array().unwrap_or_else(|| panic!("{herb}: {answer}"));
         let is_said = |result: &&Value| {
             let evidence = result["evidence"].as_str().unwrap_or_default();

@@ -1,7 +1,7 @@
 //! Tasks of a project by what is asked of them, oldest first.
 
 use contract::workflow::tasks::{Task, TaskStatus};
-use store::{Conn, Row, StoreError};
+use store::{Conn, Param, Row, StoreError};
 
 use super::TaskRow;
 
@@ -75,6 +75,24 @@ pub async fn list(
     let mut page = rows.iter().take(n_max).map(TaskRow::read).collect::<Result<Vec<TaskRow>, StoreError>>()?;
     let next = (rows.len() > n_max).then(|| page.last().map(|row| row.number)).flatten();
     Ok((page.drain(..).map(|row| row.task).collect(), next))
+}
+
+/// How many tasks a filter lets through, on whatever page.
+pub async fn count(
+    conn: &mut Conn,
+    organisation_id: &str,
+    project_id: &str,
+    filter: &Filter<'_>,
+) -> Result<u64, StoreError> {
+    let sql = "SELECT COUNT(*) FROM tasks WHERE organisation_id = $1 AND project_id = $2 \
+         AND ($3 IS NULL OR status = $3) AND (NOT $4 OR NOT has_mandatory_input) \
+         AND ($5 IS NULL OR task_id IN (SELECT i.task_id FROM task_inputs i WHERE i.organisation_id = $1 AND i.artifact_id = $5))";
+    let text = |text: Option<&'static str>| text.map_or(Param::NullText, Param::Text);
+    let depends_on = filter.depends_on.map_or(Param::NullText, Param::Text);
+    let status = text(filter.status.map(TaskStatus::name));
+    let params = [organisation_id.into(), project_id.into(), status, filter.is_missing_mandatory.into(), depends_on];
+    let row = conn.fetch_optional(sql, &params).await?;
+    Ok(row.map(|row| row.int(0)).transpose()?.unwrap_or(0).unsigned_abs())
 }
 
 /// A row of the table of tasks, as the audit finds it.

@@ -118,7 +118,7 @@ export async function readHerb(client: Client, word: string, signal: AbortSignal
   const node = await client.call('read_node', { curie: word }, { signal });
   const field = node.categories.includes('formulation') ? 'formulation_ids' : 'herb_ids';
   const isEither = node.categories.includes('herb') || field === 'formulation_ids';
-  const answer = isEither ? await client.call('find_contraindications', { [field]: [node.id] }, { signal }) : undefined;
+  const answer = isEither ? await client.call('find_contraindications', { [field]: [node.id], detail: 'full' }, { signal }) : undefined;
   const results = answer?.results.flatMap(statements) ?? [];
   const edgeIds = [...node.relations, ...results].map(({ edge_id }) => edge_id);
   const ends = [...node.relations, ...results].flatMap(othersIn);

@@ -126,6 +126,11 @@ impl Paths {
         self.ends.iter().map(|end| self.path(*end))
     }
 
+    /// Leaves these paths, by their places, in this order.
+    pub fn keep(&mut self, places: &[usize]) {
+        self.ends = places.iter().filter_map(|place| self.ends.get(*place).copied()).collect();
+    }
+
     fn path(&self, end: u32) -> impl DoubleEndedIterator<Item = PathNode<'_>> {
         let mut way = [None; NODES_MAX];
         let mut next = self.step(end);

@@ -134,7 +134,7 @@ async fn however_much_others_bring_what_was_verified_is_told_and_what_is_cut_is_
     let stage = sqlite().await;
     let stage = stage.again_with(made_up()).await;
     stage.call("owner", "load_starter_data", json!({})).await.result.unwrap();
-    let herb = json!({"herb_ids": ["test_root"]});
+    let herb = json!({"herb_ids": ["test_root"], "detail": "full"});
     let (before, _) = answered(&stage, herb.clone()).await;
     let verified = |found: &Value| {
         let all = found["results"].as_array().unwrap().iter();

@@ -320,7 +320,7 @@ async fn what_somebody_imports_takes_no_place_from_what_was_verified() {
     let stage = sqlite().await;
     let house = stage.again_with(with_deadly_classes()).await;
     house.call("owner", "load_starter_data", json!({})).await.result.unwrap();
-    let asked = |limit: u32, pattern: Option<&str>| json!({"start": {"type": "herb", "id": "test_root"}, "pattern": pattern, "limit": limit, "max_depth": 2});
+    let asked = |limit: u32, pattern: Option<&str>| json!({"start": {"type": "herb", "id": "test_root"}, "pattern": pattern, "limit": limit, "max_depth": 2, "detail": "full"});
     let verified = |output: &Value| -> Vec<String> {
         let is_verified =
             |path: &&Value| path.as_array().unwrap().iter().skip(1).all(|it| it["via"]["verified"] == true);
