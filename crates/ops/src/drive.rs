@@ -20,8 +20,8 @@ use crate::dialogue::Dialogue;
 use crate::door::{Inner, Success};
 use crate::hashing::Hashing;
 use crate::kept_answers;
-use crate::limits::RETRY_AFTER_MS;
 use crate::leaving::Rows;
+use crate::limits::RETRY_AFTER_MS;
 use crate::operation::{Answer, ApplyError, Operation, Read, Record, Write, store_error};
 use crate::record::{Ending, Ticket, error_hash};
 use crate::remote::{Remote, forward};
@@ -471,7 +471,8 @@ impl<T: Write> Change<T> {
         let (organisation_id, actor_id) = (actor.organisation_id.as_str(), actor.id.as_str());
         let place = [organisation_id, actor_id, T::NAME, key.as_str()];
         let done = self.run(tx).await?;
-        let output = if keeps_output::<T>() { serde_json::to_string(&done) } else { serde_json::to_string(&done.objects) };
+        let output =
+            if keeps_output::<T>() { serde_json::to_string(&done) } else { serde_json::to_string(&done.objects) };
         let output = output.map_err(OpError::internal)?;
         let stored = idempotency::Stored { in_hash: self.in_hash.clone(), output };
         let recorded_at_us = self.ticket.started_us;

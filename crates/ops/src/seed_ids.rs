@@ -38,7 +38,8 @@ pub fn request_id(correlation: &Correlation, call_id: Uuid) -> String {
 
 fn made_request_id(call_id: Uuid) -> String {
     let digest = Sha256::digest(call_id.as_bytes());
-    let letters = digest.iter().take(REQUEST_CHARS).filter_map(|byte| ALPHABET.get(usize::from(*byte) % ALPHABET.len()));
+    let letters =
+        digest.iter().take(REQUEST_CHARS).filter_map(|byte| ALPHABET.get(usize::from(*byte) % ALPHABET.len()));
     letters.fold(REQUEST.to_owned(), |id, letter| format!("{id}{}", char::from(*letter)))
 }
 
@@ -77,7 +78,9 @@ mod tests {
         let given = of("req_med123abc456", "anon_fusioncore77");
         assert_eq!(request_id(&given, call), "req_med123abc456");
         assert_eq!(user_id(&given, &actor("ann"), &keys), "anon_fusioncore77");
-        for wrong in [of("17", "ann"), of("req_short", "anon_x"), of("req_med123abc45.", "anon_a.b"), Correlation::default()] {
+        for wrong in
+            [of("17", "ann"), of("req_short", "anon_x"), of("req_med123abc45.", "anon_a.b"), Correlation::default()]
+        {
             let (request, user) = (request_id(&wrong, call), user_id(&wrong, &actor("ann"), &keys));
             assert!(parse_request_id(&request).is_some() && parse_user_id(&user).is_some(), "{request} {user}");
             assert_eq!((request, user.clone()), (request_id(&wrong, call), user_id(&wrong, &actor("ann"), &keys)));

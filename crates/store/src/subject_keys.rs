@@ -179,10 +179,10 @@ pub async fn destroy(tx: &mut Tx<'_>, subject: &Subject, now_us: i64) -> Result<
     let [organisation_id, kind, id] = place(subject);
     let sql = "UPDATE subject_keys SET wrapped = NULL, destroyed_at_us = $4
         WHERE organisation_id = $1 AND kind = $2 AND subject_id = $3 AND wrapped IS NOT NULL";
-    let n_destroyed =
-        tx.execute(sql, &[organisation_id, kind, id, now_us.into()]).await?;
+    let n_destroyed = tx.execute(sql, &[organisation_id, kind, id, now_us.into()]).await?;
     if n_destroyed == 0 {
-        let sql = "INSERT INTO subject_keys (organisation_id, kind, subject_id, wrapped, created_at_us, destroyed_at_us)
+        let sql =
+            "INSERT INTO subject_keys (organisation_id, kind, subject_id, wrapped, created_at_us, destroyed_at_us)
             VALUES ($1, $2, $3, NULL, $4, $4) ON CONFLICT (organisation_id, kind, subject_id) DO NOTHING";
         tx.execute(sql, &[organisation_id, kind, id, now_us.into()]).await?;
     }

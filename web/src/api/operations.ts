@@ -183,7 +183,7 @@ export interface Operations {
     input: {
       actor_id?: string | null;
       call_id?: string | null;
-      /** Any of `task_id`, `run_id`, `request_id` and `conversation_id`. */
+      /** Any of `task_id`, `run_id`, `request_id`, `message_id` and `conversation_id`. */
       correlation_id?: string | null;
       /** `next_cursor` of the page before. */
       cursor?: string | null;
@@ -216,12 +216,18 @@ export interface Operations {
           /** The caller's own ids for the work this call is part of. */
           correlation?: {
             conversation_id?: string | null;
+            /** The id of the JSON-RPC message. */
+            message_id?: string | null;
             request_id?: string | null;
             run_id?: string | null;
             task_id?: string | null;
+            /** Who asked, as seed 004 names users: `anon_` and letters that tell nobody's name. */
+            user_id?: string | null;
           };
           /** How many like this one were folded into it (refusals before authentication). */
           count?: number | null;
+          /** Whose key the two hashes are made with, such as `patient/` and an id, where they are no plain SHA-256. */
+          hash_key?: string | null;
           in_hash: string;
           /** Hash of organisation, actor, operation and idempotency key, where the answer is kept under them for repeated calls. */
           kept_as?: string | null;
@@ -495,6 +501,10 @@ export interface Operations {
   /** Find what is recorded against taking herbs or formulations: conditions, people and drugs, each with evidence, strength, source and licence. Both inherit from what is in them. An id or name that is not known is an error, never an empty answer. */
   find_contraindications: {
     input: {
+      /** The `next_cursor` of a brief answer. */
+      cursor?: string | null;
+      /** `brief` unless said: the gravest first, as many as a model can read at once. */
+      detail?: "full" | "brief" | null;
       formulation_ids?: string[];
       herb_ids?: string[];
       /** A change number that the answer must know of, as `put_records` answered it. */
@@ -502,6 +512,16 @@ export interface Operations {
     };
     output: {
       audit: AuditBlock;
+      /** Of a brief answer: rows whose strength is low, or members of rows. Others are always there. */
+      left_out?: {
+        /** What to send to get it. */
+        how: string;
+        /** Members that the rows would have in full. */
+        members?: string[];
+        /** Rows that are not shown. */
+        rows?: number;
+      } | null;
+      next_cursor?: string | null;
       /** Known here, but nothing is recorded against them. That is no statement that there is nothing. */
       no_record: string[];
       /** Ingredients that nothing is recorded against here, or that are not here at all: what they may do is unknown. */
@@ -535,18 +555,21 @@ export interface Operations {
         /** The condition, person or drug that it does not go with. */
         contraindication: string;
         contraindication_id: string;
-        edge_id: string;
+        /** Absent in a brief row, as `licence` is. */
+        edge_id?: string;
         entity_id: string;
         entity_label: string;
         /** What the source says, or where it says so. */
         evidence: string;
         /** What is in it and has this recorded of it, a class of that, or the kind of herb. */
         inherited_from?: string | null;
-        licence: string;
+        licence?: string;
+        /** In a brief row, how much else is stated of the same pair. */
+        n_also?: number | null;
         /** `contraindicated_in`, `interacts_with` … */
         predicate: string;
         /** Documents and addresses. */
-        references: string[];
+        references?: string[];
         /** References that do not stand: `retracted`, `expression of concern` … */
         retracted?: ({
           notice?: string | null;
@@ -948,6 +971,8 @@ export interface Operations {
         unseen_inputs?: string[];
         updated_at: string;
       })[];
+      /** How many there are in all, on this page and others; a service elsewhere may not say. */
+      total?: number | null;
     };
   };
   /** Bring the starter data to those of this program. What somebody else brought, changed or withdrew stays as it is. */
@@ -1138,6 +1163,10 @@ export interface Operations {
     input: {
       /** Only counts the paths, all of them. */
       count?: boolean;
+      /** The `next_cursor` of a brief answer. */
+      cursor?: string | null;
+      /** `brief` unless said: the gravest first, as many as a model can read at once. */
+      detail?: "full" | "brief" | null;
       /** Only checks the question and whether somebody answers. */
       dry?: boolean;
       /** What may be on a path after its start. Absent members let everything pass. */
@@ -1170,6 +1199,16 @@ export interface Operations {
       audit: AuditBlock;
       /** Where counting was asked for. */
       count?: number | null;
+      /** Of a brief answer. */
+      left_out?: {
+        /** What to send to get it. */
+        how: string;
+        /** Members that the rows would have in full. */
+        members?: string[];
+        /** Rows that are not shown. */
+        rows?: number;
+      } | null;
+      next_cursor?: string | null;
       /** What the paths do not tell: few or none do not mean that there is nothing. */
       note?: string | null;
       /** In the order of predicate and id, hop by hop; without a pattern the shorter ones first. */

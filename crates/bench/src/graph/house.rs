@@ -14,12 +14,12 @@ use evidence::record::{Incoming, lane};
 use evidence::sealing::Sealing;
 use ledger::key::LogSigner;
 use ledger::keyring::Keyring;
-use store::subject_keys::{MasterKey, SubjectKeys};
 use ops::operations::OPERATIONS;
 use ops::{Call, Clock, Platform, WitnessPolicy};
 use serde_json::{Value, json};
 use server::settings::Settings;
 use server::{assemble, auth};
+use store::subject_keys::{MasterKey, SubjectKeys};
 use store::{Applied, Apply, Keep, Store, Target};
 use tempfile::TempDir;
 

@@ -106,5 +106,8 @@ fn position(cursor: Option<&str>) -> Result<(i64, String), OpError> {
 fn is_wanted(wanted: Option<&CorrelationId>, event: &Event) -> bool {
     let Some(wanted) = wanted else { return true };
     let ids = &event.correlation;
-    [&ids.task_id, &ids.run_id, &ids.request_id, &ids.message_id, &ids.conversation_id].into_iter().flatten().any(|id| id == wanted)
+    [&ids.task_id, &ids.run_id, &ids.request_id, &ids.message_id, &ids.conversation_id]
+        .into_iter()
+        .flatten()
+        .any(|id| id == wanted)
 }

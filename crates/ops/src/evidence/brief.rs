@@ -23,7 +23,9 @@ pub fn offset(cursor: Option<&str>, version: i64) -> Result<usize, OpError> {
     let parsed = cursor.split_once('.').and_then(|(at, n)| Some((at.parse::<i64>().ok()?, n.parse::<usize>().ok()?)));
     match parsed {
         Some((at, n)) if at == version => Ok(n),
-        Some(_) => Err(OpError::invalid("cursor", "one of the record as it is now: it changed since; ask again without")),
+        Some(_) => {
+            Err(OpError::invalid("cursor", "one of the record as it is now: it changed since; ask again without"))
+        }
         None => Err(OpError::invalid("cursor", "the `next_cursor` of a brief answer")),
     }
 }

@@ -6,14 +6,14 @@ use contract::error::OpError;
 use contract::evidence::contraindications::{EntityKind, FindContraindications, FindContraindicationsOutput};
 use evidence::contraindications::{self, Entity};
 use evidence::graph::Graph;
-use serde_json::Value;
 use evidence::resolve::{Meant, Unresolved, namesakes, resolve, resolve_herb};
+use serde_json::Value;
 
 use super::{brief, graph, note, provenance_of, unresolved};
-use crate::rendering::Lines;
 use crate::context::Context;
 use crate::family::Family;
 use crate::operation::{Answer, Operation, Read, store_error};
+use crate::rendering::Lines;
 
 const LOW: &str = "low";
 
@@ -127,7 +127,8 @@ fn words(output: &Value) -> String {
     let results = list("results");
     lines.push(format!("{} recorded contraindications, the strongest first:", results.len()));
     // However many: what is strong, or of a strength that nobody stated, is never left out.
-    let (low, others): (Vec<&Value>, Vec<&Value>) = results.iter().partition(|it| it.get("strength") == Some(&LOW.into()));
+    let (low, others): (Vec<&Value>, Vec<&Value>) =
+        results.iter().partition(|it| it.get("strength") == Some(&LOW.into()));
     others.into_iter().for_each(|it| lines.push(result(it)));
     if !low.is_empty() {
         lines.list("Of low strength:", low.into_iter().map(result));
@@ -140,7 +141,10 @@ fn words(output: &Value) -> String {
     }
     let no_record: Vec<&str> = list("no_record").iter().filter_map(Value::as_str).collect();
     if !no_record.is_empty() {
-        lines.push(format!("Nothing is recorded against {}, which does not mean that it is safe.", no_record.join(", ")));
+        lines.push(format!(
+            "Nothing is recorded against {}, which does not mean that it is safe.",
+            no_record.join(", ")
+        ));
     }
     let not_covered = list("not_covered").iter().filter_map(|it| it.get("ingredient")?.as_str());
     let not_covered: Vec<&str> = not_covered.collect();

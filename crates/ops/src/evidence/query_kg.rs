@@ -12,10 +12,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::{brief, graph, graph_error, provenance, unresolved};
-use crate::rendering::Lines;
 use crate::context::{Context, Settings};
 use crate::family::Family;
 use crate::operation::{Answer, Operation, Read, store_error};
+use crate::rendering::Lines;
 
 /// A question that looks at fewer edges than these is answered at once, and every other one in the pool for long work.
 const WORK_AT_ONCE_MAX: u64 = 50_000;

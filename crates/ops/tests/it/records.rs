@@ -52,8 +52,15 @@ impl Operation for Check {
 
     fn rows_of_failure(failed: &Failed<'_>) -> Option<Rows> {
         let word = if failed.was_valid { "failed" } else { "refused" };
-        let (request, keys) = (request(failed.actor.organisation_id.as_str(), failed.request_id()), failed.subject_keys);
-        Some(row(keys, request, failed.call_id.to_string(), format!("{word} {}", failed.error.code()), failed.started_us))
+        let (request, keys) =
+            (request(failed.actor.organisation_id.as_str(), failed.request_id()), failed.subject_keys);
+        Some(row(
+            keys,
+            request,
+            failed.call_id.to_string(),
+            format!("{word} {}", failed.error.code()),
+            failed.started_us,
+        ))
     }
 }
 
@@ -269,7 +276,8 @@ async fn a_durable_read_is_stored_when_it_is_answered_with_the_rows_that_it_leav
 #[tokio::test]
 async fn a_call_that_is_refused_or_fails_leaves_rows_too() {
     for stage in stages().await {
-        let calls = [("owner", json!({"text": 7})), ("viewer", json!({"text": "x"})), ("owner", json!({"text": "fail"}))];
+        let calls =
+            [("owner", json!({"text": 7})), ("viewer", json!({"text": "x"})), ("owner", json!({"text": "fail"}))];
         for (name, input) in calls {
             let reply = stage.call(name, "check", input).await;
             let request = request("here", ops::seed_ids::request_id(&Default::default(), reply.call_id));
@@ -323,7 +331,10 @@ async fn of_a_call_about_a_patient_nothing_is_left_in_clear() {
         let admitted = stage.call_with_key("owner", "admit_patient", input(NUMBER), "k1").await;
         assert_eq!(admitted.result.unwrap().output, json!({"note": SECRET, "number": NUMBER}));
         let repeated = stage.call_with_key("owner", "admit_patient", input(NUMBER), "k1").await.result.unwrap_err();
-        assert!(repeated.message.contains(PATIENT) && repeated.message.starts_with("already carried out"), "{repeated}");
+        assert!(
+            repeated.message.contains(PATIENT) && repeated.message.starts_with("already carried out"),
+            "{repeated}"
+        );
         stage.call("owner", "see_patient", input(NUMBER)).await.result.unwrap();
         for wrong in [1, 2, 3] {
             stage.call("owner", "see_patient", input(wrong)).await.result.unwrap_err();

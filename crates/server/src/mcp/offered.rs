@@ -11,8 +11,8 @@ use rmcp::service::RequestContext;
 use serde_json::{Map, Value};
 
 use super::asking;
-use super::handler::Handler;
 use super::correlation;
+use super::handler::Handler;
 use super::results::{failed_read, meta, no_resource};
 
 const COMPLETIONS_MAX: usize = 100;

@@ -31,7 +31,8 @@ impl MasterKey {
 
     /// Reads `MASTER+KEY+ID+HEX`. No error repeats any of the key.
     pub fn parse(line: &str) -> Result<MasterKey, MasterKeyError> {
-        let (id, secret) = line.strip_prefix(PREFIX).and_then(|rest| rest.split_once('+')).ok_or(MasterKeyError::Form)?;
+        let (id, secret) =
+            line.strip_prefix(PREFIX).and_then(|rest| rest.split_once('+')).ok_or(MasterKeyError::Form)?;
         let secret = hex::decode(secret).map_err(|_| MasterKeyError::Form)?;
         let key = MasterKey(secret.try_into().map_err(|_| MasterKeyError::Form)?);
         if key.id() == id { Ok(key) } else { Err(MasterKeyError::Id) }
