@@ -38,8 +38,8 @@ pub fn table(ended: &[Ended]) -> String {
         format!("{:>8.1}  {of} {}\n", test.took.as_secs_f64(), test.name)
     });
     let (jobs, tests): (String, String) = (jobs.collect(), tests.collect());
-    let head = format!("{:<40}{:>8}\n", "tests, side by side", "minutes");
-    format!("{head}{jobs}\n{:>8}  the slowest tests\n{tests}", "seconds")
+    let jobs = format!("{:<40}{:>8}\n{jobs}", "tests, side by side", "minutes");
+    if tests.is_empty() { jobs } else { format!("{jobs}\n{:>8}  the slowest tests\n{tests}", "seconds") }
 }
 
 /// What failed, told again where it is not missed.

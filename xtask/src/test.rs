@@ -159,14 +159,15 @@ fn run_jobs(part: &Part, mut jobs: Vec<Job>, scratch: &Scratch, ended: &mut Vec<
     }
     let n_jobs = jobs.len();
     *ended = lanes::run(jobs, N_LANES, &scratch.make_folder("output")?, |end| report::shown(part, end));
+    if let Part::Named(name) = part {
+        ended.retain(|end| !end.passed || times::count(&end.output) > 0);
+        if ended.is_empty() {
+            bail!("no test that was built has `{name}` in its name, and no crate is called so");
+        }
+    }
     let n_failed = ended.iter().filter(|end| !end.passed).count();
     if n_failed > 0 {
         bail!("{n_failed} of {n_jobs} did not pass");
-    }
-    if let Part::Named(name) = part
-        && ended.iter().all(|end| times::count(&end.output) == 0)
-    {
-        bail!("no test has `{name}` in its name, and no crate is called so");
     }
     Ok(())
 }

@@ -101,7 +101,8 @@ pub trait Operation: DeserializeOwned + Serialize + JsonSchema + Send + Sync + '
         None
     }
 
-    /// Rows that tell of a call which was refused before it ran, or of a read that failed.
+    /// Rows that tell of a call which was refused before it ran, or of a read that failed. Of one that was told to try again
+    /// there are none.
     fn rows_of_failure(_failed: &Failed<'_>) -> Option<Rows> {
         None
     }

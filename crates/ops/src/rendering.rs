@@ -6,6 +6,8 @@ use serde_json::{Map, Value};
 
 /// An answer that is no longer is shown as it is: JSON is as short, and programs can read it.
 const JSON_BYTES_MAX: usize = 1_000;
+/// An audit block takes about as many.
+const AUDIT_BYTES: usize = 400;
 /// The text of an answer, whatever its size.
 const TOKENS_MAX: usize = 1_500;
 /// A text within a row.
@@ -15,11 +17,13 @@ const LEFT_OUT: [&str; 1] = ["audit"];
 /// What a row is about stands first.
 const NAMES: [&str; 6] = ["label", "title", "name", "entity_label", "id", "uri"];
 
-/// The text of an output, by the words of its operation where it has any.
-pub fn text(output: &Value, of_operation: Option<fn(&Value) -> String>) -> String {
-    let json = without_audit(output).to_string();
-    if json.len() <= JSON_BYTES_MAX {
-        return json;
+/// The text of an output, by the words of its operation where it has any. `n_bytes` is how long its JSON is.
+pub fn text(output: &Value, n_bytes: usize, of_operation: Option<fn(&Value) -> String>) -> String {
+    if n_bytes <= JSON_BYTES_MAX + AUDIT_BYTES {
+        let json = without_audit(output).to_string();
+        if json.len() <= JSON_BYTES_MAX {
+            return json;
+        }
     }
     of_operation.map_or_else(|| generic(output), |words| words(output))
 }
@@ -126,16 +130,20 @@ mod tests {
     use super::*;
     use serde_json::json;
 
+    fn shown(output: &Value, words: Option<fn(&Value) -> String>) -> String {
+        text(output, output.to_string().len(), words)
+    }
+
     #[test]
     fn a_short_answer_is_its_json_without_the_audit_block() {
-        assert_eq!(text(&json!({"next_id": "US-001", "audit": {"seed": 1}}), None), r#"{"next_id":"US-001"}"#);
+        assert_eq!(shown(&json!({"next_id": "US-001", "audit": {"seed": 1}}), None), r#"{"next_id":"US-001"}"#);
     }
 
     #[test]
     fn a_long_one_is_a_line_a_row_as_many_as_fit() {
         let hit = |n: usize| json!({"id": format!("H{n}"), "title": "ขิง", "score": 0.5, "tags": [], "why": ["a", "b"]});
         let hits: Vec<Value> = (0..500).map(hit).collect();
-        let shown = text(&json!({"hits": hits, "note": "n", "audit": {"seed": 1}, "empty": []}), None);
+        let shown = shown(&json!({"hits": hits, "note": "n", "audit": {"seed": 1}, "empty": []}), None);
         assert!(shown.starts_with("empty: []\nnote: n\nhits (500):\n- ขิง (H0), score 0.5, why [a; b]\n"), "{shown}");
         assert!(shown.ends_with(" more in structuredContent") && tokens(&shown) < TOKENS_MAX + 50, "{shown}");
     }
@@ -143,6 +151,6 @@ mod tests {
     #[test]
     fn an_operation_may_say_it_in_words_of_its_own() {
         let output = json!({"hits": ["x".repeat(2_000)]});
-        assert_eq!(text(&output, Some(|_| "one hit".to_owned())), "one hit");
+        assert_eq!(shown(&output, Some(|_| "one hit".to_owned())), "one hit");
     }
 }

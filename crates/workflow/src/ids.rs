@@ -13,7 +13,7 @@ use store::{Conn, Statement, StoreError, Tx};
 
 use crate::audited::{self, AuditedRow};
 pub use gaps::is_given;
-pub use reservations::{Reservation, ReserveOptions, confirm, delete_expired, reserve, reserve_number};
+pub use reservations::{Reservation, ReserveOptions, check_rate, confirm, delete_expired, reserve, reserve_number};
 pub use reserved::{IdsElsewhere, find_handed_on, find_holders, note_elsewhere};
 
 /// Names one counter.

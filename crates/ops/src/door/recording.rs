@@ -108,13 +108,13 @@ impl Inner {
     ) -> Result<(), NotKept> {
         let record = tool.map_or(Record::Queued, |tool| tool.entry.record);
         let is_write = tool.is_some_and(|tool| tool.entry.is_write);
-        let kept = if !rows.is_empty() {
-            match leaving::commit(&self.store, rows, &event).await {
-                Ok(()) => Ok(()),
-                Err(error) => return Err(self.keep_without_rows(outcome, event, write_error(error))),
-            }
-        } else if outcome == Outcome::Busy || record == Record::Queued {
+        let kept = if outcome == Outcome::Busy {
             // A store that did not take the change will not take its event either: it waits in the queue.
+            self.push(event)
+        } else if !rows.is_empty() {
+            let committed = leaving::commit(&self.store, rows, &event).await;
+            return committed.map_err(|error| self.keep_without_rows(outcome, event, write_error(error)));
+        } else if record == Record::Queued {
             self.push(event)
         } else if is_write {
             self.store.append_events(vec![event]).await.map_err(store_error)

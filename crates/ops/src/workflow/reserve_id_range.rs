@@ -14,7 +14,7 @@ use super::approve_artifact::is_part_of_approval;
 use super::{CounterPlan, NUMBERING_ROLES, tell_numbers, too_far_ahead};
 use crate::context::{Context, Settings};
 use crate::family::Family;
-use crate::operation::{Answer, ApplyError, Ended, Operation, Write};
+use crate::operation::{Answer, ApplyError, Ended, Operation, Write, refusal};
 use crate::remote::Service;
 
 /// The seed's 15 minutes.
@@ -26,7 +26,7 @@ pub struct Plan {
     /// Made once, so that a repeated `apply` reserves under the same handle.
     reservation_id: Uuid,
     expires_after_us: i64,
-    n_per_minute_max: Option<u32>,
+    is_exempt: bool,
 }
 
 impl Operation for ReserveIdRange {
@@ -69,13 +69,21 @@ impl Write for ReserveIdRange {
             return Err(OpError::invalid("count", "1 where `number` names the one that is wanted"));
         }
         let expires_after = ctx.settings().reservation_expires_after;
+        let counter = CounterPlan::find(ctx, &self.artifact_type, self.project_id.as_ref())?;
+        // Who may approve could reserve as often by approving here.
+        let is_exempt = is_part_of_approval(ctx);
+        if !is_exempt {
+            let n_max = ctx.settings().reservations_per_minute_max;
+            let mut reader = ctx.read().await?;
+            let checked = ids::check_rate(&mut reader, &counter.counter(), n_max, ctx.now_us()).await;
+            checked.map_err(refusal)?;
+        }
         Ok(Plan {
-            counter: CounterPlan::find(ctx, &self.artifact_type, self.project_id.as_ref())?,
+            counter,
             reserved_by: ctx.reserver(),
             reservation_id: Uuid::new_v4(),
             expires_after_us: i64::try_from(expires_after.as_micros()).unwrap_or(i64::MAX),
-            // Who may approve could reserve as often by approving here.
-            n_per_minute_max: (!is_part_of_approval(ctx)).then_some(ctx.settings().reservations_per_minute_max),
+            is_exempt,
         })
     }
 
@@ -88,7 +96,7 @@ impl Write for ReserveIdRange {
             reserved_by: &plan.reserved_by,
             reservation_id: plan.reservation_id,
             expires_after_us: plan.expires_after_us,
-            n_per_minute_max: plan.n_per_minute_max,
+            is_exempt: plan.is_exempt,
         };
         let (counter, now_us) = (plan.counter.counter(), plan.counter.now_us);
         let reserved = match self.number {

@@ -55,7 +55,10 @@ impl Text {
 /// A tool result: the output as structured content, and a text for whoever reads that alone.
 pub fn success(reply: Reply, success: ops::Success, text: Text) -> CallToolResult {
     let text = match text {
-        Text::Words(of_operation) => rendering::text(&success.output, of_operation),
+        Text::Words(of_operation) => {
+            let n_bytes = success.text.as_ref().map_or_else(|| success.output.to_string().len(), String::len);
+            rendering::text(&success.output, n_bytes, of_operation)
+        }
         Text::Json => {
             let json = success.text.unwrap_or_else(|| success.output.to_string());
             if json.len() <= TEXT_BYTES_MAX { json } else { beginning(&success.output, json.len()) }

@@ -159,7 +159,7 @@ pub async fn reserve(
         reservation_id,
         expires_after_us: request.reservation_expires_after_us,
         // The limit is for those who reserve directly.
-        n_per_minute_max: None,
+        is_exempt: true,
     };
     let count = u32::try_from(next.placeholders.len()).unwrap_or(u32::MAX);
     let reserved = ids::reserve(tx, &counter(request, next), count, &options, request.approved_at_us).await;

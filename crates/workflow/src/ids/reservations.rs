@@ -15,8 +15,8 @@ pub struct ReserveOptions<'a> {
     pub reserved_by: &'a str,
     pub reservation_id: Uuid,
     pub expires_after_us: i64,
-    /// Most reservations of one project in a minute; `None` for callers that are exempt, and not counted either.
-    pub n_per_minute_max: Option<u32>,
+    /// Not counted among the reservations of a minute.
+    pub is_exempt: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,7 +38,6 @@ pub async fn reserve(
     options: &ReserveOptions<'_>,
     now_us: i64,
 ) -> Result<Reservation, IdsError> {
-    check_rate(tx, counter, options, now_us).await?;
     check_alone(tx, counter)?;
     let last = advance(tx, counter, count, Times::both(now_us)).await?;
     let first = last - i64::from(count) + 1;
@@ -54,7 +53,6 @@ pub async fn reserve_number(
     options: &ReserveOptions<'_>,
     now_us: i64,
 ) -> Result<Reservation, IdsError> {
-    check_rate(tx, counter, options, now_us).await?;
     let id = format_id(counter.prefix, number);
     let highest = last_assigned(tx, counter).await?.saturating_add(LEAP_MAX).min(NUMBER_MAX);
     if number > highest {
@@ -91,7 +89,7 @@ async fn keep_reserved(
             reserved_text.as_str().into(),
             now_us.into(),
             expires_at_us.into(),
-            options.n_per_minute_max.is_none().into(),
+            options.is_exempt.into(),
         ],
     )
     .await?;
@@ -103,19 +101,16 @@ async fn keep_reserved(
         reserved_by: options.reserved_by.to_owned(),
         expires_at_us,
         confirmed: false,
-        is_exempt: options.n_per_minute_max.is_none(),
+        is_exempt: options.is_exempt,
     };
     let rows = std::iter::once(row.audited()).chain(taken).collect();
     Ok(Reservation { reservation_id, reserved_ids, expires_at_us, rows })
 }
 
-async fn check_rate(
-    conn: &mut Conn,
-    counter: &Counter<'_>,
-    options: &ReserveOptions<'_>,
-    now_us: i64,
-) -> Result<(), IdsError> {
-    let Some(n_max) = options.n_per_minute_max else { return Ok(()) };
+/// Refuses more than so many reservations of one project in a minute. Not for the transaction that reserves: under
+/// PostgreSQL's SERIALIZABLE whoever reads a range of reservations there meets all who reserve in other projects. Calls that
+/// come at the same moment may each find room.
+pub async fn check_rate(conn: &mut Conn, counter: &Counter<'_>, n_max: u32, now_us: i64) -> Result<(), IdsError> {
     // The oldest of the last `n_max`: when it is a minute old, there is room for one more.
     let row = conn
         .fetch_optional(

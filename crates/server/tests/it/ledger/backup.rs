@@ -59,8 +59,16 @@ async fn check(from: Option<String>, to: Option<String>) {
     let refused = restored.run(&["restore", &backup]);
     assert!(refused.code != 0 && refused.err.contains("signing key is not part of a backup"), "{}", refused.err);
     let key = path(&log.data, "ledger.key");
+    let kept = std::fs::read_to_string(&key).expect("a key file");
+    let master = kept.lines().find(|line| line.starts_with("MASTER+KEY+")).expect("a master key");
+    let secret = master.rsplit('+').next().expect("its secret");
+    for file in std::fs::read_dir(&backup).expect("a folder") {
+        let text = std::fs::read_to_string(file.expect("a file").path()).expect("text");
+        assert!(!text.contains(secret), "the master key is in the backup");
+    }
     let found = json(&restored.run(&["restore", &backup, "--key", &key, "--json"]).ok());
     assert_eq!(found["tree_size"], n_events, "{found}");
+    assert_eq!(std::fs::read_to_string(path(&restored.data, "ledger.key")).expect("a key file"), kept);
     assert!(found["doubt"].is_null() && found["n_objects_checked"].as_u64() > Some(0), "{found}");
     let again = restored.run(&["restore", &backup]);
     assert!(
