@@ -106,7 +106,11 @@ fn build_and_install(stages: &mut Stages, part: &Part) -> (Option<Vec<Binary>>, 
                 build.arg("--keep-going");
             }
             let (messages, result) = cargo::run_and_read(&mut build)?;
-            binaries = Some(Binary::read_all(&messages)?);
+            match Binary::read_all(&messages) {
+                Ok(found) => binaries = Some(found),
+                // Where cargo failed, that is the reason.
+                Err(error) => return result.and(Err(error)),
+            }
             result
         });
         let built = binaries.filter(|_| whole.is_some() || part.is_tried_as_far_as_it_was_built());
@@ -153,6 +157,7 @@ fn run_jobs(part: &Part, mut jobs: Vec<Job>, scratch: &Scratch, ended: &mut Vec<
         let at = N_LANES.min(jobs.len());
         jobs.splice(at..at, web_jobs());
     }
+    // Called so because tests look for `/tmp/` in answers, to which no path may get.
     let folder = scratch.make_folder("tmp")?;
     for job in &mut jobs {
         job.command.env("TMPDIR", &folder);

@@ -3,12 +3,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// `brief` is what an answer is without this field.
+// `brief` is what an answer is without this field: the gravest first, as many as fit; `left_out` says what did not. Said where
+// the field stands: words on the choices would make errors about them longer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
 pub enum Detail {
-    /// The gravest first, as many as fit; `left_out` says what did not.
     Brief,
     Full,
 }

@@ -1,8 +1,8 @@
 //! Whose keys were destroyed, remembered beside the database: a backup that is older than that would bring the keys back, and
 //! what was erased could be read again.
 //!
-//! One subject a line, as a JSON array of organisation, kind and id. Lines are only added. A line that a crash cut is of a
-//! subject whose key is destroyed in the database, which tells of it at the next start.
+//! One subject a line, as a JSON array of organisation, kind and id. Lines are only added, by whoever erased: what is missing in
+//! a database is not taken for erased, or who can write to that could have a good backup erased as well.
 
 use std::collections::HashSet;
 use std::io::{self, Write as _};
@@ -30,15 +30,13 @@ impl Destroyed {
         Destroyed { file }
     }
 
-    /// The start makes up for a line that could not be written.
     pub fn note(&self, subject: &Subject) {
-        if let Err(error) = self.append(std::slice::from_ref(subject)) {
+        if let Err(error) = self.append(subject) {
             tracing::error!(error = %error, "That a key was destroyed could not be noted beside the database");
         }
     }
 
-    /// Destroys again what the file names and the database still has, and adds to the file what only the database names. How
-    /// many were destroyed again.
+    /// Destroys again what the file names and the database still has. How many that were.
     pub async fn reconcile(&self, store: &Store, now_us: i64) -> Result<u64, OpError> {
         let noted = self.read().map_err(OpError::internal)?;
         let mut reader = store.read().await.map_err(store_error)?;
@@ -50,28 +48,24 @@ impl Destroyed {
         for chunk in to_destroy.chunks(CHUNK) {
             n_destroyed += destroy(store, chunk, now_us).await?;
         }
-        let noted: HashSet<Subject> = noted.into_iter().collect();
-        let mut to_note: Vec<Subject> = in_database.into_iter().filter(|subject| !noted.contains(subject)).collect();
-        to_note.sort_by(|a, b| (&a.organisation_id, &a.id).cmp(&(&b.organisation_id, &b.id)));
-        self.append(&to_note).map_err(OpError::internal)?;
         Ok(n_destroyed)
     }
 
     fn read(&self) -> io::Result<Vec<Subject>> {
         let Some(file) = &self.file else { return Ok(Vec::new()) };
-        match std::fs::read_to_string(file) {
-            Ok(text) => Ok(text.lines().filter_map(parse).collect()),
+        match std::fs::read(file) {
+            Ok(bytes) => Ok(bytes.split(|byte| *byte == b'\n').filter_map(parse).collect()),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
             Err(error) => Err(error),
         }
     }
 
-    fn append(&self, subjects: &[Subject]) -> io::Result<()> {
-        let Some(file) = self.file.as_ref().filter(|_| !subjects.is_empty()) else { return Ok(()) };
+    fn append(&self, subject: &Subject) -> io::Result<()> {
+        let Some(file) = &self.file else { return Ok(()) };
         // The line break goes first: a line that a crash cut stays a line of its own.
-        let lines: String = subjects.iter().map(|subject| format!("\n{}", line(subject))).collect();
+        let line = format!("\n{}", line(subject));
         let mut file = std::fs::OpenOptions::new().append(true).create(true).mode(0o600).open(file)?;
-        file.write_all(lines.as_bytes())?;
+        file.write_all(line.as_bytes())?;
         file.sync_all()
     }
 }
@@ -80,8 +74,9 @@ fn line(subject: &Subject) -> String {
     serde_json::json!([subject.organisation_id, subject.kind.name(), subject.id]).to_string()
 }
 
-fn parse(line: &str) -> Option<Subject> {
-    let (organisation_id, kind, id): (String, String, String) = serde_json::from_str(line).ok()?;
+/// A line that a crash cut, or a disk spoiled, costs no other.
+fn parse(line: &[u8]) -> Option<Subject> {
+    let (organisation_id, kind, id): (String, String, String) = serde_json::from_slice(line).ok()?;
     Some(Subject { organisation_id, kind: SubjectKind::parse(&kind)?, id })
 }
 
@@ -111,7 +106,7 @@ mod tests {
         let (first, second) = (Subject::patient("here", "a\n\"b"), Subject::patient("here", "c"));
         destroyed.note(&first);
         let mut file = std::fs::OpenOptions::new().append(true).open(folder.path().join("keys.destroyed")).unwrap();
-        file.write_all(b"\n[\"here\",\"pat").unwrap();
+        file.write_all(b"\n[\"here\",\"pat\xe0\xb8").unwrap();
         destroyed.note(&second);
         assert_eq!(destroyed.read().unwrap(), [first, second]);
     }

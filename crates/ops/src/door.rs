@@ -231,8 +231,7 @@ impl Platform {
         self.0.watch.standing(self.0.clock.now_us())
     }
 
-    /// Destroys again the keys of subjects that an older backup brought back, and notes beside the database whose keys were
-    /// destroyed.
+    /// Destroys again the keys of subjects that an older backup brought back. How many that were.
     pub async fn keep_destroyed(&self) -> Result<u64, OpError> {
         self.0.destroyed.reconcile(&self.0.store, self.0.clock.now_us()).await
     }

@@ -9,7 +9,7 @@ const JSON_BYTES_MAX: usize = 1_000;
 /// An audit block takes about as many.
 const AUDIT_BYTES: usize = 400;
 /// The text of an answer, whatever its size.
-const TOKENS_MAX: usize = 1_500;
+pub(crate) const TOKENS_MAX: usize = 1_500;
 /// A text within a row.
 const CHARS_MAX: usize = 300;
 /// These tell nothing to whoever reads.
@@ -19,13 +19,16 @@ const NAMES: [&str; 6] = ["label", "title", "name", "entity_label", "id", "uri"]
 
 /// The text of an output, by the words of its operation where it has any. `n_bytes` is how long its JSON is.
 pub fn text(output: &Value, n_bytes: usize, of_operation: Option<fn(&Value) -> String>) -> String {
+    if let Some(words) = of_operation {
+        return words(output);
+    }
     if n_bytes <= JSON_BYTES_MAX + AUDIT_BYTES {
         let json = without_audit(output).to_string();
         if json.len() <= JSON_BYTES_MAX {
             return json;
         }
     }
-    of_operation.map_or_else(|| generic(output), |words| words(output))
+    generic(output)
 }
 
 fn without_audit(output: &Value) -> Value {

@@ -191,7 +191,7 @@ pub async fn destroy(tx: &mut Tx<'_>, subject: &Subject, now_us: i64) -> Result<
 
 /// The subjects whose keys were destroyed.
 pub async fn read_destroyed(conn: &mut Conn) -> Result<Vec<Subject>, StoreError> {
-    let sql = "SELECT organisation_id, kind, subject_id FROM subject_keys WHERE destroyed_at_us IS NOT NULL
+    let sql = "SELECT organisation_id, kind, subject_id FROM subject_keys WHERE wrapped IS NULL
         ORDER BY organisation_id, kind, subject_id";
     let rows = conn.fetch_all(sql, &[]).await?;
     let subject = |row: &crate::row::Row| {

@@ -504,7 +504,7 @@ export interface Operations {
       /** The `next_cursor` of a brief answer. */
       cursor?: string | null;
       /** `brief` unless said: the gravest first, as many as a model can read at once. */
-      detail?: "full" | "brief" | null;
+      detail?: "brief" | "full" | null;
       formulation_ids?: string[];
       herb_ids?: string[];
       /** A change number that the answer must know of, as `put_records` answered it. */
@@ -1166,7 +1166,7 @@ export interface Operations {
       /** The `next_cursor` of a brief answer. */
       cursor?: string | null;
       /** `brief` unless said: the gravest first, as many as a model can read at once. */
-      detail?: "full" | "brief" | null;
+      detail?: "brief" | "full" | null;
       /** Only checks the question and whether somebody answers. */
       dry?: boolean;
       /** What may be on a path after its start. Absent members let everything pass. */

@@ -1,7 +1,7 @@
 //! `find_contraindications`: what is recorded against taking herbs and formulations.
 
 use contract::actor::Role;
-use contract::detail::Detail;
+use contract::detail::{Detail, tokens};
 use contract::error::OpError;
 use contract::evidence::contraindications::{EntityKind, FindContraindications, FindContraindicationsOutput};
 use evidence::contraindications::{self, Entity};
@@ -9,11 +9,12 @@ use evidence::graph::Graph;
 use evidence::resolve::{Meant, Unresolved, namesakes, resolve, resolve_herb};
 use serde_json::Value;
 
-use super::{brief, graph, note, provenance_of, unresolved};
+use super::brief::{self, Page};
+use super::{graph, note, provenance_of, unresolved};
 use crate::context::Context;
 use crate::family::Family;
 use crate::operation::{Answer, Operation, Read, store_error};
-use crate::rendering::Lines;
+use crate::rendering::{Lines, TOKENS_MAX};
 
 const LOW: &str = "low";
 
@@ -59,8 +60,8 @@ impl Read for FindContraindications {
         answer.metadata = provenance_of(&graph, found.sources);
         note(&mut answer.metadata, &notes);
         if self.detail != Some(Detail::Full) {
-            let version = graph.version();
-            brief::contraindications(&mut answer.output, brief::offset(self.cursor.as_deref(), version)?, version);
+            let page = Page::of(self, self.cursor.as_deref(), graph.version())?;
+            brief::contraindications(&mut answer.output, &page)?;
         }
         Ok(answer)
     }
@@ -125,7 +126,13 @@ fn words(output: &Value) -> String {
     let mut lines = Lines::default();
     let list = |name: &str| output.get(name).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let results = list("results");
-    lines.push(format!("{} recorded contraindications, the strongest first:", results.len()));
+    let n_left_out = output.pointer("/left_out/rows").and_then(Value::as_u64).unwrap_or(0);
+    let of_more = if n_left_out > 0 { format!(", and {n_left_out} more of low strength") } else { String::new() };
+    lines.push(format!("{} recorded contraindications{of_more}, the strongest first:", results.len()));
+    let said: Vec<String> = results.iter().map(|it| result(it, true)).collect();
+    // What the sources say, where there is room for it.
+    let has_room = said.iter().map(|line| tokens(line)).sum::<usize>() <= TOKENS_MAX;
+    let result = |it: &Value| result(it, has_room);
     // However many: what is strong, or of a strength that nobody stated, is never left out.
     let (low, others): (Vec<&Value>, Vec<&Value>) =
         results.iter().partition(|it| it.get("strength") == Some(&LOW.into()));
@@ -133,8 +140,8 @@ fn words(output: &Value) -> String {
     if !low.is_empty() {
         lines.list("Of low strength:", low.into_iter().map(result));
     }
-    if let Some(rows) = output.pointer("/left_out/rows") {
-        lines.push(format!("{rows} more of low strength are left out; `next_cursor` gets them."));
+    if let Some(cursor) = output.get("next_cursor").and_then(Value::as_str) {
+        lines.push(format!("{n_left_out} more of low strength are left out: ask the same with `cursor`: `{cursor}`."));
     }
     if let Some(note) = output.get("note").and_then(Value::as_str) {
         lines.push(format!("Note: {note}"));
@@ -155,13 +162,15 @@ fn words(output: &Value) -> String {
     lines.finish()
 }
 
-fn result(result: &Value) -> String {
+fn result(result: &Value, with_evidence: bool) -> String {
     let text = |name: &str| result.get(name).and_then(Value::as_str).unwrap_or_default();
     let strength = if text("strength").is_empty() { "strength not stated" } else { text("strength") };
     let doubt = if result.get("verified") == Some(&Value::Bool(true)) { "" } else { ", not verified" };
     let retracted = if result.get("retracted").is_some() { ", RETRACTED source" } else { "" };
+    let evidence = if with_evidence { format!(": {}", text("evidence")) } else { String::new() };
     format!(
-        "- {strength}{doubt}{retracted}: {} {} {} [{}]",
+        "- {strength}{doubt}{retracted}: {} ({}) {} {}{evidence} [{}]",
+        text("entity_label"),
         text("entity_id"),
         text("predicate"),
         text("contraindication"),

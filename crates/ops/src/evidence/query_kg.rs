@@ -11,7 +11,8 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::{brief, graph, graph_error, provenance, unresolved};
+use super::brief::{self, Page};
+use super::{graph, graph_error, provenance, unresolved};
 use crate::context::{Context, Settings};
 use crate::family::Family;
 use crate::operation::{Answer, Operation, Read, store_error};
@@ -64,8 +65,7 @@ impl Read for QueryKg {
             answer.output.paths.set_retracted(retracted);
         }
         if self.detail != Some(Detail::Full) {
-            let version = graph.version();
-            brief::paths(&mut answer.output, brief::offset(self.cursor.as_deref(), version)?, version);
+            brief::paths(&mut answer.output, &Page::of(self, self.cursor.as_deref(), graph.version())?)?;
         }
         Ok(answer)
     }
@@ -130,8 +130,8 @@ fn words(output: &Value) -> String {
     }
     let paths = output.get("paths").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     lines.list(&format!("{} paths:", paths.len()), paths.iter().map(path));
-    if let Some(rows) = output.pointer("/left_out/rows") {
-        lines.push(format!("{rows} more paths are left out; `next_cursor` gets them, `detail`: `full` gets all."));
+    if let (Some(rows), Some(cursor)) = (output.pointer("/left_out/rows"), text("next_cursor")) {
+        lines.push(format!("{rows} more paths are left out: ask the same with `cursor`: `{cursor}`."));
     }
     if text("truncated").is_some() {
         lines.push("There are more paths than `limit`, or than could be looked at.".to_owned());

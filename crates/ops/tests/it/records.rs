@@ -21,6 +21,7 @@ const ENTRIES: &[Entry] = &[
     Entry::read::<Check>(),
     Entry::read::<SeePatient>(),
     Entry::write::<AdmitPatient>(),
+    Entry::write::<ErasePatient>(),
     Entry::write::<contract::job::StartJob>(),
 ];
 
@@ -178,6 +179,36 @@ impl Write for AdmitPatient {
         insert(tx, keys, &patient, &self.patient_id, &self.note, *now_us).await?;
         let output = Seen { note: self.note.clone(), number: self.number };
         Ok(Answer::of(output).touching("patient", self.patient_id.clone()))
+    }
+}
+
+/// Destroys the key of a patient.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct ErasePatient {
+    #[schemars(regex(pattern = "^[0-9a-f-]{36}$"))]
+    patient_id: String,
+    note: String,
+    number: u32,
+}
+
+about_patient!(ErasePatient, "erase_patient");
+
+impl Write for ErasePatient {
+    type Plan = i64;
+
+    async fn prepare(&self, ctx: &Context<'_>) -> Result<i64, OpError> {
+        Ok(ctx.now_us())
+    }
+
+    async fn apply(&self, now_us: &i64, tx: &mut Tx<'_>) -> Result<Answer<Seen>, ApplyError> {
+        store::subject_keys::destroy(tx, &Subject::patient("here", &self.patient_id), *now_us).await?;
+        let output = Seen { note: self.note.clone(), number: self.number };
+        Ok(Answer::of(output).touching("patient", self.patient_id.clone()))
+    }
+
+    async fn settle(&self, _now_us: &i64, ctx: &Context<'_>) {
+        ctx.note_destroyed(&Subject::patient("here", &self.patient_id));
     }
 }
 
@@ -394,7 +425,7 @@ async fn hashes_are_the_patients_and_nobody_can_make_them_once_the_key_is_gone()
 
         let row = rows(&stage).await.into_iter().find(|(id, _)| id == PATIENT).unwrap().1;
         assert_eq!(key.open(PATIENT, &row).unwrap(), SECRET.as_bytes());
-        destroy(&stage, &patient).await;
+        erase(&stage).await;
         assert!(matches!(find_key(&stage, &patient).await, Found::Destroyed));
         assert!(!everything(&stage).await.contains(SECRET));
         // What is said of them from here on is hashed with the key of the organisation.
@@ -403,17 +434,9 @@ async fn hashes_are_the_patients_and_nobody_can_make_them_once_the_key_is_gone()
     }
 }
 
-async fn destroy(stage: &Stage, subject: &Subject) {
-    let subject = subject.clone();
-    let apply: store::Apply<bool> = Box::new(move |tx| {
-        let subject = subject.clone();
-        Box::pin(async move {
-            let value = store::subject_keys::destroy(tx, &subject, 1).await?;
-            Ok(store::Applied { value, event: None, keep: store::Keep::Changes })
-        })
-    });
-    let deadline = tokio::time::Instant::now() + std::time::Duration::from_secs(60);
-    assert!(stage.store.write(None, deadline, apply).await.unwrap());
+async fn erase(stage: &Stage) {
+    let input = json!({"patient_id": PATIENT, "note": "", "number": 0});
+    stage.call("owner", "erase_patient", input).await.result.unwrap();
 }
 
 #[tokio::test]
@@ -423,13 +446,27 @@ async fn a_key_that_was_destroyed_does_not_come_back_with_an_older_database() {
         stage.call("owner", "admit_patient", input).await.result.unwrap();
         let patient = Subject::patient("here", PATIENT);
         run_sql(&stage, "CREATE TABLE older AS SELECT * FROM subject_keys").await;
-        destroy(&stage, &patient).await;
+        erase(&stage).await;
         assert_eq!(stage.platform.keep_destroyed().await.unwrap(), 0);
-        run_sql(&stage, "DELETE FROM subject_keys").await;
-        run_sql(&stage, "INSERT INTO subject_keys SELECT * FROM older").await;
-        opened(find_key(&stage, &patient).await);
-        assert_eq!(stage.platform.keep_destroyed().await.unwrap(), 1);
-        assert!(matches!(find_key(&stage, &patient).await, Found::Destroyed));
+        let back = "UPDATE subject_keys SET wrapped = (SELECT older.wrapped FROM older WHERE older.subject_id = subject_keys.subject_id)";
+        let whole = "UPDATE subject_keys SET destroyed_at_us = NULL WHERE wrapped IS NOT NULL";
+        for sql in [[back, whole], [back, back]] {
+            for sql in sql {
+                run_sql(&stage, sql).await;
+            }
+            opened(find_key(&stage, &patient).await);
+            assert_eq!(stage.platform.keep_destroyed().await.unwrap(), 1);
+            assert!(matches!(find_key(&stage, &patient).await, Found::Destroyed));
+            assert_eq!(stage.platform.keep_destroyed().await.unwrap(), 0);
+        }
+        // What somebody takes out of the database was not erased: a good backup brings it back.
+        let other = Subject::organisation("here");
+        run_sql(&stage, "UPDATE subject_keys SET wrapped = NULL, destroyed_at_us = 7 WHERE kind = 'organisation'")
+            .await;
         assert_eq!(stage.platform.keep_destroyed().await.unwrap(), 0);
+        run_sql(&stage, back).await;
+        run_sql(&stage, whole).await;
+        assert_eq!(stage.platform.keep_destroyed().await.unwrap(), 1, "the patient's");
+        opened(find_key(&stage, &other).await);
     }
 }

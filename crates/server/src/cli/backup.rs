@@ -50,7 +50,7 @@ pub struct BackupArguments {
 pub struct RestoreArguments {
     /// Folder of the backup
     folder: PathBuf,
-    /// The log's signing key, copied into the data folder if that has none
+    /// The key file (`ledger.key`), copied into the data folder if that has none
     #[arg(long, value_name = "FILE")]
     key: Option<PathBuf>,
     /// Print the result as JSON
@@ -94,7 +94,7 @@ pub async fn back_up(place: Place, arguments: BackupArguments) -> anyhow::Result
         let number = |name: &str| output.get(name).and_then(Value::as_u64).unwrap_or(0);
         print_lines([
             format!("{} rows, {} events, in {}", number("n_rows"), number("tree_size"), arguments.folder.display()),
-            "The signing key is not in it: keep a copy of `ledger.key` apart.".to_owned(),
+            "The keys are not in it: keep a copy of `ledger.key` apart.".to_owned(),
         ])?;
     }
     Ok(after_closing(closed, ExitCode::SUCCESS))
@@ -128,7 +128,18 @@ pub async fn put_back(place: Place, arguments: RestoreArguments) -> anyhow::Resu
     if !key_file.exists() {
         bail!("the log's signing key is not part of a backup; put it into {} or give --key FILE", key_file.display());
     }
-    let keyring = keys::read(&key_file)?.keyring;
+    let keys = keys::read(&key_file)?;
+    // Before anything is written: nobody could read what is encrypted in it.
+    let is_encrypted = manifest.contents.tables.iter().any(|table| table.name == "subject_keys" && table.n_rows > 0);
+    if is_encrypted && keys.master.is_none() {
+        if !had_key {
+            std::fs::remove_file(&key_file).with_context(|| format!("could not remove {}", key_file.display()))?;
+        }
+        bail!(
+            "the key file has no master key (the line MASTER+KEY+…), and the backup holds what is encrypted under one; give the whole file"
+        );
+    }
+    let keyring = keys.keyring;
     let options = store_options(&place.data, settings.database_url.as_deref());
     let (progress, shown) = show_progress();
     let now_us = ops::Clock::system().now_us();

@@ -14,10 +14,6 @@ use serde_json::{Value, json};
 
 use super::lifted;
 
-/// Above this, the text of a result is only the beginning of the answer.
-const TEXT_BYTES_MAX: usize = 64 * 1024;
-/// For the sentence that says so.
-const SENTENCE_BYTES_MAX: usize = 1_024;
 /// A longer address is not repeated in an error.
 const URI_BYTES_MAX: usize = 200;
 
@@ -59,10 +55,8 @@ pub fn success(reply: Reply, success: ops::Success, text: Text) -> CallToolResul
             let n_bytes = success.text.as_ref().map_or_else(|| success.output.to_string().len(), String::len);
             rendering::text(&success.output, n_bytes, of_operation)
         }
-        Text::Json => {
-            let json = success.text.unwrap_or_else(|| success.output.to_string());
-            if json.len() <= TEXT_BYTES_MAX { json } else { beginning(&success.output, json.len()) }
-        }
+        // Whole, however long: there is no other place for it.
+        Text::Json => success.text.unwrap_or_else(|| success.output.to_string()),
     };
     let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
     // An answer in words (seed 003) is shown as it is, not as JSON about it.
@@ -71,43 +65,6 @@ pub fn success(reply: Reply, success: ops::Success, text: Text) -> CallToolResul
     result.meta = Some(meta(&reply));
     lifted::attach(&mut result, content, success.artifacts, success.metadata);
     result
-}
-
-/// What of a long answer fits into its text, for hosts that show their model the text alone: its lists, the longest first,
-/// are cut, and the first sentence says where. Nobody may take the beginning for the whole.
-fn beginning(output: &Value, n_bytes: usize) -> String {
-    let mut shown = output.clone();
-    let mut cut = Vec::new();
-    let mut n_over = n_bytes.saturating_sub(TEXT_BYTES_MAX - SENTENCE_BYTES_MAX);
-    if let Value::Object(members) = &mut shown {
-        let mut lists: Vec<(&String, &mut Vec<Value>, usize)> = members
-            .iter_mut()
-            .filter_map(|(name, value)| {
-                let n_bytes = value.to_string().len();
-                value.as_array_mut().map(|list| (name, list, n_bytes))
-            })
-            .collect();
-        lists.sort_by_key(|(_, _, n_bytes)| std::cmp::Reverse(*n_bytes));
-        for (name, list, _) in lists {
-            let n_before = list.len();
-            while n_over > 0
-                && let Some(last) = list.pop()
-            {
-                n_over = n_over.saturating_sub(last.to_string().len() + 1);
-            }
-            if list.len() < n_before {
-                cut.push(format!("the first {} of {n_before} `{name}`", list.len()));
-            }
-        }
-    }
-    let whole = format!("The answer has {n_bytes} bytes; all of it is in structuredContent.");
-    if n_over > 0 {
-        return format!("{whole} Ask for less to have it here: a smaller `limit`, or a narrower question.");
-    }
-    let cut = cut.join(" and ");
-    format!(
-        "{whole} Here is only its beginning, with {cut}; a smaller `limit` or a narrower question gives less.\n{shown}"
-    )
 }
 
 pub fn meta(reply: &Reply) -> MetaObject {
@@ -182,29 +139,4 @@ pub fn protocol_error(dialect: Dialect, error: &OpError) -> ErrorData {
 pub fn no_resource(uri: &str) -> ErrorData {
     let data = (uri.len() <= URI_BYTES_MAX).then(|| json!({ "uri": uri }));
     ErrorData::resource_not_found("no resource at this address", data)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn of_a_long_answer_the_beginning_is_shown_and_called_so() {
-        let paths: Vec<Value> = (0..100).map(|number| json!({ "number": number, "text": "x".repeat(1_000) })).collect();
-        let output = json!({ "paths": paths, "few": [1, 2], "version": 7 });
-        let text = beginning(&output, output.to_string().len());
-        assert!(text.len() <= TEXT_BYTES_MAX, "{}", text.len());
-        let (sentence, shown) = text.split_once('\n').unwrap();
-        let shown: Value = serde_json::from_str(shown).unwrap();
-        let n_shown = shown["paths"].as_array().unwrap().len();
-        assert!(
-            (50..100).contains(&n_shown) && sentence.contains(&format!("the first {n_shown} of 100 `paths`")),
-            "{sentence}"
-        );
-        assert_eq!((&shown["few"], &shown["version"]), (&json!([1, 2]), &json!(7)));
-
-        let output = json!({ "lines": "x".repeat(100_000) });
-        let text = beginning(&output, output.to_string().len());
-        assert!(text.contains("all of it is in structuredContent") && text.len() < 300, "{text}");
-    }
 }

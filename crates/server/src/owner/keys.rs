@@ -53,7 +53,11 @@ pub struct KeyFile {
 impl KeyFile {
     fn parse(path: &Path, text: &str) -> Result<KeyFile, KeyFileError> {
         let (master, rest): (Vec<&str>, Vec<&str>) = text.lines().partition(|line| MasterKey::is_in(line));
-        let master = master.first().map(|line| MasterKey::parse(line)).transpose();
+        let master = match master.as_slice() {
+            [] => Ok(None),
+            [line] => MasterKey::parse(line).map(Some),
+            [_, _, ..] => Err(MasterKeyError::Several),
+        };
         let keyring: String = rest.iter().map(|line| format!("{line}\n")).collect();
         Ok(KeyFile {
             keyring: Keyring::parse(&keyring)

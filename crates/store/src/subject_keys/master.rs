@@ -12,6 +12,8 @@ const ID_DIGITS: usize = 8;
 pub enum MasterKeyError {
     #[error("not a master key; expected `{PREFIX}ID+` and 64 hex digits")]
     Form,
+    #[error("there is more than one; a database has one")]
+    Several,
     #[error("the master key is not the one that its id names; a character may have been changed or lost")]
     Id,
 }

@@ -13,11 +13,24 @@ use crate::metadata::is_invisible;
 static MARKUP: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(concat!(
         r"(?P<space><br\b[^<>]*>|&(?:nbsp|ensp|emsp|thinsp|Tab|NewLine);)|(?P<dash>&(?:hyphen|dash|ndash|mdash|minus);)",
-        r"|<!--.*?-->|</?[A-Za-z][^<>]*>|&(?:shy|zwj|zwnj);",
+        r"|</?[A-Za-z][^<>]*>|&(?:shy|zwj|zwnj);",
         r"|&#(?:[xX](?P<hex>[0-9A-Fa-f]{1,6})|(?P<dec>[0-9]{1,7}));"
     ))
     .expect("a regex")
 });
+
+/// In one pass: an expression would look for the end of a comment that has none at each of its beginnings.
+fn without_comments(line: &str) -> String {
+    let (mut shown, mut rest) = (String::with_capacity(line.len()), line);
+    while let Some((before, comment)) = rest.split_once("<!--")
+        && let Some((_, after)) = comment.split_once("-->")
+    {
+        shown.push_str(before);
+        rest = after;
+    }
+    shown.push_str(rest);
+    shown
+}
 
 /// A line as its reader sees it, if that is not how it is written: without emphasis, tags and escapes, and [`as_read`].
 pub fn as_shown(line: &str) -> Option<String> {
@@ -25,7 +38,8 @@ pub fn as_shown(line: &str) -> Option<String> {
     if !line.contains(is_dressed) {
         return None;
     }
-    let bare = MARKUP.replace_all(line, |found: &Captures<'_>| {
+    let line = without_comments(line);
+    let bare = MARKUP.replace_all(&line, |found: &Captures<'_>| {
         if found.name("space").is_some() {
             return " ".to_owned();
         }

@@ -12,15 +12,25 @@ const LEVEL_OF_BOLD: usize = 7;
 /// Before a title they say that nothing in it is open.
 const CLOSED: &[&str] = &["resolved", "closed", "answered"];
 
+/// What opens a marker.
+const OPEN: [char; 3] = ['[', '［', '【'];
+/// How far its words go at most. A text may be one long line.
+const MARKER_BYTES_MAX: usize = 300;
+
 /// How many open questions carry a marker that blocks approval.
 pub fn n_blocking(catalogue: &Catalogue, kind: &DocumentType, document: &Document<'_>) -> usize {
     let blocking: Vec<&str> =
         catalogue.markers().iter().filter(|it| it.blocks_approval).map(|it| it.marker.as_str()).collect();
     let text = open_text(kind, document);
-    let marked = text.match_indices(['[', '［', '【']).filter(|(at, open)| {
+    let marked = text.match_indices(OPEN).filter(|(at, open)| {
         let rest = text.get(at + open.len()..).unwrap_or_default();
+        // Of several that follow each other the last one opens.
+        if rest.starts_with(OPEN) {
+            return false;
+        }
         // A marker may go on in the next line, and need not end.
-        let inner = rest.split([']', '］', '】']).next().unwrap_or_default();
+        let near = rest.get(..rest.floor_char_boundary(MARKER_BYTES_MAX)).unwrap_or_default();
+        let inner = near.split([']', '］', '】']).next().unwrap_or_default();
         let words = words(inner);
         blocking.iter().any(|marker| is_marked(&words, marker))
     });
@@ -86,6 +96,27 @@ fn is_question_title(wanted: &[String], title: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_long_line_of_brackets_takes_no_longer_than_many_short_ones() {
+        let catalogue = Catalogue::built_in().unwrap();
+        let kind = catalogue.find_type("backlog_story").unwrap();
+        for sign in ["[", "[ ", "[REQUIRES "] {
+            let took = |n: usize| {
+                let text = format!("# US-001\n\n## Open Questions\n\n{}\n", sign.repeat(n));
+                let document = Document::parse(&text);
+                let once = || {
+                    let started = std::time::Instant::now();
+                    n_blocking(&catalogue, kind, &document);
+                    started.elapsed()
+                };
+                // The best of some: others use the machine too.
+                (0..3).map(|_| once()).min().unwrap()
+            };
+            let (small, large) = (took(3_000), took(12_000));
+            assert!(large < small * 10, "{sign}: {small:?} for 3,000, {large:?} for 12,000");
+        }
+    }
 
     fn check(text: &str, expected: usize) {
         let catalogue = Catalogue::built_in().unwrap();

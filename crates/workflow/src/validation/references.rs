@@ -163,13 +163,18 @@ fn check_sections(subject: &Subject<'_>) -> Verdict {
     let (mut problems, mut n_checked) = (Vec::new(), 0_usize);
     for line in subject.document.lines().iter().filter(|line| !line.is_code && !heading_lines.contains(&line.number)) {
         for (start, _) in line.text.match_indices('§') {
-            let before = line.text.get(..start).unwrap_or_default().trim_end();
+            // Only what stands near is looked at: a line may be the whole of a long text.
+            let before = tail(line.text.get(..start).unwrap_or_default()).trim_end();
+            if before.ends_with('§') {
+                continue;
+            }
             let last = before.rsplit(|c: char| c.is_whitespace() || c == '(').next().unwrap_or_default();
             if last.ends_with(".md") || !tokens(subject.catalogue, last).is_empty() {
                 continue;
             }
             n_checked += 1;
-            let after = line.text.get(start..).unwrap_or_default().trim_start_matches('§').trim_start();
+            let after = line.text.get(start..).unwrap_or_default().trim_start_matches('§');
+            let after = head(after).trim_start();
             let leads = match number(after) {
                 Some(number) => numbers.contains(&number),
                 None => leads_to(&titles, after),
@@ -181,13 +186,24 @@ fn check_sections(subject: &Subject<'_>) -> Verdict {
         }
         for (start, _) in line.text.match_indices("](#") {
             n_checked += 1;
-            let anchor = line.text.get(start + 3..).and_then(|rest| rest.split(')').next()).unwrap_or_default();
+            let anchor = line.text.get(start + 3..).and_then(|rest| head(rest).split(')').next()).unwrap_or_default();
             if !anchors.contains(anchor) {
                 problems.push(format!("line {}: no heading for `#{}`", line.number, shown(anchor)));
             }
         }
     }
     Verdict::of(&problems, || format!("{n_checked} section references lead to a heading"))
+}
+
+/// The bytes before and after a sign that may belong to it.
+const NEAR_BYTES: usize = 400;
+
+fn head(text: &str) -> &str {
+    text.get(..text.floor_char_boundary(NEAR_BYTES)).unwrap_or_default()
+}
+
+fn tail(text: &str) -> &str {
+    text.get(text.ceil_char_boundary(text.len().saturating_sub(NEAR_BYTES))..).unwrap_or_default()
 }
 
 /// Whether the words after `§` begin with a title. Titles are short, so only so many words are tried.

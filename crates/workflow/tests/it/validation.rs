@@ -539,6 +539,24 @@ fn the_time_is_linear_in_the_text() {
 }
 
 #[test]
+fn one_long_line_takes_no_longer_than_many_short_ones() {
+    for sign in ["§", "§ ", "<!--&nbsp;", "<br <!--", "[ ", "](#", "[REQUIRES "] {
+        let took = |n: usize| {
+            let text = PRD_006.replacen("## Appendix", &format!("## Appendix\n{}", sign.repeat(n)), 1);
+            let once = || {
+                let started = Instant::now();
+                validate("PRD-006", &text);
+                started.elapsed()
+            };
+            // The best of some: others use the machine too.
+            (0..3).map(|_| once()).min().unwrap()
+        };
+        let (small, large) = (took(3_000), took(12_000));
+        assert!(large < small * 10, "{sign}: {small:?} for 3,000, {large:?} for 12,000");
+    }
+}
+
+#[test]
 fn what_a_text_mentions_is_looked_up_by_id_and_file_name() {
     let catalogue = Catalogue::built_in().unwrap();
     let found: Vec<String> = mentioned(&catalogue, PRD_006).into_iter().collect();
