@@ -16,13 +16,9 @@ pub enum Detail {
 /// What a brief answer left out, and how to get it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LeftOut {
-    /// Rows that are not shown.
+    // Rows that are not shown, and what to send to get what is left out. Catalogues have no room to say so.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub rows: usize,
-    /// Members that the rows would have in full.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub members: Vec<String>,
-    /// What to send to get it.
     pub how: String,
 }
 

@@ -75,7 +75,7 @@ impl Table {
                 entry,
                 scope,
                 terse_input_schema: Arc::new(terse(&input_schema)),
-                terse_output_schema: Arc::new(terse(&output_schema)),
+                terse_output_schema: Arc::new(without_audit(terse(&output_schema))),
                 input_schema: Arc::new(input_schema),
                 output_schema: Arc::new(output_schema),
                 input,
@@ -124,6 +124,14 @@ fn is_in(entry: &Entry, family: Option<Family>) -> bool {
 }
 
 /// The schema of an output that leaves with its audit block in it.
+/// In lists of tools the audit block is an object: no model does anything with what is in it.
+fn without_audit(mut schema: SchemaObject) -> SchemaObject {
+    if let Some(audit) = schema.get_mut("properties").and_then(|properties| properties.get_mut(AUDIT)) {
+        *audit = serde_json::json!({ "type": "object" });
+    }
+    schema
+}
+
 fn stamped(mut schema: SchemaObject) -> SchemaObject {
     let mut audit = tool_schema::<AuditBlock>();
     // What it is in and how it is called is said by the schema that it stands in.

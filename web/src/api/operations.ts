@@ -514,11 +514,7 @@ export interface Operations {
       audit: AuditBlock;
       /** Of a brief answer: rows whose strength is low, or members of rows. Others are always there. */
       left_out?: {
-        /** What to send to get it. */
         how: string;
-        /** Members that the rows would have in full. */
-        members?: string[];
-        /** Rows that are not shown. */
         rows?: number;
       } | null;
       next_cursor?: string | null;
@@ -1201,11 +1197,7 @@ export interface Operations {
       count?: number | null;
       /** Of a brief answer. */
       left_out?: {
-        /** What to send to get it. */
         how: string;
-        /** Members that the rows would have in full. */
-        members?: string[];
-        /** Rows that are not shown. */
         rows?: number;
       } | null;
       next_cursor?: string | null;

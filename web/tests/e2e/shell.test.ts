@@ -114,7 +114,7 @@ test('shortcuts are listed, and can be switched off', async () => {
 test('back and forward work, and a moved-to page takes the focus', async () => {
   await page().getByRole('link', { name: 'Audit', exact: true }).click();
   await page().getByRole('heading', { name: 'Audit', level: 1 }).waitFor();
-  expect(await page().evaluate(() => document.activeElement?.tagName)).toBe('H1');
+  await page().waitForFunction(() => document.activeElement?.tagName === 'H1');
   expect(await page().title()).toBe('Audit · Materia');
   await page().goBack();
   await page().getByRole('heading', { name: 'Home', level: 1 }).waitFor();

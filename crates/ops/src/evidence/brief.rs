@@ -18,8 +18,6 @@ const ROWS_TOKENS_MAX: usize = 2_300;
 const QUESTION_DIGITS: usize = 12;
 /// Of what a brief row says in words.
 const EVIDENCE_CHARS_MAX: usize = 120;
-/// Members that a brief row of a contraindication does not have.
-const WITHOUT: [&str; 5] = ["also", "edge_id", "licence", "references", "same_as"];
 /// Stands between what a statement says in English and in Thai.
 const BETWEEN_LANGUAGES: &str = " / ";
 
@@ -106,7 +104,7 @@ pub fn paths(output: &mut QueryKgOutput, page: &Page) -> Result<(), OpError> {
     let n_after = n.saturating_sub(offset + n_shown);
     if n_after > 0 {
         let how = "send `next_cursor` as `cursor` for the next ones, or `detail`: `full` for all within `limit`";
-        output.left_out = Some(LeftOut { rows: n_after, members: Vec::new(), how: how.to_owned() });
+        output.left_out = Some(LeftOut { rows: n_after, how: how.to_owned() });
         output.next_cursor = Some(page.next(n_shown));
     }
     Ok(())
@@ -149,10 +147,9 @@ pub fn contraindications(output: &mut FindContraindicationsOutput, page: &Page) 
     let how = if n_after > 0 {
         "results of low strength are left out: send `next_cursor` as `cursor` for them, or `detail`: `full` for everything"
     } else {
-        "send `detail`: `full` for these members and for the whole of `evidence`"
+        "rows have no `also`, `edge_id`, `licence`, `references` and `same_as`, and the beginning of `evidence`: send `detail`: `full` for them"
     };
-    let members = WITHOUT.iter().map(|name| (*name).to_owned()).collect();
-    output.left_out = Some(LeftOut { rows: n_after, members, how: how.to_owned() });
+    output.left_out = Some(LeftOut { rows: n_after, how: how.to_owned() });
     output.next_cursor = (n_after > 0).then(|| page.next(n_shown));
     Ok(())
 }

@@ -26,7 +26,7 @@ interface Props {
 /** Grounds, source, date and check of a fact: the same for every table. */
 function useGrounds<Row extends Against | Relation>({ picture, sources, onRead }: Props): Column<Row>[] {
   const { t } = useLanguage();
-  const edge = (row: Row) => picture.edges.get(row.edge_id);
+  const edge = (row: Row) => picture.edges.get(row.edge_id ?? '');
   return [
     { id: 'evidence', label: t(evidence.evidence), cell: (row) => <Evidence row={row} picture={picture} sources={sources} onRead={onRead} /> },
     { id: 'source', label: t(evidence.source), cell: (row) => <SourceLine id={row.source} sources={sources} /> },
@@ -49,7 +49,7 @@ function useGrounds<Row extends Against | Relation>({ picture, sources, onRead }
 }
 
 function Evidence({ row, picture, sources, onRead }: Props & { row: Against | Relation }) {
-  const edge = picture.edges.get(row.edge_id);
+  const edge = picture.edges.get(row.edge_id ?? '');
   const { way, whole } = groundOf(row, edge);
   if (whole === undefined) {
     return (

@@ -120,7 +120,7 @@ export async function readHerb(client: Client, word: string, signal: AbortSignal
   const isEither = node.categories.includes('herb') || field === 'formulation_ids';
   const answer = isEither ? await client.call('find_contraindications', { [field]: [node.id], detail: 'full' }, { signal }) : undefined;
   const results = answer?.results.flatMap(statements) ?? [];
-  const edgeIds = [...node.relations, ...results].map(({ edge_id }) => edge_id);
+  const edgeIds = [...node.relations, ...results].flatMap(({ edge_id }) => edge_id ?? []);
   const ends = [...node.relations, ...results].flatMap(othersIn);
   const [monographs, edges, neighbours] = await Promise.all([
     readByIds(client, 'document', [monographId(node.id, 'th'), monographId(node.id, 'en')], documentOf, signal),
@@ -191,5 +191,5 @@ export function paperIds(edges: readonly EdgeRecord[], monographs: readonly Docu
 
 /** Rows of the page that nobody verified, or not the way by which they came there. */
 export function nUnverified({ against, facts, edges }: Pick<HerbPicture, 'against' | 'facts' | 'edges'>): number {
-  return [...against, ...facts].filter((row) => groundOf(row, edges.get(row.edge_id)).check.isVerified === false).length;
+  return [...against, ...facts].filter((row) => groundOf(row, edges.get(row.edge_id ?? '')).check.isVerified === false).length;
 }
