@@ -146,7 +146,11 @@ fn rust_jobs(part: &Part, mut binaries: Vec<Binary>, tools: &Path, postgres: &Po
 }
 
 fn web_jobs() -> Vec<Job> {
-    let job = |name: &str, command: Command| Job { name: name.to_owned(), headline: cargo::line(&command), command };
+    let job = |name: &str, mut command: Command| {
+        // vitest colours what goes into files where it sees that it is in CI.
+        command.env("NO_COLOR", "1");
+        Job { name: name.to_owned(), headline: cargo::line(&command), command }
+    };
     vec![job("web in a browser", web::drive()), job("web", web::check())]
 }
 

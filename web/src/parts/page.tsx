@@ -7,6 +7,8 @@ import { Icon, type IconName } from './icon.tsx';
 import { formatTime } from './time.ts';
 
 let previousTitle: string | null = null;
+/** Whoever goes on before the first page was there has moved, too. */
+const arrivedAt = globalThis.location?.pathname;
 
 /** Gives the page its title, in the window and to the reader: the heading takes the focus after a change of page. */
 export function PageHead({ title, lead, actions }: { title: string; lead?: ReactNode; actions?: ReactNode }) {
@@ -17,7 +19,8 @@ export function PageHead({ title, lead, actions }: { title: string; lead?: React
   }, [title, t]);
   useEffect(() => {
     // The first page is left alone, so that the skip link is the first stop.
-    if (previousTitle !== null && previousTitle !== document.title) heading.current?.focus();
+    const isFirst = previousTitle === null && globalThis.location?.pathname === arrivedAt;
+    if (!isFirst && previousTitle !== document.title) heading.current?.focus();
     previousTitle = document.title;
   }, []);
   return (
